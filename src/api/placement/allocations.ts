@@ -1,0 +1,68 @@
+// /allocations and /resource_providers/{uuid}/allocations: claims, as Placement calls them.
+import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problem.ts'
+import { check, type Check } from '../schema.ts'
+import { type ClaimBody, claimsOf, manyConsumers, ONE_CONSUMER } from './claim-bodies.ts'
+import { newest } from './modified.ts'
+import type { Answer, PlacementRequest } from './request.ts'
+import { byVersion } from './by-version.ts'
+
+const oneConsumer = byVersion(ONE_CONSUMER.map(([word, schema]) => [word, check(schema) as Check<ClaimBody>]))
+const severalConsumers = byVersion(
+  manyConsumers(1).map(([word, schema]) => [word, check(schema) as Check<Record<string, ClaimBody>>]),
+)
+
+export async function showAllocations(request: PlacementRequest): Promise<Answer> {
+  const { has, context } = request
+  const claims = await context.store.read(() => consumerClaims(request.param('consumer_uuid')))
+  const allocations: Record<string, { resources: Record<string, number>; generation: number }> = {}
+  for (const { provider, provider_generation, resource_class, used } of claims) {
+    const shown = (allocations[provider] ??= { resources: {}, generation: provider_generation })
+    shown.resources[resource_class] = used
+  }
+  const body: Record<string, unknown> = { allocations }
+  const [first] = claims
+  if (first && has.keyedAllocations) {
+    body['project_id'] = first.project_id
+    body['user_id'] = first.user_id
+    if (has.consumerGeneration) body['consumer_generation'] = first.generation
+    if (has.consumerTypes) body['consumer_type'] = first.type ?? 'unknown'
+  }
+  return { status: 200, body, modified: newest(claims, context.clock.now()) }
+}
+
+export async function showProviderAllocations(request: PlacementRequest): Promise<Answer> {
+  const { has, context } = request
+  const { provider, claims } = await context.store.read(() => providerClaims(request.param('uuid')))
+  const allocations: Record<string, { resources: Record<string, number>; consumer_generation?: number }> = {}
+  for (const { consumer, consumer_generation, resource_class, used } of claims) {
+    const shown = (allocations[consumer] ??= { resources: {}, ...(has.consumerGeneration && { consumer_generation }) })
+    shown.resources[resource_class] = used
+  }
+  const body = { allocations, resource_provider_generation: provider.generation }
+  return { status: 200, body, modified: newest(claims, context.clock.now()) }
+}
+
+export async function putAllocations(request: PlacementRequest): Promise<Answer> {
+  const given = request.param('consumer_uuid')
+  const consumer = canonicalUuid(given)
+  if (consumer === null) throw problem('consumer_malformed', { consumer: given })
+  const body = request.body(oneConsumer(request.version))
+  const consumers = [claimsOf(consumer, body, request.has)]
+  await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
+  return { status: 204 }
+}
+
+export async function postAllocations(request: PlacementRequest): Promise<Answer> {
+  const body = request.body(severalConsumers(request.version))
+  const consumers = Object.entries(body).map(([consumer, claims]) => claimsOf(consumer, claims, request.has))
+  await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
+  return { status: 204 }
+}
+
+export async function deleteAllocations(request: PlacementRequest): Promise<Answer> {
+  const consumer = request.param('consumer_uuid')
+  await request.context.claims.submit({ kind: 'release', consumer, owner: null })
+  return { status: 204 }
+}

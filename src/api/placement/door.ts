@@ -1,0 +1,128 @@
+// Placement's front door. The order of the checks is the one that clients know:
+// token, version, content headers, route, method, then the handler's own version, media type and permission.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { problem } from '../../problem.ts'
+import { limits } from '../../limits.ts'
+import { problemOf } from '../../http/failures.ts'
+import { renderError } from './errors.ts'
+import { allows } from './policy.ts'
+import { type Answer, PlacementRequest } from './request.ts'
+import { type Route, routes } from './routes.ts'
+import { negotiate, type Version } from './versions.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    placementCaller: Caller | null
+    placementVersion: Version | null
+  }
+}
+
+export function placement(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.decorateRequest('placementCaller', null)
+    app.decorateRequest('placementVersion', null)
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+
+    app.addHook('onRequest', async (request, reply) => {
+      const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
+      request.placementCaller = authenticate(request)
+      if (!request.placementCaller && !isRoot) return unauthorized(reply)
+      request.placementVersion = negotiate(request.headers['openstack-api-version'])
+      checkLine(request)
+      checkContentHeaders(request)
+    })
+    app.setErrorHandler((error, request, reply) => refuse(app, context, error, request, reply))
+
+    for (const [path, methods] of Object.entries(routes)) {
+      const allowed = Object.keys(methods).join(', ')
+      app.all(path, async (request, reply) => {
+        const route = methods[request.method as keyof typeof methods]
+        if (!route) {
+          void reply.header('allow', allowed)
+          throw problem('method_not_allowed', {})
+        }
+        return serve(app, context, route, request, reply)
+      })
+    }
+    app.all('/*', () => {
+      throw problem('route_not_found', {})
+    })
+    done()
+  }
+}
+
+function checkLine({ url }: FastifyRequest): void {
+  if (url.length > limits.urlBytesMax) throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
+  // No name holds one, and PostgreSQL would choke on it.
+  if (url.includes('%00')) throw problem('malformed_request', { reason: 'the URL holds NUL' })
+}
+
+function checkContentHeaders({ headers }: FastifyRequest): void {
+  if (Number(headers['content-length'] ?? 0) > 0 && !headers['content-type']) {
+    throw problem('malformed_request', { reason: 'content-type header required when content-length > 0' })
+  }
+}
+
+async function serve(app: FastifyInstance, context: Context, route: Route, raw: FastifyRequest, reply: FastifyReply) {
+  const version = raw.placementVersion!
+  const request = new PlacementRequest(context, raw.placementCaller!, version, raw)
+  if (route.mediaTypeFirst) checkMediaType(route, request)
+  if (route.needs && !version.has[route.needs]) throw problem(route.absent ?? 'route_not_found', {})
+  if (!route.mediaTypeFirst) checkMediaType(route, request)
+  if (route.action !== null) {
+    const project = route.project?.(request) ?? null
+    if (!allows(context.config.placementPolicy, route.action, request.caller, project)) {
+      throw problem('forbidden', { action: route.action })
+    }
+  }
+  return send(app, await route.handle(request), version, raw, reply)
+}
+
+function checkMediaType({ json }: Route, request: PlacementRequest): void {
+  if (json === 'body') request.requireJsonBody()
+  if (json === 'answer') request.requireJsonAccepted()
+}
+
+function send(app: FastifyInstance, answer: Answer, version: Version, raw: FastifyRequest, reply: FastifyReply) {
+  void reply.code(answer.status).header('openstack-api-version', version.header).header('vary', 'openstack-api-version')
+  if (answer.location !== undefined) {
+    void reply.header('location', `${raw.protocol}://${raw.host}${app.prefix}${answer.location}`)
+  }
+  if (version.has.cacheHeaders && answer.modified !== undefined) {
+    void reply.header('cache-control', 'no-cache')
+    if (answer.modified !== null) void reply.header('last-modified', new Date(answer.modified).toUTCString())
+  }
+  if (answer.body === undefined) return reply.send()
+  // As bytes: to a string fastify would add a charset, and clients compare.
+  return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(answer.body)))
+}
+
+function refuse(app: FastifyInstance, context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const found = problemOf(error, request, context)
+  const version = request.placementVersion
+  const { status, contentType, body, early } = renderError(found, {
+    method: request.method,
+    accept: request.headers.accept,
+    requestId: request.id,
+    hasErrorCodes: version?.has.errorCodes ?? null,
+  })
+  if (version) void reply.header('openstack-api-version', version.header)
+  if (version && !early) void reply.header('vary', 'openstack-api-version')
+  if (status === 503) void reply.header('retry-after', '1')
+  return reply.code(status).header('content-type', contentType).send(Buffer.from(body))
+}
+
+// Not in the format of the other errors: upstream it comes from the middleware in front of Placement.
+function unauthorized(reply: FastifyReply) {
+  const message =
+    'This server could not verify that you are authorized to access the document you requested. ' +
+    'Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand ' +
+    'how to supply the credentials required.'
+  return reply
+    .code(401)
+    .header('content-type', 'application/json')
+    .send(Buffer.from(JSON.stringify({ message, code: '401 Unauthorized', title: 'Unauthorized' })))
+}

@@ -1,0 +1,173 @@
+// Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
+import type { Problem, ProblemKind } from '../../problem.ts'
+import { MAX_MINOR } from './versions.ts'
+
+// Once set, they are set: clients compare them.
+type Code =
+  | 'placement.undefined_code'
+  | 'placement.inventory.inuse'
+  | 'placement.concurrent_update'
+  | 'placement.duplicate_name'
+  | 'placement.resource_provider.inuse'
+  | 'placement.resource_provider.cannot_delete_parent'
+  | 'placement.resource_provider.not_found'
+  | 'placement.query.duplicate_key'
+  | 'placement.query.bad_value'
+  | 'placement.query.missing_value'
+
+interface Shape {
+  status: keyof typeof STATUS
+  code?: Code
+  /** Raised outside a handler, where upstream doesn't say that the answer varies by version. */
+  early?: true
+}
+
+const ERRORS: Record<ProblemKind, Shape> = {
+  malformed_request: { status: 400, early: true },
+  malformed_json: { status: 400 },
+  invalid_body: { status: 400 },
+  invalid_query: { status: 400 },
+  query_duplicate_key: { status: 400, code: 'placement.query.duplicate_key' },
+  query_bad_value: { status: 400, code: 'placement.query.bad_value' },
+  query_missing_value: { status: 400, code: 'placement.query.missing_value' },
+  unsupported_media_type: { status: 415 },
+  version_not_acceptable: { status: 406, early: true },
+  not_acceptable: { status: 406 },
+  too_large: { status: 413, early: true },
+  uri_too_long: { status: 414, early: true },
+  timed_out: { status: 408, early: true },
+  route_not_found: { status: 404, early: true },
+  method_not_allowed: { status: 405 },
+  forbidden: { status: 403, early: true },
+  unavailable: { status: 503 },
+  internal: { status: 500 },
+
+  provider_not_found: { status: 404, early: true },
+  provider_exists: { status: 409, code: 'placement.duplicate_name' },
+  provider_parent_refused: { status: 400 },
+  provider_name_missing: { status: 400 },
+  provider_in_use: { status: 409, code: 'placement.resource_provider.inuse' },
+  provider_has_children: { status: 409, code: 'placement.resource_provider.cannot_delete_parent' },
+  provider_managed: { status: 409 },
+  generation_conflict: { status: 409, code: 'placement.concurrent_update' },
+
+  inventory_exists: { status: 409, code: 'placement.concurrent_update' },
+  inventory_not_found: { status: 404 },
+  inventory_absent: { status: 400 },
+  inventory_in_use: { status: 409, code: 'placement.inventory.inuse' },
+  inventory_delete_refused: { status: 409, code: 'placement.concurrent_update' },
+  inventory_over_reserved: { status: 400 },
+
+  class_not_found: { status: 404, early: true },
+  class_unknown: { status: 400 },
+  class_exists: { status: 409 },
+  class_name_taken: { status: 409 },
+  class_standard: { status: 400 },
+  class_in_use: { status: 409 },
+  trait_not_found: { status: 404 },
+  trait_unknown: { status: 400 },
+  trait_invalid: { status: 400 },
+  trait_standard: { status: 400 },
+  trait_in_use: { status: 409 },
+
+  consumer_malformed: { status: 400 },
+  consumer_without_claims: { status: 404 },
+  consumer_generation_conflict: { status: 409, code: 'placement.concurrent_update' },
+  consumer_managed: { status: 409 },
+  claim_on_unknown_provider: { status: 400 },
+  claim_on_unknown_class: { status: 400 },
+  claim_without_inventory: { status: 409 },
+  claim_violates_units: { status: 409 },
+  claim_exceeds_capacity: { status: 409 },
+
+  reshape_unknown_provider: { status: 400, code: 'placement.resource_provider.not_found' },
+}
+
+const STATUS = {
+  400: [
+    'Bad Request',
+    'The server could not comply with the request since it is either malformed or otherwise incorrect.',
+  ],
+  403: ['Forbidden', 'Access was denied to this resource.'],
+  404: ['Not Found', 'The resource could not be found.'],
+  405: ['Method Not Allowed', 'The method METHOD is not allowed for this resource. '],
+  406: [
+    'Not Acceptable',
+    'The resource could not be generated that was acceptable to your browser (content of type ACCEPT. ',
+  ],
+  408: ['Request Timeout', 'The server has waited too long for the request to be sent by the client.'],
+  409: ['Conflict', 'There was a conflict when trying to complete your request.'],
+  413: ['Request Entity Too Large', 'The body of your request was too large for this server.'],
+  414: ['Request-URI Too Long', 'The request URI was too long for this server.'],
+  415: ['Unsupported Media Type', 'The request media type is not supported by this server.'],
+  500: ['Internal Server Error', 'The server has either erred or is incapable of performing the requested operation.'],
+  503: ['Service Unavailable', 'The server is currently unavailable. Please try again at a later time.'],
+} as const
+
+/** What of the request shows in an error. */
+export interface ErrorContext {
+  method: string
+  accept: string | undefined
+  requestId: string
+  /** null when the version couldn't be told. */
+  hasErrorCodes: boolean | null
+}
+
+export interface RenderedError {
+  status: number
+  contentType: string
+  body: string
+  early: boolean
+}
+
+export function renderError(problem: Problem, context: ErrorContext): RenderedError {
+  const { status, code = 'placement.undefined_code', early = false } = ERRORS[problem.kind]
+  const [title, stock] = STATUS[status]
+  const explanation = stock.replace('METHOD', context.method).replace('ACCEPT', context.accept ?? 'application/json')
+  const detail = `${explanation}\n\n ${problem.message}  `
+  const form = formOf(context.accept)
+  if (form === 'html') {
+    const html = `<html>\n <head>\n  <title>${status} ${title}</title>\n </head>\n <body>\n  <h1>${status} ${title}</h1>\n  ${escapeHtml(explanation)}<br /><br />\n${escapeHtml(problem.message)}\n </body>\n</html>`
+    return { status, contentType: 'text/html; charset=UTF-8', body: html, early }
+  }
+  if (form === 'plain') {
+    return { status, contentType: 'text/plain; charset=UTF-8', body: `${status} ${title}\n\n${detail}`, early }
+  }
+  const error: Record<string, unknown> = { status, title, detail }
+  if (context.hasErrorCodes) error['code'] = code
+  error['request_id'] = context.requestId
+  if (status === 406 && context.hasErrorCodes === null) {
+    error['max_version'] = `1.${MAX_MINOR}`
+    error['min_version'] = '1.0'
+  }
+  return { status, contentType: 'application/json', body: JSON.stringify({ errors: [error] }), early }
+}
+
+/** Errors come as HTML or plain text to those who will have no JSON. */
+function formOf(accept: string | undefined): 'json' | 'html' | 'plain' {
+  if (accept === undefined || accept === '' || accept === '*/*') return 'json'
+  const html = quality(accept, 'text', 'html')
+  const json = quality(accept, 'application', 'json')
+  if (html === 0 && json === 0) return 'plain'
+  return html > json ? 'html' : 'json'
+}
+
+export function acceptsJson(accept: string | undefined): boolean {
+  return accept === undefined || accept === '' || quality(accept, 'application', 'json') > 0
+}
+
+/** How much an Accept header wants a type: the q of the most specific range that names it. */
+function quality(accept: string, type: string, subtype: string): number {
+  let best = { specific: -1, q: 0 }
+  for (const range of accept.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+    const specific = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(name)
+    const q = Number(parameters.find(parameter => parameter.startsWith('q='))?.slice(2) ?? 1)
+    if (specific > best.specific) best = { specific, q: Number.isNaN(q) ? 0 : q }
+  }
+  return best.q
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,173 @@
+// /resource_providers/{uuid}/inventories
+import { Type } from 'typebox'
+import {
+  addInventory,
+  deleteInventory,
+  type Inventory,
+  type InventoryTerms,
+  providerInventories,
+  setInventories,
+  shownReserved,
+  updateInventory,
+} from '../../ledger/inventories.ts'
+import { findProvider } from '../../ledger/providers.ts'
+import { Problem, problem } from '../../problem.ts'
+import { check } from '../schema.ts'
+import { newest } from './modified.ts'
+import type { Answer, PlacementRequest } from './request.ts'
+
+const INT_MAX = 2_147_483_647
+// The largest single-precision float: what upstream's database column holds.
+const RATIO_MAX = 3.40282e38
+
+const amount = (minimum: number) => Type.Integer({ minimum, maximum: INT_MAX })
+const Terms = {
+  total: amount(1),
+  reserved: Type.Optional(amount(0)),
+  min_unit: Type.Optional(amount(1)),
+  max_unit: Type.Optional(amount(1)),
+  step_size: Type.Optional(amount(1)),
+  allocation_ratio: Type.Optional(Type.Number({ maximum: RATIO_MAX })),
+}
+const closed = { additionalProperties: false }
+
+const newInventory = check(
+  Type.Object(
+    {
+      ...Terms,
+      resource_class: Type.String({ pattern: '^[A-Z0-9_]+$' }),
+      resource_provider_generation: Type.Optional(Type.Integer()),
+    },
+    closed,
+  ),
+)
+const oneInventory = check(Type.Object({ ...Terms, resource_provider_generation: Type.Integer() }, closed))
+
+const InventoryRecord = Type.Object({ ...Terms, resource_provider_generation: Type.Optional(Type.Integer()) }, closed)
+/** All inventories of a provider. Names that can't be classes pass here and are unknown classes later. */
+export const InventorySet = Type.Object(
+  {
+    resource_provider_generation: Type.Integer(),
+    inventories: Type.Record(Type.String({ pattern: '^[A-Z0-9_]+$' }), InventoryRecord),
+  },
+  closed,
+)
+const inventorySet = check(InventorySet)
+
+type GivenTerms = { total: number } & Partial<InventoryTerms>
+
+/** The terms with what the client left out. */
+export function termsOf(given: GivenTerms): InventoryTerms {
+  return {
+    total: given.total,
+    reserved: given.reserved ?? 0,
+    min_unit: given.min_unit ?? 1,
+    max_unit: given.max_unit ?? INT_MAX,
+    step_size: given.step_size ?? 1,
+    allocation_ratio: given.allocation_ratio ?? 1,
+  }
+}
+
+/** An own map by class name: the names are the client's and may be `__proto__`. */
+export function termsByClass(inventories: Record<string, GivenTerms>): Map<string, InventoryTerms> {
+  const terms = new Map<string, InventoryTerms>()
+  for (const [name, given] of Object.entries(inventories)) {
+    // The schema looks only at names that can be classes.
+    if (typeof given?.total !== 'number') throw unknownClass(name)
+    terms.set(name, termsOf(given))
+  }
+  return terms
+}
+
+const unknownClass = (name: string) => problem('class_unknown', { name, where: 'Unknown resource class in inventory' })
+
+const shown = (terms: InventoryTerms): InventoryTerms => ({
+  total: terms.total,
+  reserved: terms.reserved,
+  min_unit: terms.min_unit,
+  max_unit: terms.max_unit,
+  step_size: terms.step_size,
+  allocation_ratio: terms.allocation_ratio,
+})
+const shownStored = (inventory: Inventory) => ({ ...shown(inventory), reserved: shownReserved(inventory) })
+
+const rulesFor = ({ has }: PlacementRequest) => ({ mayReserveAll: has.reserveAll })
+
+export async function listInventories(request: PlacementRequest): Promise<Answer> {
+  const { provider, inventories } = await request.context.store.read(() => providerInventories(request.param('uuid')))
+  const body = {
+    resource_provider_generation: provider.generation,
+    inventories: Object.fromEntries(inventories.map(inventory => [inventory.resource_class, shownStored(inventory)])),
+  }
+  return { status: 200, body, modified: inventories.length > 0 ? newest(inventories, 0) : null }
+}
+
+export async function showInventory(request: PlacementRequest): Promise<Answer> {
+  const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
+  const { provider, inventories } = await request.context.store.read(() => providerInventories(uuid))
+  const found = inventories.find(inventory => inventory.resource_class === resourceClass)
+  if (!found) throw problem('inventory_not_found', { resourceClass, provider: uuid })
+  const body = { ...shownStored(found), resource_provider_generation: provider.generation }
+  return { status: 200, body, modified: newest([found], 0) }
+}
+
+export async function createInventory(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const uuid = request.param('uuid')
+  await store.read(() => findProvider(uuid))
+  const { resource_class, resource_provider_generation: _, ...given } = request.body(newInventory)
+  const terms = termsOf(given)
+  const now = clock.now()
+  const generation = await store.write(() => addInventory(uuid, resource_class, terms, rulesFor(request), now))
+  const location = `/resource_providers/${uuid}/inventories/${resource_class}`
+  const body = { ...shown(terms), resource_provider_generation: generation }
+  return { status: 201, location, body, modified: now }
+}
+
+export async function putInventories(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const uuid = request.param('uuid')
+  const provider = await store.read(() => findProvider(uuid))
+  const wanted = request.body(inventorySet)
+  if (wanted.resource_provider_generation !== provider.generation) {
+    throw problem('generation_conflict', { reason: 'resource provider generation conflict' })
+  }
+  const terms = termsByClass(wanted.inventories)
+  const now = clock.now()
+  const generation = await store.write(() =>
+    setInventories(uuid, terms, wanted.resource_provider_generation, rulesFor(request), now),
+  )
+  const inventories = Object.fromEntries(Array.from(terms, ([name, given]) => [name, shown(given)]))
+  const body = { resource_provider_generation: generation, inventories }
+  return { status: 200, body, modified: terms.size > 0 ? now : null }
+}
+
+export async function putInventory(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
+  await store.read(() => findProvider(uuid))
+  const { resource_provider_generation: given, ...rest } = request.body(oneInventory)
+  const terms = termsOf(rest)
+  const now = clock.now()
+  const generation = await store.write(() => updateInventory(uuid, resourceClass, terms, given, rulesFor(request), now))
+  return { status: 200, body: { ...shown(terms), resource_provider_generation: generation }, modified: now }
+}
+
+export async function deleteInventories(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  await store.write(() => setInventories(request.param('uuid'), new Map(), null, rulesFor(request), clock.now()))
+  return { status: 204 }
+}
+
+export async function deleteOneInventory(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const [provider, resourceClass] = [request.param('uuid'), request.param('resource_class')]
+  try {
+    await store.write(() => deleteInventory(provider, resourceClass, clock.now()))
+  } catch (error) {
+    // Deleting one says it with another code than deleting all.
+    const inUse = error instanceof Problem && error.kind === 'inventory_in_use'
+    throw inUse ? problem('inventory_delete_refused', { resourceClass, provider }) : error
+  }
+  return { status: 204 }
+}

@@ -1,0 +1,2 @@
+// Where Placement is mounted.
+export const PREFIX = '/placement'

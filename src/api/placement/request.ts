@@ -1,0 +1,90 @@
+// A request as Placement's handlers see it, and the answer that they give.
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { problem } from '../../problem.ts'
+import type { Check } from '../schema.ts'
+import { acceptsJson } from './errors.ts'
+import type { Has, Version } from './versions.ts'
+
+export interface Answer {
+  status: number
+  body?: object
+  /** Path below the API's prefix. */
+  location?: string
+  /** When what is shown was last changed; null shows no time, undefined neither time nor caching. */
+  modified?: number | null
+}
+
+export class PlacementRequest {
+  readonly context: Context
+  readonly caller: Caller
+  readonly version: Version
+  readonly #raw: FastifyRequest
+  #query: URLSearchParams | undefined
+
+  constructor(context: Context, caller: Caller, version: Version, raw: FastifyRequest) {
+    this.context = context
+    this.caller = caller
+    this.version = version
+    this.#raw = raw
+  }
+
+  get has(): Has {
+    return this.version.has
+  }
+
+  /** A named part of the path. */
+  param(name: string): string {
+    return (this.#raw.params as Record<string, string>)[name]!
+  }
+
+  requireJsonBody(): void {
+    const given = this.#raw.headers['content-type']?.split(';', 1)[0]!.trim()
+    if (given !== 'application/json') throw problem('unsupported_media_type', { given: given || 'None' })
+  }
+
+  requireJsonAccepted(): void {
+    if (!acceptsJson(this.#raw.headers.accept)) throw problem('not_acceptable', {})
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+  }
+
+  /** The query string, known to hold nothing but what the schema names; of a repeated key the last value. */
+  checkedQuery<T>(check: Check<T>): T {
+    const checked = check(Object.fromEntries(this.query))
+    if (!checked.ok) throw problem('invalid_query', { reason: `Invalid query string parameters: ${checked.reason}` })
+    return checked.value
+  }
+
+  /** The JSON body, known to have the schema's shape. */
+  body<T>(check: Check<T>): T {
+    const raw = this.#raw.body instanceof Buffer ? this.#raw.body : Buffer.alloc(0)
+    if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
+    const text = raw.toString()
+    const checked = check(parseJson(text))
+    if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
+    // Only an escape can bring these in; no database keeps them as they are.
+    if (text.includes('\\u') && !isStorable(checked.value)) {
+      throw problem('invalid_body', { reason: 'a string holds NUL or half of a surrogate pair' })
+    }
+    return checked.value
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw problem('malformed_json', { reason: (error as Error).message })
+  }
+}
+
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, part]) => isStorable(key) && isStorable(part))
+}

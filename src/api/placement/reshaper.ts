@@ -1,0 +1,41 @@
+// /reshaper
+import { Type } from 'typebox'
+import { reshape } from '../../ledger/reshape.ts'
+import { check, type Check } from '../schema.ts'
+import { byVersion } from './by-version.ts'
+import { type ClaimBody, claimsOf, manyConsumers } from './claim-bodies.ts'
+import { InventorySet, termsByClass } from './inventories.ts'
+import type { Answer, PlacementRequest } from './request.ts'
+
+const Inventories = Type.Record(Type.String({ pattern: '^[0-9a-fA-F-]{36}$' }), InventorySet, {
+  minProperties: 1,
+  additionalProperties: false,
+})
+
+interface ReshapeBody {
+  inventories: Record<string, { resource_provider_generation: number; inventories: Record<string, { total: number }> }>
+  allocations: Record<string, ClaimBody>
+}
+
+const reshapeBody = byVersion(
+  manyConsumers(0).map(([word, allocations]) => [
+    word,
+    check(
+      Type.Object({ inventories: Inventories, allocations }, { additionalProperties: false }),
+    ) as unknown as Check<ReshapeBody>,
+  ]),
+)
+
+export async function postReshape(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const body = request.body(reshapeBody(request.version))
+  const inventories = new Map(
+    Object.entries(body.inventories).map(([provider, wanted]) => [
+      provider,
+      { generation: wanted.resource_provider_generation, inventories: termsByClass(wanted.inventories) },
+    ]),
+  )
+  const claims = Object.entries(body.allocations).map(([consumer, given]) => claimsOf(consumer, given, request.has))
+  await store.write(() => reshape({ inventories, claims }, clock.now()))
+  return { status: 204 }
+}

@@ -1,0 +1,62 @@
+// /resource_providers/{uuid}/usages and /usages
+import { Type } from 'typebox'
+import { projectUsages, projectUsagesByType, providerUsages, type TypeUsages } from '../../ledger/usages.ts'
+import { check } from '../schema.ts'
+import type { Answer, PlacementRequest } from './request.ts'
+
+const Id = Type.String({ minLength: 1, maxLength: 255 })
+const closed = { additionalProperties: false }
+const whose = check(Type.Object({ project_id: Id, user_id: Type.Optional(Id) }, closed))
+const whoseByType = check(
+  Type.Object(
+    {
+      project_id: Id,
+      user_id: Type.Optional(Id),
+      // Upstream's pattern, which lets through whatever begins with "all".
+      consumer_type: Type.Optional(
+        Type.String({ pattern: '^[A-Z0-9_]+$|^all|^unknown$', minLength: 1, maxLength: 255 }),
+      ),
+    },
+    closed,
+  ),
+)
+
+/** What consumers without a type are filed under. */
+const UNKNOWN = 'unknown'
+
+export async function showProviderUsages(request: PlacementRequest): Promise<Answer> {
+  const { store, clock } = request.context
+  const { generation, usages } = await store.read(() => providerUsages(request.param('uuid')))
+  const body = { resource_provider_generation: generation, usages: Object.fromEntries(usages) }
+  return { status: 200, body, modified: clock.now() }
+}
+
+export async function showTotalUsages(request: PlacementRequest): Promise<Answer> {
+  const modified = request.context.clock.now()
+  if (request.has.consumerTypes) return { status: 200, body: { usages: await usagesByType(request) }, modified }
+  const { project_id, user_id } = request.checkedQuery(whose)
+  const wanted = { project: project_id, user: user_id ?? null }
+  const usages = await request.context.store.read(() => projectUsages(wanted))
+  return { status: 200, body: { usages: Object.fromEntries(usages) }, modified }
+}
+
+async function usagesByType(request: PlacementRequest): Promise<object> {
+  const { project_id, user_id, consumer_type } = request.checkedQuery(whoseByType)
+  const wanted = { project: project_id, user: user_id ?? null }
+  const byType = await request.context.store.read(() => projectUsagesByType(wanted))
+  if (consumer_type === 'all') return byType.size === 0 ? {} : { all: show(sum([...byType.values()])) }
+  const chosen = Array.from(byType, ([type, usages]) => [type ?? UNKNOWN, usages] as const).filter(
+    ([type]) => consumer_type === undefined || type === consumer_type,
+  )
+  return Object.fromEntries(chosen.map(([type, usages]) => [type, show(usages)]))
+}
+
+const show = ({ consumers, usages }: TypeUsages) => ({ consumer_count: consumers, ...Object.fromEntries(usages) })
+
+function sum(parts: readonly TypeUsages[]): TypeUsages {
+  const usages = new Map<string, number>()
+  for (const part of parts) {
+    for (const [name, used] of part.usages) usages.set(name, (usages.get(name) ?? 0) + used)
+  }
+  return { consumers: parts.reduce((total, part) => total + part.consumers, 0), usages }
+}

@@ -1,0 +1,71 @@
+// JSON bodies and query strings checked against typebox schemas, with errors in the words of Python's jsonschema,
+// which OpenStack's clients and tests have learned to read.
+import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
+import type { Static, TSchema } from 'typebox'
+import { canonicalUuid } from '../ledger/uuid.ts'
+
+const ajv = new Ajv({ strict: false, verbose: true, allowUnionTypes: true })
+ajv.addFormat('uuid', text => canonicalUuid(text) !== null)
+
+/** The value, known to have its type, or what is wrong with it. */
+export type Check<T> = (value: unknown) => { ok: true; value: T } | { ok: false; reason: string }
+
+export function check<S extends TSchema>(schema: S): Check<Static<S>> {
+  const validate = ajv.compile(schema)
+  return value => {
+    if (!validate(value)) return { ok: false, reason: reasonOf(validate.errors![0]!) }
+    return { ok: true, value: value as Static<S> }
+  }
+}
+
+function reasonOf(error: ErrorObject): string {
+  const where = error.schemaPath.split('/').slice(1, -1)
+  const at = error.instancePath.split('/').slice(1)
+  const path = (parts: readonly string[]) => parts.map(part => `['${part}']`).join('')
+  return `${describe(error)}  Failed validating '${error.keyword}' in schema${path(where)}:  On instance${path(at)}`
+}
+
+function describe({ keyword, params, data, parentSchema }: ErrorObject): string {
+  const given = show(data)
+  switch (keyword) {
+    case 'required':
+      return `${show(params['missingProperty'])} is a required property`
+    case 'additionalProperties':
+      return unexpected(show(params['additionalProperty']), parentSchema)
+    case 'type':
+      return `${given} is not of type ${[params['type']].flat().map(show).join(', ')}`
+    case 'minimum':
+      return `${given} is less than the minimum of ${params['limit']}`
+    case 'maximum':
+      return `${given} is greater than the maximum of ${params['limit']}`
+    case 'minLength':
+      return `${given} is too short`
+    case 'maxLength':
+      return `${given} is too long`
+    case 'minItems':
+    case 'minProperties':
+      return `${given} does not have enough properties: it should be non-empty`
+    case 'uniqueItems':
+      return `${given} has non-unique elements`
+    case 'pattern':
+      return `${given} does not match '${params['pattern']}'`
+    case 'format':
+      return `${given} is not a '${params['format']}'`
+    case 'anyOf':
+      return `${given} is not valid under any of the given schemas`
+    default:
+      return `${given} is not valid`
+  }
+}
+
+function unexpected(name: string, schema: AnySchemaObject | undefined): string {
+  const patterns = Object.keys((schema?.['patternProperties'] as object | undefined) ?? {})
+  if (patterns.length === 0) return `Additional properties are not allowed (${name} was unexpected)`
+  return `${name} does not match any of the regexes: ${patterns.map(pattern => `'${pattern}'`).join(', ')}`
+}
+
+/** A value as a reader would like to see it again: quoted as Python does, and not the whole of a long one. */
+function show(value: unknown): string {
+  const text = typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'undefined')
+  return text.length > 300 ? `${text.slice(0, 297)}...` : text
+}

@@ -1,0 +1,24 @@
+// holdfast fsck
+import type { Config } from '../config.ts'
+import { UsageError } from '../config.ts'
+import { checkLedger } from '../ledger/fsck.ts'
+import { pendingMigrations } from '../store/migrate.ts'
+import { openStore } from '../store/open.ts'
+
+/** Prints each invariant with the number of its violations; fails when there is any. */
+export async function fsck({ database }: Config): Promise<number> {
+  const store = openStore(database)
+  try {
+    const pending = await pendingMigrations(store)
+    if (pending.length > 0) throw new UsageError('this database has no ledger of this version; run: holdfast migrate')
+    const findings = await store.read(checkLedger)
+    for (const { invariant, violations } of findings) {
+      process.stdout.write(`${String(violations).padStart(8)}  ${invariant}\n`)
+    }
+    const total = findings.reduce((sum, { violations }) => sum + violations, 0)
+    process.stdout.write(`${String(total).padStart(8)}  violations in all\n`)
+    return total === 0 ? 0 : 1
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,16 @@
+// holdfast migrate
+import { type Config, mask } from '../config.ts'
+import { migrateStore } from '../serve.ts'
+import { openStore } from '../store/open.ts'
+
+export async function migrateDatabase({ database }: Config): Promise<number> {
+  const store = openStore(database)
+  try {
+    const applied = await migrateStore(store)
+    const what = applied.length === 0 ? 'was up to date' : `got ${applied.join(', ')}`
+    process.stdout.write(`${mask(database)} ${what}\n`)
+    return 0
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,32 @@
+// holdfast serve, holdfast api
+import { type Config, mask } from '../config.ts'
+import { startApi } from '../serve.ts'
+
+export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
+  const api = await startApi(config, role)
+  process.stdout.write(welcome(api.address, config))
+  const signal = await new Promise<string>(resolve => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
+  await api.stop()
+  return 0
+}
+
+function welcome(address: string, { database, auth }: Config): string {
+  const token = auth === 'none' ? '' : " -H 'x-auth-token: admin'"
+  return [
+    `Holdfast is listening at ${address}`,
+    `  database  ${mask(database)}`,
+    `  auth      ${auth}`,
+    '',
+    'Try:',
+    `  curl -s${token} ${address}/placement/`,
+    `  curl -s${token} -H 'openstack-api-version: placement latest' -H 'content-type: application/json' \\`,
+    `    -d '{"name": "first-machine"}' ${address}/placement/resource_providers`,
+    `  curl -s${token} ${address}/placement/resource_providers`,
+    '',
+    '',
+  ].join('\n')
+}

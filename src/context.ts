@@ -1,0 +1,16 @@
+// What every request needs, built once from the configuration and passed along.
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { ClaimQueue } from './ledger/claims/queue.ts'
+import type { Metrics } from './metrics.ts'
+import type { Store } from './store/store.ts'
+
+export interface Context {
+  readonly config: Config
+  readonly store: Store
+  readonly claims: ClaimQueue
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}

@@ -1,0 +1,83 @@
+// The fastify app: limits, request ids, metrics, and each API under its own prefix.
+import type { Socket } from 'node:net'
+import cors from '@fastify/cors'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { operator } from '../api/operator/routes.ts'
+import { placement } from '../api/placement/door.ts'
+import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
+import type { Context } from '../context.ts'
+import { ANYONE, type Caller } from '../identity/caller.ts'
+import { callerFromNoauth2 } from '../identity/noauth2.ts'
+import { limits } from '../limits.ts'
+
+export async function createApp(context: Context): Promise<FastifyInstance> {
+  const { config, clock } = context
+  const app = Fastify({
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestMsMax,
+    http: { maxHeaderSize: limits.headerBytesMax },
+    forceCloseConnections: 'idle',
+    genReqId: () => `req-${clock.newUuid()}`,
+    // Handlers parse the query themselves: a repeated key means something different in each.
+    routerOptions: { maxParamLength: limits.urlBytesMax, querystringParser: () => ({}) },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: answerBadUrl,
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-openstack-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => measure(context, request, reply))
+  if (config.corsOrigin !== null) {
+    await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
+  }
+  await app.register(operator(context), { prefix: '/' })
+  await app.register(placement(context, authenticator(context)), { prefix: PLACEMENT })
+  return app
+}
+
+function authenticator({ config }: Context): (request: FastifyRequest) => Caller | null {
+  return config.auth === 'none' ? () => ANYONE : request => callerFromNoauth2(request.headers)
+}
+
+function measure({ metrics, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions.url ?? 'unknown'
+  metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
+  if (reply.elapsedTime > limits.slowRequestMs) {
+    const { id, method, url } = request
+    log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
+  }
+}
+
+const BAD_REQUEST = 'The server could not comply with the request since it is either malformed or otherwise incorrect.'
+
+function errorBody(status: number, title: string, reason: string, requestId?: string): string {
+  const error = { status, title, detail: `${BAD_REQUEST}\n\n ${reason}  `, ...(requestId && { request_id: requestId }) }
+  return JSON.stringify({ errors: [error] })
+}
+
+/** What Node couldn't read as HTTP never becomes a request, so it is answered on the bare socket. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const [status, title, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ([431, 'Request Header Fields Too Large', 'the headers are too large'] as const)
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ([408, 'Request Timeout', 'the request took too long to arrive'] as const)
+        : error.code === 'HPE_INVALID_CONTENT_LENGTH'
+          ? ([400, 'Bad Request', 'content-length header must be an integer'] as const)
+          : ([400, 'Bad Request', 'the request is not HTTP'] as const)
+  const body = errorBody(status, title, reason)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** A path that can't be decoded fits no route, so no API can answer for it. */
+function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  void reply
+    .code(error.statusCode ?? 400)
+    .header('x-openstack-request-id', request.id)
+    .header('content-type', 'application/json')
+    .send(errorBody(error.statusCode ?? 400, 'Bad Request', 'the path of the URL can not be decoded', request.id))
+}

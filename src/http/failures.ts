@@ -1,0 +1,27 @@
+// Turns whatever was thrown into a problem that can be told, and logs what the client is not told.
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { Problem, problem } from '../problem.ts'
+import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
+
+export function problemOf(error: unknown, request: FastifyRequest, { log }: Pick<Context, 'log'>): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreUnavailable || error instanceof StoreConflict) {
+    log.warn({ request: request.id, err: error }, 'the store could not serve a request')
+    return problem('unavailable', { reason: error.message })
+  }
+  const known = frameworkProblem(error)
+  if (known) return known
+  log.error({ request: request.id, err: error, method: request.method, url: request.url }, 'a request failed')
+  return problem('internal', {})
+}
+
+/** What fastify itself refuses. */
+function frameworkProblem(error: unknown): Problem | null {
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('too_large', { reason: 'the body is too large' })
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return problem('malformed_request', { reason: message ?? 'the request is malformed' })
+  }
+  return null
+}

@@ -1,0 +1,17 @@
+// Who makes a request, whatever way they proved it.
+
+export interface Caller {
+  readonly user: string
+  readonly project: string | null
+  readonly roles: ReadonlySet<string>
+  /** A token for the whole system instead of a project. */
+  readonly systemScope: boolean
+}
+
+/** In mode `none` everyone may do everything. */
+export const ANYONE: Caller = {
+  user: 'anyone',
+  project: null,
+  roles: new Set(['admin', 'service', 'member', 'reader']),
+  systemScope: false,
+}

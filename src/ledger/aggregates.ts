@@ -1,0 +1,47 @@
+// Aggregates: groups of providers, known only by their UUIDs.
+import { problem } from '../problem.ts'
+import { command, query } from '../store/statement.ts'
+import { all, type Read, runAll, type Write } from '../store/transaction.ts'
+import { bumpGeneration, findProvider, lockProvider } from './providers.ts'
+
+interface Membership {
+  provider_id: number
+  aggregate: string
+}
+
+const aggregatesOf = query((db, a: { provider: number }) =>
+  db.selectFrom('provider_aggregates').select('aggregate').where('provider_id', '=', a.provider).orderBy('aggregate'),
+)
+const leaveAll = command((db, a: { provider: number }) =>
+  db.deleteFrom('provider_aggregates').where('provider_id', '=', a.provider),
+)
+const join = command((db, a: { rows: readonly Membership[] }, on) =>
+  db
+    .insertInto('provider_aggregates')
+    .columns(['provider_id', 'aggregate'])
+    .expression(db.selectFrom(on.records(a.rows, { provider_id: 'bigint', aggregate: 'text' }).as('r')).selectAll('r')),
+)
+
+export function* providerAggregates(uuid: string): Read<{ generation: number; aggregates: string[] }> {
+  const provider = yield* findProvider(uuid)
+  const rows = yield* all(aggregatesOf({ provider: provider.id }))
+  return { generation: provider.generation, aggregates: rows.map(row => row.aggregate) }
+}
+
+/** Replaces a provider's aggregates. With a generation it is checked and raised, as from microversion 1.19 on. */
+export function* setProviderAggregates(
+  uuid: string,
+  aggregates: readonly string[],
+  generation: number | null,
+  now: number,
+): Write<number> {
+  const provider = yield* lockProvider(uuid)
+  if (generation !== null && generation !== provider.generation) {
+    throw problem('generation_conflict', {
+      reason: "Resource provider's generation already changed. Please update the generation and try again.",
+    })
+  }
+  const rows = aggregates.map(aggregate => ({ provider_id: provider.id, aggregate }))
+  yield* runAll([leaveAll({ provider: provider.id }), join({ rows })])
+  return generation === null ? provider.generation : yield* bumpGeneration(provider, now)
+}

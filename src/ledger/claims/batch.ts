@@ -1,0 +1,154 @@
+// Claims in the database: opens a book under lock, has the requests decided on it, and writes back what changed.
+import type { Problem } from '../../problem.ts'
+import { GuardFailed } from '../../store/failure.ts'
+import type { Command } from '../../store/statement.ts'
+import { runAll, together, type Write } from '../../store/transaction.ts'
+import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
+import { type ClaimRequest, consumersOf } from './claim.ts'
+import { decide } from './decide.ts'
+import * as sql from './statements.ts'
+
+/** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
+export function* claimBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
+  const book = yield* openBook(requests)
+  const verdicts = requests.map(request => decide(book, request))
+  yield* closeBook(book, now)
+  return verdicts
+}
+
+/** Locks what the requests and the further providers involve, all in the one order that everybody keeps. */
+export function* lockInvolved(requests: readonly ClaimRequest[], furtherProviders: readonly string[]): Write<void> {
+  const consumers = [...new Set(requests.flatMap(consumersOf))]
+  const providers = [...namesIn(requests).providers, ...furtherProviders]
+  yield* together(sql.lockConsumers({ consumers }), sql.lockProviders({ consumers, providers }))
+}
+
+export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
+  const consumers = [...new Set(requests.flatMap(consumersOf))]
+  const { providers, names } = namesIn(requests)
+  const named = { consumers, providers }
+  const [consumerRows, providerRows, inventoryRows, claimRows, classRows] = yield* together(
+    sql.lockConsumers({ consumers }),
+    sql.lockProviders(named),
+    sql.inventoriesInvolved(named),
+    sql.claimsOfConsumers({ consumers }),
+    sql.classesKnown({ names }),
+  )
+  const book = new Book(new Set(classRows.map(row => row.name)))
+  for (const { id, uuid, generation } of providerRows) {
+    book.addProvider({ id, uuid, generation, bumps: 0, inventories: new Map() })
+  }
+  for (const row of inventoryRows) {
+    book.providerWithId(row.provider_id).inventories.set(row.name, {
+      providerId: row.provider_id,
+      classId: row.class_id,
+      resourceClass: row.name,
+      capacity: row.capacity,
+      minUnit: row.min_unit,
+      maxUnit: row.max_unit,
+      stepSize: row.step_size,
+      blocked: row.blocked === 1,
+      usedBefore: row.used,
+      used: row.used,
+    })
+  }
+  const claims = Map.groupBy(claimRows, row => row.uuid)
+  for (const row of consumerRows) {
+    const have = (claims.get(row.uuid) ?? []).map(
+      claim => [book.providerWithId(claim.provider_id).inventories.get(claim.name)!, claim.used] as const,
+    )
+    book.consumers.set(row.uuid, {
+      uuid: row.uuid,
+      id: row.id,
+      claimsBefore: new Map(have),
+      now: {
+        projectId: row.project_id,
+        userId: row.user_id,
+        type: row.type,
+        generation: row.generation,
+        managedBy: row.managed_by,
+      },
+      claims: new Map(have),
+      touched: false,
+    })
+  }
+  return book
+}
+
+function namesIn(requests: readonly ClaimRequest[]): { providers: string[]; names: string[] } {
+  const providers = new Set<string>()
+  const names = new Set<string>()
+  for (const request of requests) {
+    if (request.kind === 'release') continue
+    for (const { resources } of request.consumers) {
+      for (const [provider, amounts] of resources) {
+        providers.add(provider)
+        for (const name of amounts.keys()) names.add(name)
+      }
+    }
+  }
+  return { providers: [...providers], names: [...names] }
+}
+
+function* closeBook(book: Book, now: number): Write<void> {
+  const consumers = [...book.consumers.values()].filter(consumer => consumer.touched)
+  // By uuid, so that two transactions that add the same consumers meet at the first and not crosswise.
+  consumers.sort((a, b) => (a.uuid < b.uuid ? -1 : 1))
+  const providers = [...book.providers.values()]
+  const uses = usesChanged(providers)
+  const writes: Command[] = []
+  const add = <Row>(write: (args: { rows: readonly Row[] }) => Command, rows: readonly Row[]) => {
+    if (rows.length > 0) writes.push(write({ rows }))
+  }
+  add(
+    sql.addConsumers,
+    consumers.filter(c => c.id === null && c.now).map(c => consumerRow(c, now)),
+  )
+  add(
+    sql.changeConsumers,
+    consumers.filter(c => c.id !== null && c.now).map(c => consumerRow(c, now)),
+  )
+  add(sql.removeClaims, consumers.flatMap(claimsGone))
+  add(
+    sql.putClaims,
+    consumers.flatMap(consumer => claimRows(consumer, now)),
+  )
+  add(
+    sql.bumpProviders,
+    providers.filter(p => p.bumps > 0).map(({ id, bumps }) => ({ id, bumps, now })),
+  )
+  const gone = consumers.filter(c => c.id !== null && !c.now).map(c => c.id!)
+  if (gone.length > 0) writes.push(sql.removeConsumers({ ids: gone }))
+  if (uses.length > 0) writes.push(sql.changeUse({ rows: uses }))
+  const counts = yield* runAll(writes)
+  if (uses.length > 0 && counts.at(-1) !== uses.length)
+    throw new GuardFailed('a claim did not fit where it was decided')
+}
+
+function consumerRow({ uuid, now: facts }: BookConsumer, now: number): sql.ConsumerRow {
+  const { projectId, userId, type, generation, managedBy } = facts!
+  return { uuid, project_id: projectId, user_id: userId, type, generation, managed_by: managedBy, now }
+}
+
+function claimRows({ uuid, claims }: BookConsumer, now: number): sql.ClaimRow[] {
+  return Array.from(claims, ([{ providerId, classId }, used]) => ({
+    consumer: uuid,
+    provider_id: providerId,
+    class_id: classId,
+    used,
+    now,
+  }))
+}
+
+function claimsGone({ id, claims, claimsBefore }: BookConsumer): sql.ClaimKey[] {
+  const gone: BookInventory[] = [...claimsBefore.keys()].filter(inventory => !claims.has(inventory))
+  return gone.map(({ providerId, classId }) => ({ consumer_id: id!, provider_id: providerId, class_id: classId }))
+}
+
+function usesChanged(providers: readonly BookProvider[]): sql.UseRow[] {
+  return providers.flatMap(({ inventories }) =>
+    [...inventories.values()]
+      .filter(inventory => inventory.used !== inventory.usedBefore)
+      .map(i => ({ provider_id: i.providerId, class_id: i.classId, change: i.used - i.usedBefore })),
+  )
+}

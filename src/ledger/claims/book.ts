@@ -1,0 +1,74 @@
+// The part of the ledger that a batch of requests is decided on: read under lock, changed in memory, written back once.
+
+export interface BookInventory {
+  readonly providerId: number
+  readonly classId: number
+  readonly resourceClass: string
+  readonly capacity: number
+  readonly minUnit: number
+  readonly maxUnit: number
+  readonly stepSize: number
+  readonly blocked: boolean
+  readonly usedBefore: number
+  used: number
+}
+
+export interface BookProvider {
+  readonly id: number
+  readonly uuid: string
+  readonly inventories: Map<string, BookInventory>
+  generation: number
+  /** By how much the generation has grown in this batch. */
+  bumps: number
+}
+
+export interface ConsumerFacts {
+  readonly projectId: string
+  readonly userId: string
+  readonly type: string | null
+  readonly generation: number
+  readonly managedBy: string | null
+}
+
+export interface BookConsumer {
+  readonly uuid: string
+  /** null while the database has no such consumer. */
+  readonly id: number | null
+  readonly claimsBefore: ReadonlyMap<BookInventory, number>
+  /** What the consumer is now; null when there is none. */
+  now: ConsumerFacts | null
+  claims: Map<BookInventory, number>
+  touched: boolean
+}
+
+export class Book {
+  readonly providers = new Map<string, BookProvider>()
+  readonly consumers = new Map<string, BookConsumer>()
+  readonly classes: ReadonlySet<string>
+  readonly #providersById = new Map<number, BookProvider>()
+
+  constructor(classes: ReadonlySet<string>) {
+    this.classes = classes
+  }
+
+  addProvider(provider: BookProvider): void {
+    this.providers.set(provider.uuid, provider)
+    this.#providersById.set(provider.id, provider)
+  }
+
+  providerWithId(id: number): BookProvider {
+    return this.#providersById.get(id)!
+  }
+
+  /** The consumer as far as it is known; an unknown one is a blank page. */
+  consumer(uuid: string): BookConsumer {
+    return this.consumers.getOrInsertComputed(uuid, () => ({
+      uuid,
+      id: null,
+      claimsBefore: new Map(),
+      now: null,
+      claims: new Map(),
+      touched: false,
+    }))
+  }
+}

@@ -1,0 +1,32 @@
+// What is asked of the ledger about claims: to replace what consumers have, or to release it.
+
+/** Amounts by provider uuid and resource class. */
+export type Resources = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** All that one consumer is to have from now on; with no resources the consumer is to be gone. */
+export interface ConsumerClaims {
+  consumer: string
+  projectId: string
+  userId: string
+  /** undefined leaves the type as it is. */
+  type: string | undefined
+  /** What the consumer's generation must be: null for "doesn't exist yet", undefined for "any". */
+  generation: number | null | undefined
+  resources: Resources
+}
+
+export type ClaimRequest =
+  | { kind: 'replace'; consumers: readonly ConsumerClaims[]; /** Who manages these consumers. */ owner: string | null }
+  | { kind: 'release'; consumer: string; owner: string | null }
+
+export function consumersOf(request: ClaimRequest): string[] {
+  return request.kind === 'release' ? [request.consumer] : request.consumers.map(c => c.consumer)
+}
+
+/** How much work a request is: the rows that it names. */
+export function weightOf(request: ClaimRequest): number {
+  if (request.kind === 'release') return 1
+  let rows = 0
+  for (const { resources } of request.consumers) for (const amounts of resources.values()) rows += amounts.size
+  return Math.max(rows, 1)
+}

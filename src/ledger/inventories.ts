@@ -1,0 +1,238 @@
+// Inventories: how much of a resource class a provider has, and how it may be handed out.
+import { problem } from '../problem.ts'
+import { command, everyRow, query } from '../store/statement.ts'
+import { all, type Read, run, type Write } from '../store/transaction.ts'
+import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
+import { classesNamed, findClass } from './resource-classes.ts'
+
+/** What a client says about an inventory. */
+export interface InventoryTerms {
+  total: number
+  reserved: number
+  min_unit: number
+  max_unit: number
+  step_size: number
+  allocation_ratio: number
+}
+
+export interface Inventory extends InventoryTerms {
+  class_id: number
+  resource_class: string
+  capacity: number
+  used: number
+  blocked: 0 | 1
+  created_at: number
+  updated_at: number | null
+}
+
+const inventoriesOf = query((db, a: { provider: number }) =>
+  db
+    .selectFrom('inventories as i')
+    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
+    .selectAll('i')
+    .select('c.name as resource_class')
+    .where('i.provider_id', '=', a.provider)
+    .orderBy('i.class_id'),
+)
+
+interface InventoryRow extends InventoryTerms {
+  provider_id: number
+  class_id: number
+  capacity: number
+  now: number
+}
+
+const putInventories = command((db, a: { rows: readonly InventoryRow[] }, on) =>
+  db
+    .insertInto('inventories')
+    .columns([
+      ...(['provider_id', 'class_id', 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'] as const),
+      ...(['allocation_ratio', 'capacity', 'ceiling', 'created_at'] as const),
+    ])
+    .expression(
+      db
+        .selectFrom(
+          on
+            .records(a.rows, {
+              provider_id: 'bigint',
+              class_id: 'bigint',
+              total: 'bigint',
+              reserved: 'bigint',
+              min_unit: 'bigint',
+              max_unit: 'bigint',
+              step_size: 'bigint',
+              allocation_ratio: 'double precision',
+              capacity: 'bigint',
+              now: 'bigint',
+            })
+            .as('r'),
+        )
+        .select(['r.provider_id', 'r.class_id', 'r.total', 'r.reserved', 'r.min_unit', 'r.max_unit', 'r.step_size'])
+        .select(['r.allocation_ratio', 'r.capacity'])
+        // A capacity below zero has no room, but a ceiling may not be below a use of zero.
+        .select(e => [on.greatest(e.ref('r.capacity'), e.lit(0)).as('ceiling'), 'r.now'])
+        .where(everyRow),
+    )
+    .onConflict(c =>
+      c.columns(['provider_id', 'class_id']).doUpdateSet(e => ({
+        total: e.ref('excluded.total'),
+        reserved: e.ref('excluded.reserved'),
+        min_unit: e.ref('excluded.min_unit'),
+        max_unit: e.ref('excluded.max_unit'),
+        step_size: e.ref('excluded.step_size'),
+        allocation_ratio: e.ref('excluded.allocation_ratio'),
+        capacity: e.ref('excluded.capacity'),
+        ceiling: on.greatest(e.ref('excluded.ceiling'), e.ref('inventories.used')),
+        updated_at: e.ref('excluded.created_at'),
+      })),
+    ),
+)
+const removeInventories = command((db, a: { provider: number; classes: readonly number[] }, on) =>
+  db
+    .deleteFrom('inventories')
+    .where('provider_id', '=', a.provider)
+    .where(on.isIn('class_id', a.classes, 'bigint')),
+)
+
+/** How much may be in use. A double has room for every whole number up to 2^53, and more than that nobody has. */
+export function capacityOf({ total, reserved, allocation_ratio }: InventoryTerms): number {
+  return Math.min(Math.floor((total - reserved) * allocation_ratio), Number.MAX_SAFE_INTEGER)
+}
+
+/** What clients see as reserved: all of it while it is blocked and nobody has it. */
+export function shownReserved({ total, reserved, blocked, used }: Inventory): number {
+  return blocked && used === 0 ? total : reserved
+}
+
+export function* providerInventories(uuid: string): Read<{ provider: Provider; inventories: Inventory[] }> {
+  const provider = yield* findProvider(uuid)
+  return { provider, inventories: yield* all(inventoriesOf({ provider: provider.id })) }
+}
+
+export interface Rules {
+  /** From microversion 1.26 on everything may be reserved. */
+  mayReserveAll: boolean
+}
+
+/** Replaces all inventories of a provider and answers its new generation. */
+export function* setInventories(
+  uuid: string,
+  wanted: ReadonlyMap<string, InventoryTerms>,
+  generation: number | null,
+  rules: Rules,
+  now: number,
+): Write<number> {
+  const provider = yield* lockProvider(uuid, { changing: 'inventory' })
+  checkGeneration(provider, generation)
+  checkReserved(provider, wanted, rules)
+  yield* writeInventories(provider, wanted, now)
+  yield* dropOtherInventories(provider, wanted)
+  return yield* bumpGeneration(provider, now)
+}
+
+/** Adds one inventory. Its generation isn't checked: that is how the API has always been. */
+export function* addInventory(
+  uuid: string,
+  resourceClass: string,
+  terms: InventoryTerms,
+  rules: Rules,
+  now: number,
+): Write<number> {
+  const provider = yield* lockProvider(uuid, { changing: 'inventory' })
+  const wanted = new Map([[resourceClass, terms]])
+  checkReserved(provider, wanted, rules, 'create')
+  const present = yield* all(inventoriesOf({ provider: provider.id }))
+  if (present.some(inventory => inventory.resource_class === resourceClass)) {
+    throw problem('inventory_exists', { resourceClass, provider: uuid })
+  }
+  yield* writeInventories(provider, wanted, now)
+  return yield* bumpGeneration(provider, now)
+}
+
+export function* updateInventory(
+  uuid: string,
+  resourceClass: string,
+  terms: InventoryTerms,
+  generation: number,
+  rules: Rules,
+  now: number,
+): Write<number> {
+  const provider = yield* lockProvider(uuid, { changing: 'inventory' })
+  checkGeneration(provider, generation)
+  const wanted = new Map([[resourceClass, terms]])
+  checkReserved(provider, wanted, rules)
+  yield* findClass(resourceClass)
+  const present = yield* all(inventoriesOf({ provider: provider.id }))
+  if (!present.some(inventory => inventory.resource_class === resourceClass)) {
+    throw problem('inventory_absent', { resourceClass, provider: uuid })
+  }
+  yield* writeInventories(provider, wanted, now)
+  return yield* bumpGeneration(provider, now)
+}
+
+export function* deleteInventory(uuid: string, resourceClass: string, now: number): Write<void> {
+  const provider = yield* lockProvider(uuid, { changing: 'inventory' })
+  const found = (yield* all(inventoriesOf({ provider: provider.id }))).find(i => i.resource_class === resourceClass)
+  if (!found) throw problem('inventory_not_found', { resourceClass, provider: uuid, purpose: 'delete' })
+  if (found.used > 0) throw problem('inventory_in_use', { resourceClasses: resourceClass, provider: uuid })
+  yield* run(removeInventories({ provider: provider.id, classes: [found.class_id] }))
+  yield* bumpGeneration(provider, now)
+}
+
+/** Writes the given inventories of a locked provider and leaves its others alone. */
+export function* writeInventories(
+  provider: Provider,
+  wanted: ReadonlyMap<string, InventoryTerms>,
+  now: number,
+): Write<void> {
+  const classes = yield* classesNamed([...wanted.keys()])
+  const rows: InventoryRow[] = []
+  for (const [name, terms] of wanted) {
+    const found = classes.get(name)
+    if (!found)
+      throw problem('class_unknown', {
+        name,
+        where: `Unknown resource class in inventory for resource provider ${provider.uuid}`,
+      })
+    rows.push({ provider_id: provider.id, class_id: found.id, ...terms, capacity: capacityOf(terms), now })
+  }
+  if (rows.length > 0) yield* run(putInventories({ rows }))
+}
+
+/** Removes the inventories of a locked provider that aren't wanted, unless one of them is in use. */
+export function* dropOtherInventories(provider: Provider, wanted: ReadonlyMap<string, unknown>): Write<void> {
+  const others = (yield* all(inventoriesOf({ provider: provider.id }))).filter(i => !wanted.has(i.resource_class))
+  const inUse = others.filter(inventory => inventory.used > 0)
+  if (inUse.length > 0) {
+    const resourceClasses = inUse.map(inventory => inventory.resource_class).join(', ')
+    throw problem('inventory_in_use', { resourceClasses, provider: provider.uuid })
+  }
+  if (others.length > 0) {
+    yield* run(removeInventories({ provider: provider.id, classes: others.map(inventory => inventory.class_id) }))
+  }
+}
+
+function checkGeneration(provider: Provider, generation: number | null): void {
+  if (generation !== null && generation !== provider.generation) {
+    throw problem('generation_conflict', { reason: 'resource provider generation conflict' })
+  }
+}
+
+function checkReserved(
+  provider: Provider,
+  wanted: ReadonlyMap<string, InventoryTerms>,
+  rules: Rules,
+  verb: 'create' | 'update' = 'update',
+): void {
+  for (const [resourceClass, terms] of wanted) {
+    const capacity = Math.trunc((terms.total - terms.reserved) * terms.allocation_ratio)
+    if (capacity < 0 || (capacity === 0 && !rules.mayReserveAll)) {
+      throw problem('inventory_over_reserved', {
+        verb,
+        resourceClass,
+        provider: provider.uuid,
+        mayEqual: rules.mayReserveAll,
+      })
+    }
+  }
+}

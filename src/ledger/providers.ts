@@ -1,0 +1,243 @@
+// Resource providers and the trees that they form.
+import { type Kysely, sql } from 'kysely'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
+
+export interface Provider {
+  id: number
+  uuid: string
+  name: string
+  generation: number
+  parent_id: number | null
+  parent_uuid: string | null
+  root_id: number
+  root_uuid: string
+  managed_by: string | null
+  created_at: number
+  updated_at: number | null
+}
+
+const selectProviders = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('providers as p')
+    .leftJoin('providers as parent', 'parent.id', 'p.parent_id')
+    .innerJoin('providers as root', 'root.id', 'p.root_id')
+    .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.created_at', 'p.updated_at'])
+    .select(['parent.uuid as parent_uuid', 'root.id as root_id', 'root.uuid as root_uuid'])
+
+const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
+const lockedProvider = command((db, a: { uuid: string }, on) =>
+  on.lock(selectProviders(db).where('p.uuid', '=', a.uuid), 'p'),
+)
+const everyProvider = query((db, _: object) => selectProviders(db).orderBy('p.id'))
+const providersByName = query((db, a: { name: string }) => selectProviders(db).where('p.name', '=', a.name))
+const providersById = query((db, a: { ids: readonly number[] }, on) =>
+  selectProviders(db)
+    .where(on.isIn('p.id', a.ids, 'bigint'))
+    .orderBy('p.id'),
+)
+const twins = query((db, a: { uuid: string; name: string }) =>
+  db
+    .selectFrom('providers')
+    .select(['uuid', 'name'])
+    .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', a.name)])),
+)
+const childOf = query((db, a: { id: number }) =>
+  db.selectFrom('providers').select('id').where('parent_id', '=', a.id).limit(1),
+)
+const claimOn = query((db, a: { id: number }) =>
+  db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.id).limit(1),
+)
+const subtree = query((db, a: { id: number }) =>
+  db
+    .withRecursive('members', c =>
+      c
+        .selectFrom('providers')
+        .select('id')
+        .where('id', '=', a.id)
+        .unionAll(
+          c.selectFrom('providers').innerJoin('members', 'members.id', 'providers.parent_id').select('providers.id'),
+        ),
+    )
+    .selectFrom('members')
+    .select('id'),
+)
+interface ProviderRow {
+  uuid: string
+  name: string
+  parent: number | null
+  managedBy: string | null
+  now: number
+  updated: number | null
+}
+const addProvider = command((db, a: ProviderRow) =>
+  db
+    .insertInto('providers')
+    .values({
+      uuid: a.uuid,
+      name: a.name,
+      parent_id: a.parent,
+      managed_by: a.managedBy,
+      created_at: a.now,
+      updated_at: a.updated,
+    })
+    .returning('id'),
+)
+const setRoot = command((db, a: { ids: readonly number[]; root: number }, on) =>
+  db
+    .updateTable('providers')
+    .set({ root_id: a.root })
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
+const changeProvider = command((db, a: { id: number; name: string; parent: number | null; now: number }) =>
+  db.updateTable('providers').set({ name: a.name, parent_id: a.parent, updated_at: a.now }).where('id', '=', a.id),
+)
+const removeProvider = command((db, a: { id: number }) => db.deleteFrom('providers').where('id', '=', a.id))
+const bump = command((db, a: { id: number; by: number; now: number }) =>
+  db
+    .updateTable('providers')
+    .set(e => ({ generation: e('generation', '+', a.by), updated_at: a.now }))
+    .where('id', '=', a.id)
+    .returning('generation'),
+)
+// Trees change seldom and a loop made by two changes at once would be for ever, so they change one at a time.
+const lockTrees = command((db, _: object, on) =>
+  db.selectNoFrom((on.dialect === 'postgres' ? sql`pg_advisory_xact_lock(8781)` : sql`1`).as('locked')),
+)
+
+export function* findProvider(uuid: string): Read<Provider> {
+  const found = yield* one(providerByUuid({ uuid }))
+  if (!found) throw problem('provider_not_found', { provider: uuid })
+  return found
+}
+
+/** The provider, held until the transaction ends. With `changing`, refused when another part of Holdfast owns it. */
+export function* lockProvider(
+  uuid: string,
+  { changing, purpose, owner = null }: { changing?: string; purpose?: string; owner?: string | null } = {},
+): Write<Provider> {
+  const found = yield* one(lockedProvider({ uuid }))
+  if (!found) throw problem('provider_not_found', { provider: uuid, ...(purpose && { purpose }) })
+  if (changing && found.managed_by !== null && found.managed_by !== owner) {
+    throw problem('provider_managed', { provider: uuid, owner: found.managed_by, what: changing })
+  }
+  return found
+}
+
+export function* bumpGeneration(provider: Provider, now: number, by = 1): Write<number> {
+  return (yield* one(bump({ id: provider.id, by, now })))!.generation
+}
+
+/** All providers, or those of a uuid, a name or a list of ids; the filters that need a search come as ids. */
+export function* listProviders(filter: { uuid?: string; name?: string; ids?: readonly number[] }): Read<Provider[]> {
+  let found: Provider[]
+  if (filter.uuid !== undefined) found = yield* all(providerByUuid({ uuid: filter.uuid }))
+  else if (filter.name !== undefined) found = yield* all(providersByName({ name: filter.name }))
+  else if (filter.ids !== undefined) found = yield* all(providersById({ ids: filter.ids }))
+  else found = yield* all(everyProvider({}))
+  const ids = filter.ids && new Set(filter.ids)
+  return found.filter(p => (filter.name === undefined || p.name === filter.name) && (!ids || ids.has(p.id)))
+}
+
+export interface NewProvider {
+  uuid: string
+  name: string
+  parentUuid: string | null
+  managedBy?: string
+}
+
+export function* createProvider(wanted: NewProvider, now: number): Write<Provider> {
+  const { uuid, name, parentUuid } = wanted
+  const refuse = (reason: string) =>
+    problem('provider_parent_refused', {
+      verb: 'create',
+      provider: `"${name}", ${uuid}`,
+      reason: `Object action create failed because: ${reason}`,
+    })
+  if (parentUuid === uuid) {
+    throw refuse(
+      'parent provider UUID cannot be same as UUID. Please set parent provider UUID to None if there is no parent.',
+    )
+  }
+  if (parentUuid !== null) yield* run(lockTrees({}))
+  const parent = parentUuid === null ? undefined : yield* one(providerByUuid({ uuid: parentUuid }))
+  if (parentUuid !== null && !parent) throw refuse('parent provider UUID does not exist.')
+
+  const taken = yield* all(twins({ uuid, name }))
+  if (taken.length > 0) {
+    const duplicates = [
+      ...(taken.some(other => other.uuid === uuid) ? [`uuid: ${uuid}`] : []),
+      ...(taken.some(other => other.name === name) ? [`name: ${name}`] : []),
+    ]
+    throw problem('provider_exists', { duplicate: duplicates.join(', ') })
+  }
+  const row = { uuid, name, parent: parent?.id ?? null, managedBy: wanted.managedBy ?? null, now }
+  // Upstream touches a root once more to note that it is one, so a new root counts as updated and a new child doesn't.
+  const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
+  yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
+  return yield* findProvider(uuid)
+}
+
+/** What an update may do to a provider's place in its tree. */
+export interface ProviderChange {
+  name: string
+  /** undefined leaves the parent as it is. */
+  parentUuid: string | null | undefined
+  mayReparent: boolean
+}
+
+/** Changes name and parent; answers the provider before and after. */
+export function* updateProvider(
+  uuid: string,
+  change: ProviderChange,
+  now: number,
+): Write<{ before: Provider; after: Provider }> {
+  if (change.parentUuid !== undefined) yield* run(lockTrees({}))
+  const before = yield* lockProvider(uuid)
+  const moves = change.parentUuid !== undefined && change.parentUuid !== before.parent_uuid
+  if (before.managed_by !== null && (moves || change.name !== before.name)) {
+    throw problem('provider_managed', { provider: uuid, owner: before.managed_by, what: 'name and parent' })
+  }
+  const taken = yield* all(providersByName({ name: change.name }))
+  if (taken.some(other => other.id !== before.id)) throw problem('provider_exists', { duplicate: change.name })
+  const parent = moves ? yield* newParent(before, change) : before.parent_id
+  yield* run(changeProvider({ id: before.id, name: change.name, parent, now }))
+  if (moves) yield* moveSubtree(before.id, parent)
+  return { before, after: yield* findProvider(uuid) }
+}
+
+function* newParent(child: Provider, { parentUuid, mayReparent }: ProviderChange): Write<number | null> {
+  const refuse = (reason: string, action = 'update') =>
+    problem('provider_parent_refused', {
+      verb: 'save',
+      provider: child.uuid,
+      reason: `Object action ${action} failed because: ${reason}`,
+    })
+  if (parentUuid == null) {
+    if (!mayReparent) throw refuse('un-parenting a provider is not currently allowed.')
+    return null
+  }
+  const parent = yield* one(providerByUuid({ uuid: parentUuid }))
+  if (!parent) throw refuse('parent provider UUID does not exist.', 'create')
+  if (child.parent_id !== null && !mayReparent) throw refuse('re-parenting a provider is not currently allowed.')
+  const members = yield* all(subtree({ id: child.id }))
+  if (members.some(member => member.id === parent.id)) {
+    throw refuse('creating loop in the provider tree is not allowed.')
+  }
+  return parent.id
+}
+
+function* moveSubtree(id: number, parent: number | null): Write<void> {
+  const members = (yield* all(subtree({ id }))).map(member => member.id)
+  const root = parent === null ? id : (yield* all(providersById({ ids: [parent] })))[0]!.root_id
+  yield* run(setRoot({ ids: members, root }))
+}
+
+export function* deleteProvider(uuid: string, owner: string | null = null): Write<void> {
+  const provider = yield* lockProvider(uuid, { changing: 'life', purpose: 'delete', owner })
+  if (yield* one(childOf({ id: provider.id }))) throw problem('provider_has_children', { provider: uuid })
+  if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
+  yield* runAll([removeProvider({ id: provider.id })])
+}

@@ -1,0 +1,72 @@
+// Resource classes: the standard ones, and custom ones that clients make.
+import { problem } from '../problem.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { isCustom } from './standard.ts'
+
+export interface ResourceClass {
+  id: number
+  name: string
+  created_at: number
+  updated_at: number | null
+}
+
+const classByName = query((db, a: { name: string }) =>
+  db.selectFrom('resource_classes').selectAll().where('name', '=', a.name),
+)
+const classesByName = query((db, a: { names: readonly string[] }, on) =>
+  db.selectFrom('resource_classes').selectAll().where(on.isIn('name', a.names)),
+)
+const everyClass = query((db, _: object) => db.selectFrom('resource_classes').selectAll().orderBy('id'))
+const addClass = command((db, a: { name: string; now: number }) =>
+  db.insertInto('resource_classes').values({ name: a.name, created_at: a.now }),
+)
+const renameClass = command((db, a: { id: number; name: string; now: number }) =>
+  db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
+)
+const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
+const inventoryOfClass = query((db, a: { id: number }) =>
+  db.selectFrom('inventories').select('provider_id').where('class_id', '=', a.id).limit(1),
+)
+
+export function* listClasses(): Read<ResourceClass[]> {
+  return yield* all(everyClass({}))
+}
+
+export function* findClass(name: string): Read<ResourceClass> {
+  const found = yield* one(classByName({ name }))
+  if (!found) throw problem('class_not_found', { name })
+  return found
+}
+
+/** The classes of these names, by name; unknown names are left out. */
+export function* classesNamed(names: readonly string[]): Read<Map<string, ResourceClass>> {
+  const rows = yield* all(classesByName({ names }))
+  return new Map(rows.map(row => [row.name, row]))
+}
+
+export function* createClass(name: string, now: number): Write<void> {
+  if (yield* one(classByName({ name }))) throw problem('class_exists', { name })
+  yield* run(addClass({ name, now }))
+}
+
+/** Makes sure that a custom class exists and says whether it is new. */
+export function* ensureClass(name: string, now: number): Write<boolean> {
+  if (yield* one(classByName({ name }))) return false
+  yield* run(addClass({ name, now }))
+  return true
+}
+
+export function* renameResourceClass(name: string, newName: string, now: number): Write<void> {
+  const found = yield* findClass(name)
+  if (!isCustom(name)) throw problem('class_standard', { name, verb: 'update' })
+  if (yield* one(classByName({ name: newName }))) throw problem('class_name_taken', { name: newName })
+  yield* run(renameClass({ id: found.id, name: newName, now }))
+}
+
+export function* deleteClass(name: string): Write<void> {
+  const found = yield* findClass(name)
+  if (!isCustom(name)) throw problem('class_standard', { name, verb: 'delete' })
+  if (yield* one(inventoryOfClass({ id: found.id }))) throw problem('class_in_use', { name })
+  yield* run(removeClass({ id: found.id }))
+}

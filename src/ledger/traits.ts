@@ -1,0 +1,127 @@
+// Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
+import { problem } from '../problem.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
+import { isCustom } from './standard.ts'
+
+export interface Trait {
+  id: number
+  name: string
+  created_at: number
+}
+
+export interface TraitFilter {
+  names?: readonly string[]
+  prefix?: string
+  /** Only traits that some provider has, or only those that none has. */
+  associated?: boolean
+}
+
+const traitByName = query((db, a: { name: string }) => db.selectFrom('traits').selectAll().where('name', '=', a.name))
+const traitsByName = query((db, a: { names: readonly string[] }, on) =>
+  db.selectFrom('traits').selectAll().where(on.isIn('name', a.names)).orderBy('name'),
+)
+const everyTrait = query((db, _: object) => db.selectFrom('traits').selectAll().orderBy('name'))
+const traitsInUse = query((db, _: object) => db.selectFrom('provider_traits').select('trait_id as id').distinct())
+const addTrait = command((db, a: { name: string; now: number }) =>
+  db.insertInto('traits').values({ name: a.name, created_at: a.now }),
+)
+const removeTrait = command((db, a: { id: number }) => db.deleteFrom('traits').where('id', '=', a.id))
+const useOfTrait = query((db, a: { id: number }) =>
+  db.selectFrom('provider_traits').select('provider_id').where('trait_id', '=', a.id).limit(1),
+)
+const traitsOfProvider = query((db, a: { provider: number }) =>
+  db
+    .selectFrom('provider_traits as p')
+    .innerJoin('traits as t', 't.id', 'p.trait_id')
+    .select(['t.id', 't.name', 't.created_at'])
+    .where('p.provider_id', '=', a.provider)
+    .orderBy('t.name'),
+)
+interface ProviderTrait {
+  provider_id: number
+  trait_id: number
+}
+const addProviderTraits = command((db, a: { rows: readonly ProviderTrait[] }, on) =>
+  db
+    .insertInto('provider_traits')
+    .columns(['provider_id', 'trait_id'])
+    .expression(
+      db.selectFrom(on.records(a.rows, { provider_id: 'bigint', trait_id: 'bigint' }).as('r')).selectAll('r'),
+    ),
+)
+const removeProviderTraits = command((db, a: { provider: number; traits: readonly number[] }, on) =>
+  db
+    .deleteFrom('provider_traits')
+    .where('provider_id', '=', a.provider)
+    .where(on.isIn('trait_id', a.traits, 'bigint')),
+)
+
+export function* listTraits(filter: TraitFilter): Read<Trait[]> {
+  let found = yield* all(filter.names ? traitsByName({ names: filter.names }) : everyTrait({}))
+  if (filter.prefix !== undefined) found = found.filter(trait => trait.name.startsWith(filter.prefix!))
+  if (filter.associated !== undefined) {
+    const used = new Set((yield* all(traitsInUse({}))).map(row => row.id))
+    found = found.filter(trait => used.has(trait.id) === filter.associated)
+  }
+  return found
+}
+
+export function* findTrait(name: string): Read<Trait> {
+  const found = yield* one(traitByName({ name }))
+  if (!found) throw problem('trait_not_found', { name })
+  return found
+}
+
+/** Makes sure that a custom trait exists; says when it was made and whether just now. */
+export function* ensureTrait(name: string, now: number): Write<{ isNew: boolean; created_at: number }> {
+  const found = yield* one(traitByName({ name }))
+  if (found) return { isNew: false, created_at: found.created_at }
+  yield* run(addTrait({ name, now }))
+  return { isNew: true, created_at: now }
+}
+
+export function* deleteTrait(name: string): Write<void> {
+  const found = yield* findTrait(name)
+  if (!isCustom(name)) throw problem('trait_standard', { name })
+  if (yield* one(useOfTrait({ id: found.id }))) throw problem('trait_in_use', { name })
+  yield* run(removeTrait({ id: found.id }))
+}
+
+export function* providerTraits(uuid: string): Read<{ provider: Provider; traits: Trait[] }> {
+  const provider = yield* findProvider(uuid)
+  return { provider, traits: yield* all(traitsOfProvider({ provider: provider.id })) }
+}
+
+/** Replaces a provider's traits. Its generation grows only when the set changes. */
+export function* setProviderTraits(
+  uuid: string,
+  names: readonly string[],
+  generation: number | null,
+  now: number,
+): Write<{ generation: number; traits: Trait[] }> {
+  const provider = yield* lockProvider(uuid, { changing: 'traits' })
+  if (generation !== null && generation !== provider.generation) {
+    throw problem('generation_conflict', {
+      reason: "Resource provider's generation already changed. Please update the generation and try again.",
+    })
+  }
+  const wanted = yield* all(traitsByName({ names }))
+  if (wanted.length < new Set(names).size) {
+    const known = new Set(wanted.map(trait => trait.name))
+    const unknown = [...new Set(names)].filter(name => !known.has(name))
+    throw problem('trait_unknown', { names: unknown.join(', ') })
+  }
+  const present = yield* all(traitsOfProvider({ provider: provider.id }))
+  const wantedIds = new Set(wanted.map(trait => trait.id))
+  const presentIds = new Set(present.map(trait => trait.id))
+  const added = wanted.filter(trait => !presentIds.has(trait.id))
+  const removed = present.filter(trait => !wantedIds.has(trait.id))
+  if (added.length === 0 && removed.length === 0) return { generation: provider.generation, traits: wanted }
+
+  yield* run(removeProviderTraits({ provider: provider.id, traits: removed.map(trait => trait.id) }))
+  const rows = added.map(trait => ({ provider_id: provider.id, trait_id: trait.id }))
+  yield* run(addProviderTraits({ rows }))
+  return { generation: yield* bumpGeneration(provider, now), traits: wanted }
+}

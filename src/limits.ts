@@ -1,0 +1,39 @@
+// A limit on everything, each with its reason.
+
+export const limits = {
+  // A POST of 1,000 consumers is about 400 kB; a reshape of a large tree about 1 MB.
+  bodyBytesMax: 4 * 1024 * 1024,
+  // 100 traits of 255 characters in one candidates query still fit.
+  urlBytesMax: 32 * 1024,
+  headerBytesMax: 48 * 1024,
+  // A request whose headers or body dribble in longer than this is cut off.
+  requestMsMax: 30_000,
+  // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
+  drainMsMax: 8_000,
+  // Requests slower than this are logged.
+  slowRequestMs: 1_000,
+
+  // Past 64 claims a commit the gain is under 10 %, and latency keeps growing.
+  claimBatchMax: 64,
+  // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
+  claimBatchRowsMax: 2_000,
+  // About a second of work; more waiting than that is better told to come back.
+  claimQueueMax: 16_384,
+  // Transactions that share one commit on SQLite.
+  groupCommitMax: 64,
+
+  // Past eight connections only the queue in front of the database grows.
+  poolConnectionsMax: 8,
+  poolWaitersMax: 4_096,
+  connectMsMax: 2_000,
+  statementMsMax: 30_000,
+  lockWaitMsMax: 10_000,
+  // A conflict that outlives this many fresh starts is answered with 503.
+  writeAttemptsMax: 8,
+
+  // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
+  walCheckpointPages: 20_000,
+  // Long enough not to run under load, short enough that the log of a quiet server is small.
+  walIdleCheckpointMs: 2_000,
+  busyMsMax: 2_000,
+} as const

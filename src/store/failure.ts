@@ -1,0 +1,16 @@
+// What can go wrong with a database, in the three words that matter to callers.
+
+/** The database can't be reached or can't take the write; nothing was decided, try again later. */
+export class StoreUnavailable extends Error {}
+
+/** Another transaction was in the way; a fresh start may succeed. */
+export class StoreConflict extends Error {
+  readonly reason: string
+  constructor(reason: string, cause: unknown) {
+    super(`conflict in the database: ${reason}`, { cause })
+    this.reason = reason
+  }
+}
+
+/** A guard that our own decision had already checked didn't hold: a bug, stopped before it could do harm. */
+export class GuardFailed extends Error {}

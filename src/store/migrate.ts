@@ -1,0 +1,40 @@
+// Brings a database to this version's schema: numbered SQL files, one of each number for each database.
+// Both databases can roll back DDL, so all that is pending is one transaction.
+import { readdirSync, readFileSync } from 'node:fs'
+import { StoreUnavailable } from './failure.ts'
+import type { Store } from './store.ts'
+
+const FOLDER = new URL('./migrations/', import.meta.url)
+
+/** Applies what is missing and returns the names of it. */
+export function migrate(store: Store, now: number): Promise<string[]> {
+  return store.script(async run => {
+    await run('create table if not exists migrations (name text primary key, applied_at text not null)')
+    const pending = pendingOf(store, await run('select name from migrations'))
+    for (const name of pending) {
+      await run(readFileSync(new URL(`${name}.${store.dialect}.sql`, FOLDER), 'utf8'))
+      await run(`insert into migrations values ('${name}', '${new Date(now).toISOString()}')`)
+    }
+    return pending
+  })
+}
+
+/** The names of the migrations that this database still lacks. */
+export async function pendingMigrations(store: Store): Promise<string[]> {
+  try {
+    return pendingOf(store, await store.script(run => run('select name from migrations')))
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    return pendingOf(store, [])
+  }
+}
+
+function pendingOf(store: Store, applied: Record<string, unknown>[]): string[] {
+  const known = new Set(applied.map(row => row['name']))
+  const ending = `.${store.dialect}.sql`
+  return readdirSync(FOLDER)
+    .filter(file => file.endsWith(ending))
+    .map(file => file.slice(0, -ending.length))
+    .filter(name => !known.has(name))
+    .sort()
+}

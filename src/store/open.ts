@@ -1,0 +1,26 @@
+// Opens the store that a database address names.
+import { UsageError } from '../config.ts'
+import { PostgresStore } from './postgres.ts'
+import { lockForServing, SqliteStore } from './sqlite.ts'
+import { SILENT, type Store, type StoreObserver } from './store.ts'
+
+export interface OpenOptions {
+  observer?: StoreObserver
+  /** Makes this process the only one that serves a database file. */
+  serving?: boolean
+  connections?: number
+}
+
+export function openStore(
+  address: string,
+  { observer = SILENT, serving = false, connections }: OpenOptions = {},
+): Store {
+  if (!address.startsWith('sqlite:')) return new PostgresStore(address, observer, connections)
+  const path = address.slice('sqlite:'.length)
+  try {
+    const lock = serving && path !== ':memory:' ? lockForServing(path) : null
+    return new SqliteStore(path, observer, lock)
+  } catch (error) {
+    throw new UsageError(`can't open the database ${address}: ${(error as Error).message}`, { cause: error })
+  }
+}

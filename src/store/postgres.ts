@@ -1,0 +1,149 @@
+// The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
+import pg from 'pg'
+import { limits } from '../limits.ts'
+import { StoreConflict, StoreUnavailable } from './failure.ts'
+import type { Call } from './statement.ts'
+import { type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import type { Answer, Read, Write } from './transaction.ts'
+
+// A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
+// and the decision then finds the right words for it.
+const CONFLICTS: Record<string, string> = {
+  '40001': 'serialization',
+  '40P01': 'deadlock',
+  '55P03': 'lock_timeout',
+  '23505': 'unique',
+  '23503': 'foreign_key',
+}
+const INT8 = 20
+// Any number, as long as every process takes the same.
+const SCRIPT_LOCK = 8780
+
+export class PostgresStore implements Store {
+  readonly dialect = 'postgres'
+  readonly pool: pg.Pool
+  readonly #observer: StoreObserver
+
+  constructor(url: string, observer: StoreObserver = SILENT, connections: number = limits.poolConnectionsMax) {
+    this.#observer = observer
+    this.pool = new pg.Pool({
+      connectionString: url,
+      max: connections,
+      pipeline: true,
+      application_name: 'holdfast',
+      connectionTimeoutMillis: limits.connectMsMax,
+      statement_timeout: limits.statementMsMax,
+      lock_timeout: limits.lockWaitMsMax,
+      idle_in_transaction_session_timeout: limits.statementMsMax,
+      // Counts and times fit a double; strings would spread into every sum.
+      types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
+    } as pg.PoolConfig)
+    // An idle connection that dies is the pool's business; without a listener it would end the process.
+    this.pool.on('error', () => {})
+  }
+
+  read<T>(work: () => Read<T>): Promise<T> {
+    return this.#attempt('begin isolation level repeatable read read only', work)
+  }
+
+  async write<T>(work: () => Write<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const value = await this.#attempt('begin', work)
+        this.#observer.committed(1)
+        return value
+      } catch (error) {
+        if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
+        this.#observer.retried(error.reason)
+      }
+    }
+  }
+
+  async #attempt<T>(begin: string, work: () => Write<T>): Promise<T> {
+    const client = await this.#connect()
+    let broken = false
+    try {
+      return await this.#run(client, begin, work())
+    } catch (error) {
+      const known = classify(error)
+      broken = known instanceof StoreUnavailable
+      throw known
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (this.pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
+    try {
+      return await this.pool.connect()
+    } catch (error) {
+      throw new StoreUnavailable('the database is away', { cause: error })
+    }
+  }
+
+  async #run<T>(client: pg.PoolClient, begin: string, transaction: Write<T>): Promise<T> {
+    let opened: Promise<unknown> | null = null
+    try {
+      let step = transaction.next()
+      while (!step.done) {
+        // The first burst carries the begin with it.
+        const calls = step.value
+        const sent = opened === null ? [(opened = client.query(begin))] : []
+        const [answers] = await Promise.all([Promise.all(calls.map(call => execute(client, call))), ...sent])
+        step = transaction.next(answers)
+      }
+      if (opened) await client.query('commit')
+      return step.value
+    } catch (error) {
+      if (opened) await client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    try {
+      await client.query('begin')
+      await client.query('select pg_advisory_xact_lock($1)', [SCRIPT_LOCK])
+      const value = await work(async sql => (await client.query<Record<string, unknown>>(sql)).rows)
+      await client.query('commit')
+      return value
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw classify(error)
+    } finally {
+      client.release()
+    }
+  }
+
+  async ping(): Promise<void> {
+    try {
+      await this.pool.query('select 1')
+    } catch (error) {
+      throw new StoreUnavailable('the database is away', { cause: error })
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end()
+  }
+}
+
+async function execute(client: pg.PoolClient, { compiled: { postgres }, args }: Call): Promise<Answer> {
+  const { rows, rowCount } = await client.query({
+    name: `h${postgres.id}`,
+    text: postgres.sql,
+    values: postgres.bind(args),
+  })
+  return { rows, count: rowCount ?? 0 }
+}
+
+function classify(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null
+  if (code && code in CONFLICTS) return new StoreConflict(CONFLICTS[code]!, error)
+  // 08: connection, 57: shut down or cancelled, 53: out of something; the rest is the socket's own.
+  const away = code ? /^(08|57|53)/.test(code) || /^E[A-Z]+$/.test(code) : /[Cc]onnection/.test(error.message)
+  return away ? new StoreUnavailable('the database is away', { cause: error }) : error
+}

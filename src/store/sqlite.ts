@@ -1,0 +1,151 @@
+// The embedded store: one file, one writer, and one commit for all the writes that wait.
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { limits } from '../limits.ts'
+import { StoreUnavailable } from './failure.ts'
+import type { Call } from './statement.ts'
+import { type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import type { Answer, Read, Write } from './transaction.ts'
+
+interface Waiting {
+  work: () => Write<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export class SqliteStore implements Store {
+  readonly dialect = 'sqlite'
+  readonly #database: DatabaseSync
+  readonly #statements: StatementSync[] = []
+  readonly #observer: StoreObserver
+  readonly #waiting: Waiting[] = []
+  readonly #lock: DatabaseSync | null
+  #armed = false
+  #idle: NodeJS.Timeout | null = null
+
+  constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
+    this.#observer = observer
+    this.#lock = lock
+    this.#database = new DatabaseSync(path, { timeout: limits.busyMsMax })
+    // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.
+    this.#database.exec(`
+      pragma journal_mode = wal;
+      pragma synchronous = full;
+      pragma foreign_keys = on;
+      pragma wal_autocheckpoint = ${limits.walCheckpointPages};
+    `)
+  }
+
+  // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
+  async read<T>(work: () => Read<T>): Promise<T> {
+    return this.#run(work())
+  }
+
+  write<T>(work: () => Write<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      if (this.#armed) return
+      this.#armed = true
+      // After this turn of the loop: whatever has arrived by then commits together.
+      setImmediate(() => this.#commitWaiting())
+    })
+  }
+
+  #commitWaiting(): void {
+    const batch = this.#waiting.splice(0, limits.groupCommitMax)
+    this.#armed = this.#waiting.length > 0
+    if (this.#armed) setImmediate(() => this.#commitWaiting())
+    let outcomes: (() => void)[]
+    try {
+      this.#database.exec('begin immediate')
+      outcomes = batch.map(waiting => this.#attempt(waiting))
+      this.#database.exec('commit')
+    } catch (error) {
+      // Nothing of the batch is on disk, so nobody may be told that it is.
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      const away = new StoreUnavailable('the database did not take the commit', { cause: error })
+      for (const waiting of batch) waiting.reject(away)
+      return
+    }
+    this.#observer.committed(batch.length)
+    for (const settle of outcomes) settle()
+    this.#checkpointWhenIdle()
+  }
+
+  /** One transaction in its own savepoint: when it fails, its neighbours in the batch go on. */
+  #attempt({ work, resolve, reject }: Waiting): () => void {
+    this.#database.exec('savepoint attempt')
+    try {
+      const value = this.#run(work())
+      this.#database.exec('release attempt')
+      return () => resolve(value)
+    } catch (error) {
+      // A full disk ends the whole transaction by itself; then the batch has failed, not the attempt.
+      if (!this.#database.isTransaction) throw error
+      this.#database.exec('rollback to attempt; release attempt')
+      return () => reject(error)
+    }
+  }
+
+  #run<T>(transaction: Write<T>): T {
+    let step = transaction.next()
+    while (!step.done) step = transaction.next(step.value.map(call => this.#execute(call)))
+    return step.value
+  }
+
+  #execute({ compiled: { sqlite }, args }: Call): Answer {
+    const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
+    const values = sqlite.bind(args) as (string | number | null)[]
+    if (!sqlite.returnsRows) return { rows: [], count: Number(statement.run(...values).changes) }
+    const rows = statement.all(...values)
+    return { rows, count: rows.length }
+  }
+
+  #checkpointWhenIdle(): void {
+    this.#idle ??= setTimeout(() => {
+      this.#idle = null
+      this.#database.exec('pragma wal_checkpoint(passive)')
+    }, limits.walIdleCheckpointMs).unref()
+  }
+
+  async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
+    this.#database.exec('begin immediate')
+    try {
+      const value = await work(async sql => {
+        if (sql.startsWith('select')) return this.#database.prepare(sql).all()
+        this.#database.exec(sql)
+        return []
+      })
+      this.#database.exec('commit')
+      return value
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+      throw error
+    }
+  }
+
+  async ping(): Promise<void> {
+    this.#database.exec('select 1')
+  }
+
+  async close(): Promise<void> {
+    while (this.#armed) await new Promise(resolve => setImmediate(resolve))
+    if (this.#idle) clearTimeout(this.#idle)
+    this.#database.close()
+    this.#lock?.close()
+  }
+}
+
+/**
+ * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it,
+ * so it goes with the process however that ends, and tools like fsck can still read the database.
+ */
+export function lockForServing(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}.lock`)
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw new StoreUnavailable(`another holdfast is already serving ${path}`, { cause: error })
+  }
+}

@@ -1,0 +1,24 @@
+// The store's port. Two drivers implement it, and suite.ts is what both must pass.
+import type { Read, Write } from './transaction.ts'
+
+export interface Store {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** Runs a transaction on one consistent state. The work may be started again, so it comes as a function. */
+  read<T>(work: () => Read<T>): Promise<T>
+  /** Runs a transaction whole or not at all; resolves when it is on disk. May start the work again after a conflict. */
+  write<T>(work: () => Write<T>): Promise<T>
+  /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
+  script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export type RunSql = (sql: string) => Promise<Record<string, unknown>[]>
+
+/** What a driver reports about itself; metrics.ts listens. */
+export interface StoreObserver {
+  committed(transactions: number): void
+  retried(reason: string): void
+}
+
+export const SILENT: StoreObserver = { committed: () => {}, retried: () => {} }

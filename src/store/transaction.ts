@@ -1,0 +1,45 @@
+// A transaction is a generator that yields statements and nothing else, so no foreign await can get into it.
+// SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
+import type { Call, Command, Query } from './statement.ts'
+
+export interface Answer {
+  readonly rows: unknown[]
+  /** Rows found or changed. */
+  readonly count: number
+}
+
+export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
+export type Write<T> = Generator<readonly (Query | Command)[], T, readonly Answer[]>
+
+type RowOf<C> = C extends Call<infer Row> ? Row : never
+
+export function all<Row>(call: Query<Row>): Read<Row[]>
+export function all<Row>(call: Command<Row>): Write<Row[]>
+export function* all(call: Call): Write<unknown[]> {
+  return (yield [call])[0]!.rows
+}
+
+export function one<Row>(call: Query<Row>): Read<Row | undefined>
+export function one<Row>(call: Command<Row>): Write<Row | undefined>
+export function* one(call: Call): Write<unknown> {
+  return (yield [call])[0]!.rows[0]
+}
+
+/** Runs a command for its effect and says how many rows it changed. */
+export function* run(call: Command): Write<number> {
+  return (yield [call])[0]!.count
+}
+
+/** Several statements in one burst: on PostgreSQL one round trip instead of one each. */
+export function together<const C extends readonly Query[]>(...calls: C): Read<{ [I in keyof C]: RowOf<C[I]>[] }>
+export function together<const C extends readonly (Query | Command)[]>(
+  ...calls: C
+): Write<{ [I in keyof C]: RowOf<C[I]>[] }>
+export function* together(...calls: (Query | Command)[]): Write<unknown> {
+  return (yield calls).map(answer => answer.rows)
+}
+
+/** A burst of commands whose counts matter, not their rows. */
+export function* runAll(calls: readonly Command[]): Write<number[]> {
+  return calls.length === 0 ? [] : (yield calls).map(answer => answer.count)
+}
