@@ -18,6 +18,10 @@ const PROBLEMS = {
   timed_out: (f: { reason: string }) => f.reason,
   route_not_found: (_: object) => '',
   method_not_allowed: (_: object) => 'The method specified is not allowed for this resource.',
+  unauthorized: (_: object) =>
+    'This server could not verify that you are authorized to access the document you requested. ' +
+    'Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand ' +
+    'how to supply the credentials required.',
   forbidden: (f: { action: string }) => `Policy does not allow ${f.action} to be performed.`,
 
   // the service

@@ -15,7 +15,6 @@ const CONFLICTS: Record<string, string> = {
   '23505': 'unique',
   '23503': 'foreign_key',
 }
-const INT8 = 20
 // Any number, as long as every process takes the same.
 const SCRIPT_LOCK = 8780
 
@@ -36,8 +35,10 @@ export class PostgresStore implements Store {
       lock_timeout: limits.lockWaitMsMax,
       idle_in_transaction_session_timeout: limits.statementMsMax,
       // Counts and times fit a double; strings would spread into every sum.
-      types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
-    } as pg.PoolConfig)
+      types: {
+        getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
+      },
+    })
     // An idle connection that dies is the pool's business; without a listener it would end the process.
     this.pool.on('error', () => {})
   }

@@ -8,7 +8,7 @@ import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { byVersion } from './by-version.ts'
 
-const oneConsumer = byVersion(ONE_CONSUMER.map(([word, schema]) => [word, check(schema) as Check<ClaimBody>]))
+const oneConsumer = byVersion(ONE_CONSUMER.map(([word, schema]) => [word, check(schema)]))
 const severalConsumers = byVersion(
   manyConsumers(1).map(([word, schema]) => [word, check(schema) as Check<Record<string, ClaimBody>>]),
 )

@@ -26,10 +26,10 @@ export function placement(context: Context, authenticate: (request: FastifyReque
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
 
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', async request => {
       const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
       request.placementCaller = authenticate(request)
-      if (!request.placementCaller && !isRoot) return unauthorized(reply)
+      if (!request.placementCaller && !isRoot) throw problem('unauthorized', {})
       request.placementVersion = negotiate(request.headers['openstack-api-version'])
       checkLine(request)
       checkContentHeaders(request)
@@ -102,6 +102,7 @@ function send(app: FastifyInstance, answer: Answer, version: Version, raw: Fasti
 
 function refuse(app: FastifyInstance, context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const found = problemOf(error, request, context)
+  if (found.kind === 'unauthorized') return unauthorized(reply, found.message)
   const version = request.placementVersion
   const { status, contentType, body, early } = renderError(found, {
     method: request.method,
@@ -116,11 +117,7 @@ function refuse(app: FastifyInstance, context: Context, error: unknown, request:
 }
 
 // Not in the format of the other errors: upstream it comes from the middleware in front of Placement.
-function unauthorized(reply: FastifyReply) {
-  const message =
-    'This server could not verify that you are authorized to access the document you requested. ' +
-    'Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand ' +
-    'how to supply the credentials required.'
+function unauthorized(reply: FastifyReply, message: string) {
   return reply
     .code(401)
     .header('content-type', 'application/json')
