@@ -36,4 +36,6 @@ export const limits = {
   // Long enough not to run under load, short enough that the log of a quiet server is small.
   walIdleCheckpointMs: 2_000,
   busyMsMax: 2_000,
+  // The hot pages of a few million claims; the default of 2 MB spills in the middle of a busy commit.
+  sqliteCacheKib: 64 * 1024,
 } as const

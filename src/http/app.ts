@@ -23,10 +23,14 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerBadUrl,
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     void reply.header('x-openstack-request-id', request.id)
+    next()
   })
-  app.addHook('onResponse', async (request, reply) => measure(context, request, reply))
+  app.addHook('onResponse', (request, reply, next) => {
+    measure(context, request, reply)
+    next()
+  })
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }

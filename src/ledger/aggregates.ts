@@ -1,6 +1,6 @@
 // Aggregates: groups of providers, known only by their UUIDs.
 import { problem } from '../problem.ts'
-import { command, query } from '../store/statement.ts'
+import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, runAll, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider } from './providers.ts'
 
@@ -15,11 +15,8 @@ const aggregatesOf = query((db, a: { provider: number }) =>
 const leaveAll = command((db, a: { provider: number }) =>
   db.deleteFrom('provider_aggregates').where('provider_id', '=', a.provider),
 )
-const join = command((db, a: { rows: readonly Membership[] }, on) =>
-  db
-    .insertInto('provider_aggregates')
-    .columns(['provider_id', 'aggregate'])
-    .expression(db.selectFrom(on.records(a.rows, { provider_id: 'bigint', aggregate: 'text' }).as('r')).selectAll('r')),
+const join = bulk<Membership>({ provider_id: 'bigint', aggregate: 'text' }, (db, r, on) =>
+  on.insert(db.insertInto('provider_aggregates'), { provider_id: r.provider_id, aggregate: r.aggregate }),
 )
 
 export function* providerAggregates(uuid: string): Read<{ generation: number; aggregates: string[] }> {

@@ -1,6 +1,7 @@
 // Inventories: how much of a resource class a provider has, and how it may be handed out.
+import { sql } from 'kysely'
 import { problem } from '../problem.ts'
-import { command, everyRow, query } from '../store/statement.ts'
+import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
 import { classesNamed, findClass } from './resource-classes.ts'
@@ -42,37 +43,26 @@ interface InventoryRow extends InventoryTerms {
   now: number
 }
 
-const putInventories = command((db, a: { rows: readonly InventoryRow[] }, on) =>
-  db
-    .insertInto('inventories')
-    .columns([
-      ...(['provider_id', 'class_id', 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'] as const),
-      ...(['allocation_ratio', 'capacity', 'ceiling', 'created_at'] as const),
-    ])
-    .expression(
-      db
-        .selectFrom(
-          on
-            .records(a.rows, {
-              provider_id: 'bigint',
-              class_id: 'bigint',
-              total: 'bigint',
-              reserved: 'bigint',
-              min_unit: 'bigint',
-              max_unit: 'bigint',
-              step_size: 'bigint',
-              allocation_ratio: 'double precision',
-              capacity: 'bigint',
-              now: 'bigint',
-            })
-            .as('r'),
-        )
-        .select(['r.provider_id', 'r.class_id', 'r.total', 'r.reserved', 'r.min_unit', 'r.max_unit', 'r.step_size'])
-        .select(['r.allocation_ratio', 'r.capacity'])
-        // A capacity below zero has no room, but a ceiling may not be below a use of zero.
-        .select(e => [on.greatest(e.ref('r.capacity'), e.lit(0)).as('ceiling'), 'r.now'])
-        .where(everyRow),
-    )
+const INVENTORY_ROW = {
+  provider_id: 'bigint',
+  class_id: 'bigint',
+  total: 'bigint',
+  reserved: 'bigint',
+  min_unit: 'bigint',
+  max_unit: 'bigint',
+  step_size: 'bigint',
+  allocation_ratio: 'double precision',
+  capacity: 'bigint',
+  now: 'bigint',
+} as const
+const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r }, on) =>
+  on
+    .insert(db.insertInto('inventories'), {
+      ...r,
+      // A capacity below zero has no room, but a ceiling may not be below a use of zero.
+      ceiling: on.greatest(r.capacity, sql.lit(0)),
+      created_at: now,
+    })
     .onConflict(c =>
       c.columns(['provider_id', 'class_id']).doUpdateSet(e => ({
         total: e.ref('excluded.total'),

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
+import { all, one, type Read, run, runAll, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
   id: number
@@ -28,8 +28,9 @@ const selectProviders = (db: Kysely<Schema>) =>
     .select(['parent.uuid as parent_uuid', 'root.id as root_id', 'root.uuid as root_uuid'])
 
 const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
-const lockedProvider = command((db, a: { uuid: string }, on) =>
-  on.lock(selectProviders(db).where('p.uuid', '=', a.uuid), 'p'),
+// Only the row itself: with its parent and root joined in, PostgreSQL would lose it when it has moved meanwhile.
+const lockRow = command((db, a: { uuid: string }, on) =>
+  on.lock(db.selectFrom('providers').select('id').where('uuid', '=', a.uuid)),
 )
 const everyProvider = query((db, _: object) => selectProviders(db).orderBy('p.id'))
 const providersByName = query((db, a: { name: string }) => selectProviders(db).where('p.name', '=', a.name))
@@ -118,7 +119,7 @@ export function* lockProvider(
   uuid: string,
   { changing, purpose, owner = null }: { changing?: string; purpose?: string; owner?: string | null } = {},
 ): Write<Provider> {
-  const found = yield* one(lockedProvider({ uuid }))
+  const [, [found]] = yield* together(lockRow({ uuid }), providerByUuid({ uuid }))
   if (!found) throw problem('provider_not_found', { provider: uuid, ...(purpose && { purpose }) })
   if (changing && found.managed_by !== null && found.managed_by !== owner) {
     throw problem('provider_managed', { provider: uuid, owner: found.managed_by, what: changing })

@@ -1,6 +1,6 @@
 // The resource classes and traits that every OpenStack knows; scripts/standard-names.py makes the lists.
 import { readFileSync } from 'node:fs'
-import { command, everyRow } from '../store/statement.ts'
+import { bulk } from '../store/statement.ts'
 import { runAll, type Write } from '../store/transaction.ts'
 
 const read = (name: string) =>
@@ -17,17 +17,8 @@ interface NewName {
 }
 
 const addNames = (table: 'resource_classes' | 'traits') =>
-  command((db, a: { names: readonly NewName[] }, on) =>
-    db
-      .insertInto(table)
-      .columns(['name', 'created_at'])
-      .expression(
-        db
-          .selectFrom(on.records(a.names, { name: 'text', created_at: 'bigint' }).as('n'))
-          .select(['n.name', 'n.created_at'])
-          .where(everyRow),
-      )
-      .onConflict(c => c.doNothing()),
+  bulk<NewName>({ name: 'text', created_at: 'bigint' }, (db, r, on) =>
+    on.insert(db.insertInto(table), { name: r.name, created_at: r.created_at }).onConflict(c => c.doNothing()),
   )
 const addClasses = addNames('resource_classes')
 const addTraits = addNames('traits')
@@ -35,5 +26,5 @@ const addTraits = addNames('traits')
 /** Adds the standard names that this database doesn't have yet. */
 export function* addStandardNames(now: number): Write<void> {
   const rows = (names: readonly string[]) => names.map(name => ({ name, created_at: now }))
-  yield* runAll([addClasses({ names: rows(standardClasses) }), addTraits({ names: rows(standardTraits) })])
+  yield* runAll([addClasses({ rows: rows(standardClasses) }), addTraits({ rows: rows(standardTraits) })])
 }

@@ -1,6 +1,6 @@
 // Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
-import { command, query } from '../store/statement.ts'
+import { bulk, command, query } from '../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
 import { isCustom } from './standard.ts'
@@ -43,13 +43,8 @@ interface ProviderTrait {
   provider_id: number
   trait_id: number
 }
-const addProviderTraits = command((db, a: { rows: readonly ProviderTrait[] }, on) =>
-  db
-    .insertInto('provider_traits')
-    .columns(['provider_id', 'trait_id'])
-    .expression(
-      db.selectFrom(on.records(a.rows, { provider_id: 'bigint', trait_id: 'bigint' }).as('r')).selectAll('r'),
-    ),
+const addProviderTraits = bulk<ProviderTrait>({ provider_id: 'bigint', trait_id: 'bigint' }, (db, r, on) =>
+  on.insert(db.insertInto('provider_traits'), { provider_id: r.provider_id, trait_id: r.trait_id }),
 )
 const removeProviderTraits = command((db, a: { provider: number; traits: readonly number[] }, on) =>
   db

@@ -6,7 +6,7 @@ export class StoreUnavailable extends Error {}
 /** Another transaction was in the way; a fresh start may succeed. */
 export class StoreConflict extends Error {
   readonly reason: string
-  constructor(reason: string, cause: unknown) {
+  constructor(reason: string, cause?: unknown) {
     super(`conflict in the database: ${reason}`, { cause })
     this.reason = reason
   }

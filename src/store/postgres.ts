@@ -135,7 +135,7 @@ async function execute(client: pg.PoolClient, { compiled: { postgres }, args }: 
   const { rows, rowCount } = await client.query({
     name: `h${postgres.id}`,
     text: postgres.sql,
-    values: postgres.bind(args),
+    values: postgres.bind(args)[0]!,
   })
   return { rows, count: rowCount ?? 0 }
 }

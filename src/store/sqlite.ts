@@ -31,6 +31,8 @@ export class SqliteStore implements Store {
       pragma journal_mode = wal;
       pragma synchronous = full;
       pragma foreign_keys = on;
+      pragma temp_store = memory;
+      pragma cache_size = -${limits.sqliteCacheKib};
       pragma wal_autocheckpoint = ${limits.walCheckpointPages};
     `)
   }
@@ -57,8 +59,8 @@ export class SqliteStore implements Store {
     let outcomes: (() => void)[]
     try {
       this.#database.exec('begin immediate')
-      outcomes = batch.map(waiting => this.#attempt(waiting))
-      this.#database.exec('commit')
+      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1))
+      if (this.#database.isTransaction) this.#database.exec('commit')
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
       if (this.#database.isTransaction) this.#database.exec('rollback')
@@ -71,17 +73,17 @@ export class SqliteStore implements Store {
     this.#checkpointWhenIdle()
   }
 
-  /** One transaction in its own savepoint: when it fails, its neighbours in the batch go on. */
-  #attempt({ work, resolve, reject }: Waiting): () => void {
-    this.#database.exec('savepoint attempt')
+  /** One transaction. With neighbours it has its own savepoint: when it fails, they go on; alone it needs none. */
+  #attempt({ work, resolve, reject }: Waiting, hasNeighbours: boolean): () => void {
+    if (hasNeighbours) this.#database.exec('savepoint attempt')
     try {
       const value = this.#run(work())
-      this.#database.exec('release attempt')
+      if (hasNeighbours) this.#database.exec('release attempt')
       return () => resolve(value)
     } catch (error) {
       // A full disk ends the whole transaction by itself; then the batch has failed, not the attempt.
       if (!this.#database.isTransaction) throw error
-      this.#database.exec('rollback to attempt; release attempt')
+      this.#database.exec(hasNeighbours ? 'rollback to attempt; release attempt' : 'rollback')
       return () => reject(error)
     }
   }
@@ -94,10 +96,14 @@ export class SqliteStore implements Store {
 
   #execute({ compiled: { sqlite }, args }: Call): Answer {
     const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
-    const values = sqlite.bind(args) as (string | number | null)[]
-    if (!sqlite.returnsRows) return { rows: [], count: Number(statement.run(...values).changes) }
-    const rows = statement.all(...values)
-    return { rows, count: rows.length }
+    const runs = sqlite.bind(args) as (string | number | null)[][]
+    if (sqlite.returnsRows) {
+      const rows = runs.flatMap(values => statement.all(...values))
+      return { rows, count: rows.length }
+    }
+    let count = 0
+    for (const values of runs) count += Number(statement.run(...values).changes)
+    return { rows: [], count }
   }
 
   #checkpointWhenIdle(): void {

@@ -2,8 +2,10 @@
 import {
   type Compilable,
   type CompiledQuery,
+  type DeleteQueryBuilder,
   DummyDriver,
   type Expression,
+  type InsertQueryBuilder,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
@@ -14,18 +16,20 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   sql,
+  type UpdateQueryBuilder,
 } from 'kysely'
 import type { Schema } from './schema.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 export type Value = string | number | null
 
-/** What a driver runs: the text, how to take its values from the arguments, and whether rows come back. */
+/** What a driver runs: the text, how to take the values of each run from the arguments, and whether rows come back. */
 export interface Compiled {
   readonly id: number
   readonly sql: string
   readonly returnsRows: boolean
-  bind(args: object): (Value | Value[])[]
+  /** One run for most statements, one a row for a bulk command on SQLite. */
+  bind(args: object): (Value | Value[])[][]
 }
 
 /** One statement with its arguments, ready to be yielded by a transaction. */
@@ -43,19 +47,43 @@ type Build<Args extends object, Row> = (db: Kysely<Schema>, a: Args, on: Tools) 
 
 /** A statement that only reads. */
 export function query<Args extends object, Row>(build: Build<Args, Row>): (args: Args) => Query<Row> {
-  return statement('query', build)
+  return statement('query', dialect => build(BUILDERS[dialect], markersFor<Args>(), new Tools(dialect)))
 }
 
 /** A statement that writes or locks, and so fits only a write transaction. */
 export function command<Args extends object, Row>(build: Build<Args, Row>): (args: Args) => Command<Row> {
-  return statement('command', build)
+  return statement('command', dialect => build(BUILDERS[dialect], markersFor<Args>(), new Tools(dialect)))
+}
+
+export type ColumnType = 'bigint' | 'text' | 'double precision'
+type Columns<Row> = { [Name in keyof Row]: RawBuilder<Row[Name]> }
+
+/**
+ * A command written for one row and run for many. PostgreSQL gets all rows as one argument and runs once;
+ * SQLite runs it for each row, because there a prepared run costs less than taking the columns out of JSON.
+ */
+export function bulk<Row extends object>(
+  types: Record<keyof Row & string, ColumnType>,
+  build: (db: Kysely<Schema>, r: Columns<Row>, on: BulkTools) => Compilable<unknown>,
+): (args: { rows: readonly Row[] }) => Command {
+  return statement('command', dialect => {
+    const columns = Object.keys(types).map(name => {
+      const column = dialect === 'sqlite' ? sql`${new ColumnMarker(name)}` : sql.ref(`r.${name}`)
+      return [name, column]
+    })
+    const tools = new BulkTools(dialect, BUILDERS[dialect], types)
+    return build(BUILDERS[dialect], Object.fromEntries(columns) as Columns<Row>, tools)
+  })
 }
 
 let statements = 0
 
-function statement<Kind extends 'query' | 'command', Args extends object, Row>(kind: Kind, build: Build<Args, Row>) {
+function statement<Kind extends 'query' | 'command', Args extends object, Row>(
+  kind: Kind,
+  build: (dialect: Dialect) => Compilable<Row>,
+) {
   const id = statements++
-  const compiled = { sqlite: compile(id, 'sqlite', build), postgres: compile(id, 'postgres', build) }
+  const compiled = { sqlite: compile(id, build('sqlite')), postgres: compile(id, build('postgres')) }
   return (args: Args): Call<Row, Kind> => ({ kind, compiled, args })
 }
 
@@ -69,22 +97,27 @@ class Marker {
   }
 }
 
-function compile<Args extends object, Row>(id: number, dialect: Dialect, build: Build<Args, Row>): Compiled {
-  const markers = new Proxy({}, { get: (_, name) => new Marker(String(name)) }) as Args
-  const compiled: CompiledQuery = build(BUILDERS[dialect], markers, new Tools(dialect)).compile()
-  const node = compiled.query
-  return {
-    id,
-    sql: compiled.sql,
-    returnsRows: node.kind === 'SelectQueryNode' || ('returning' in node && node.returning !== undefined),
-    bind: args =>
-      compiled.parameters.map(p =>
-        p instanceof Marker ? p.encode((args as Record<string, unknown>)[p.name]) : (p as Value),
-      ),
-  }
+/** Where a column of the row goes, in a command that runs once for each row. */
+class ColumnMarker extends Marker {}
+
+function markersFor<Args extends object>(): Args {
+  return new Proxy({}, { get: (_, name) => new Marker(String(name)) }) as Args
 }
 
-type ColumnType = 'bigint' | 'text' | 'double precision'
+function compile(id: number, build: Compilable<unknown>): Compiled {
+  const { sql, parameters, query: node }: CompiledQuery = build.compile()
+  const bindTo = (args: Record<string, unknown>) =>
+    parameters.map(p => (p instanceof Marker ? p.encode(args[p.name]) : (p as Value)))
+  const isPerRow = parameters.some(p => p instanceof ColumnMarker)
+  return {
+    id,
+    sql,
+    returnsRows: node.kind === 'SelectQueryNode' || ('returning' in node && node.returning !== undefined),
+    bind: isPerRow
+      ? args => (args as { rows: Record<string, unknown>[] }).rows.map(bindTo)
+      : args => [bindTo(args as Record<string, unknown>)],
+  }
+}
 
 /** The few places where the two databases say the same thing differently. */
 export class Tools {
@@ -101,18 +134,6 @@ export class Tools {
       : sql<boolean>`${sql.ref(column)} = any(${new Marker(name, asArray)}::${sql.raw(type)}[])`
   }
 
-  /** A list of records as one argument, to be read like a table. */
-  records<Row extends object>(list: readonly Row[], columns: Record<keyof Row & string, ColumnType>): RawBuilder<Row> {
-    const { name } = list as unknown as Marker
-    const names = Object.keys(columns)
-    if (this.dialect === 'postgres') {
-      const types = names.map(column => `${column} ${columns[column as keyof Row & string]}`).join(', ')
-      return sql<Row>`(select * from json_to_recordset(${new Marker(name, asJson)}::json) as x(${sql.raw(types)}))`
-    }
-    const values = names.map(column => `value ->> '${column}' as ${column}`).join(', ')
-    return sql<Row>`(select ${sql.raw(values)} from json_each(${new Marker(name, asJson)}))`
-  }
-
   /** Locks what the query finds until the transaction ends; SQLite has one writer and needs none. */
   lock<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>, of?: TB & string) {
     if (this.dialect === 'sqlite') return select
@@ -124,8 +145,41 @@ export class Tools {
   }
 }
 
-/** Every row: in `insert … select … on conflict` SQLite needs a where to know whose the `on` is. */
-export const everyRow = sql<boolean>`true`
+/** Where the rows of a bulk command come from. */
+export class BulkTools extends Tools {
+  readonly #db: Kysely<Schema>
+  readonly #types: Record<string, ColumnType>
+  constructor(dialect: Dialect, db: Kysely<Schema>, types: Record<string, ColumnType>) {
+    super(dialect)
+    this.#db = db
+    this.#types = types
+  }
+
+  get #rows() {
+    const types = Object.entries(this.#types).map(([name, type]) => `${name} ${type}`)
+    const rows = sql<object>`(select * from json_to_recordset(${new Marker('rows', asJson)}::json) as x(${sql.raw(types.join(', '))}))`
+    return rows.as('r')
+  }
+
+  insert<DB, TB extends keyof DB, O>(
+    into: InsertQueryBuilder<DB, TB, O>,
+    values: Partial<Record<keyof DB[TB] & string, RawBuilder<unknown>>>,
+  ): InsertQueryBuilder<DB, TB, O> {
+    // Not a select on SQLite: it would keep a journal of its own for each row.
+    if (this.dialect === 'sqlite') return into.values(values as never)
+    const columns = Object.keys(values) as (keyof DB[TB] & string)[]
+    const selected = columns.map(column => values[column]!.as(column))
+    return into.columns(columns).expression(this.#db.selectFrom(this.#rows).select(selected))
+  }
+
+  update<DB, UT extends keyof DB, TB extends keyof DB, O>(table: UpdateQueryBuilder<DB, UT, TB, O>) {
+    return this.dialect === 'sqlite' ? table : (table.from(this.#rows as never) as unknown as typeof table)
+  }
+
+  delete<DB, TB extends keyof DB, O>(table: DeleteQueryBuilder<DB, TB, O>) {
+    return this.dialect === 'sqlite' ? table : (table.using(this.#rows as never) as unknown as typeof table)
+  }
+}
 
 const asJson = (value: unknown) => JSON.stringify(value)
 const asArray = (value: unknown) => [...(value as Value[])]

@@ -26,13 +26,14 @@ export function placement(context: Context, authenticate: (request: FastifyReque
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
 
-    app.addHook('onRequest', async request => {
+    app.addHook('onRequest', (request, _reply, next) => {
       const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
       request.placementCaller = authenticate(request)
       if (!request.placementCaller && !isRoot) throw problem('unauthorized', {})
       request.placementVersion = negotiate(request.headers['openstack-api-version'])
       checkLine(request)
       checkContentHeaders(request)
+      next()
     })
     app.setErrorHandler((error, request, reply) => refuse(app, context, error, request, reply))
 

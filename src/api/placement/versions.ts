@@ -63,9 +63,20 @@ export const VERSIONS: readonly Version[] = Array.from({ length: MAX_MINOR + 1 }
 
 export const OLDEST: Version = VERSIONS[0]!
 
+// Clients send the same few headers over and over.
+const KNOWN_MAX = 256
+const known = new Map<string, Version>()
+
 /** The version that a request asks for; without a word about Placement it is the oldest. */
 export function negotiate(header: string | string[] | undefined): Version {
   if (header === undefined) return OLDEST
+  const text = String(header)
+  const found = known.get(text) ?? parse(text)
+  if (known.size < KNOWN_MAX) known.set(text, found)
+  return found
+}
+
+function parse(header: string): Version {
   const wanted = wantedOf(header)
   if (wanted === null) return OLDEST
   if (wanted === 'latest') return VERSIONS[MAX_MINOR]!
@@ -79,8 +90,8 @@ export function negotiate(header: string | string[] | undefined): Version {
 }
 
 /** The last thing said about this service, in "placement 1.10, compute 2.53". */
-function wantedOf(header: string | string[]): string | null {
-  for (const part of String(header).split(',').toReversed()) {
+function wantedOf(header: string): string | null {
+  for (const part of header.split(',').toReversed()) {
     const [, service, version] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(part) ?? []
     if (service?.toLowerCase() === 'placement') return version!
   }

@@ -1,6 +1,6 @@
 // Claims in the database: opens a book under lock, has the requests decided on it, and writes back what changed.
 import type { Problem } from '../../problem.ts'
-import { GuardFailed } from '../../store/failure.ts'
+import { GuardFailed, StoreConflict } from '../../store/failure.ts'
 import type { Command } from '../../store/statement.ts'
 import { runAll, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
@@ -38,8 +38,11 @@ export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
   for (const { id, uuid, generation } of providerRows) {
     book.addProvider({ id, uuid, generation, bumps: 0, inventories: new Map() })
   }
+  // A consumer that another process made after our locks: only a fresh start sees and locks all that it has.
+  const locked = new Set(consumerRows.map(row => row.uuid))
+  if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')
   for (const row of inventoryRows) {
-    book.providerWithId(row.provider_id).inventories.set(row.name, {
+    book.providerWithId(row.provider_id)?.inventories.set(row.name, {
       providerId: row.provider_id,
       classId: row.class_id,
       resourceClass: row.name,
@@ -55,7 +58,7 @@ export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
   const claims = Map.groupBy(claimRows, row => row.uuid)
   for (const row of consumerRows) {
     const have = (claims.get(row.uuid) ?? []).map(
-      claim => [book.providerWithId(claim.provider_id).inventories.get(claim.name)!, claim.used] as const,
+      claim => [book.providerWithId(claim.provider_id)!.inventories.get(claim.name)!, claim.used] as const,
     )
     book.consumers.set(row.uuid, {
       uuid: row.uuid,

@@ -56,8 +56,8 @@ export class Book {
     this.#providersById.set(provider.id, provider)
   }
 
-  providerWithId(id: number): BookProvider {
-    return this.#providersById.get(id)!
+  providerWithId(id: number): BookProvider | undefined {
+    return this.#providersById.get(id)
   }
 
   /** The consumer as far as it is known; an unknown one is a blank page. */

@@ -114,7 +114,7 @@ function apply(
     const consumer = book.consumer(claims.consumer)
     const { now } = consumer
     if (claims.resources.size === 0) {
-      for (const { providerId } of consumer.claims.keys()) bumped.add(book.providerWithId(providerId))
+      for (const { providerId } of consumer.claims.keys()) bumped.add(book.providerWithId(providerId)!)
       consumer.now = null
     } else {
       consumer.now = {

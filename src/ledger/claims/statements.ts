@@ -1,8 +1,8 @@
 // The SQL of claims: a burst of locking reads, and a burst of writes, each for a whole batch of requests.
 // Consumers are locked before providers and each kind by id, so two transactions can't wait for each other in a circle.
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
-import { command, everyRow, query, type Tools } from '../../store/statement.ts'
+import { bulk, command, query, type Tools } from '../../store/statement.ts'
 
 interface Named {
   consumers: readonly string[]
@@ -80,25 +80,21 @@ const CONSUMER_ROW = {
   managed_by: 'text',
   now: 'bigint',
 } as const
-export const addConsumers = command((db, a: { rows: readonly ConsumerRow[] }, on) =>
-  db
-    .insertInto('consumers')
-    .columns(['uuid', 'project_id', 'user_id', 'type', 'generation', 'managed_by', 'created_at'])
-    .expression(db.selectFrom(on.records(a.rows, CONSUMER_ROW).as('r')).selectAll('r')),
+export const addConsumers = bulk<ConsumerRow>(CONSUMER_ROW, (db, { now, ...r }, on) =>
+  on.insert(db.insertInto('consumers'), { ...r, created_at: now }),
 )
-export const changeConsumers = command((db, a: { rows: readonly ConsumerRow[] }, on) =>
-  db
-    .updateTable('consumers')
-    .from(on.records(a.rows, CONSUMER_ROW).as('r'))
-    .set(e => ({
-      project_id: e.ref('r.project_id'),
-      user_id: e.ref('r.user_id'),
-      type: e.ref('r.type'),
-      generation: e.ref('r.generation'),
-      managed_by: e.ref('r.managed_by'),
-      updated_at: e.ref('r.now'),
-    }))
-    .whereRef('consumers.uuid', '=', 'r.uuid'),
+export const changeConsumers = bulk<ConsumerRow>(CONSUMER_ROW, (db, r, on) =>
+  on
+    .update(db.updateTable('consumers'))
+    .set({
+      project_id: r.project_id,
+      user_id: r.user_id,
+      type: r.type,
+      generation: r.generation,
+      managed_by: r.managed_by,
+      updated_at: r.now,
+    })
+    .where('consumers.uuid', '=', r.uuid),
 )
 export const removeConsumers = command((db, a: { ids: readonly number[] }, on) =>
   db.deleteFrom('consumers').where(on.isIn('id', a.ids, 'bigint')),
@@ -111,27 +107,22 @@ export interface ClaimRow {
   used: number
   now: number
 }
-export const putClaims = command((db, a: { rows: readonly ClaimRow[] }, on) =>
-  db
-    .insertInto('claims')
-    .columns(['consumer_id', 'provider_id', 'class_id', 'used', 'created_at'])
-    .expression(
-      db
-        .selectFrom(
-          on
-            .records(a.rows, {
-              consumer: 'text',
-              provider_id: 'bigint',
-              class_id: 'bigint',
-              used: 'bigint',
-              now: 'bigint',
-            })
-            .as('r'),
-        )
-        .innerJoin('consumers as c', 'c.uuid', 'r.consumer')
-        .select(['c.id', 'r.provider_id', 'r.class_id', 'r.used', 'r.now'])
-        .where(everyRow),
-    )
+const CLAIM_ROW = {
+  consumer: 'text',
+  provider_id: 'bigint',
+  class_id: 'bigint',
+  used: 'bigint',
+  now: 'bigint',
+} as const
+export const putClaims = bulk<ClaimRow>(CLAIM_ROW, (db, r, on) =>
+  on
+    .insert(db.insertInto('claims'), {
+      consumer_id: sql`(${db.selectFrom('consumers').select('id').where('uuid', '=', r.consumer)})`,
+      provider_id: r.provider_id,
+      class_id: r.class_id,
+      used: r.used,
+      created_at: r.now,
+    })
     .onConflict(c =>
       c.columns(['consumer_id', 'provider_id', 'class_id']).doUpdateSet(e => ({
         used: e.ref('excluded.used'),
@@ -145,17 +136,14 @@ export interface ClaimKey {
   provider_id: number
   class_id: number
 }
-export const removeClaims = command((db, a: { rows: readonly ClaimKey[] }, on) =>
-  db.deleteFrom('claims').where(e =>
-    e(
-      e.refTuple('consumer_id', 'provider_id', 'class_id'),
-      'in',
-      db
-        .selectFrom(on.records(a.rows, { consumer_id: 'bigint', provider_id: 'bigint', class_id: 'bigint' }).as('r'))
-        .select(['r.consumer_id', 'r.provider_id', 'r.class_id'])
-        .$asTuple('consumer_id', 'provider_id', 'class_id'),
-    ),
-  ),
+export const removeClaims = bulk<ClaimKey>(
+  { consumer_id: 'bigint', provider_id: 'bigint', class_id: 'bigint' },
+  (db, r, on) =>
+    on
+      .delete(db.deleteFrom('claims'))
+      .where('claims.consumer_id', '=', r.consumer_id)
+      .where('claims.provider_id', '=', r.provider_id)
+      .where('claims.class_id', '=', r.class_id),
 )
 
 export interface UseRow {
@@ -164,19 +152,18 @@ export interface UseRow {
   change: number
 }
 // The decision has checked the same; this is the line that a bug in it can't cross.
-export const changeUse = command((db, a: { rows: readonly UseRow[] }, on) =>
-  db
-    .updateTable('inventories')
-    .from(on.records(a.rows, { provider_id: 'bigint', class_id: 'bigint', change: 'bigint' }).as('r'))
-    .set(e => ({ used: e('inventories.used', '+', e.ref('r.change')) }))
-    .whereRef('inventories.provider_id', '=', 'r.provider_id')
-    .whereRef('inventories.class_id', '=', 'r.class_id')
+export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint', change: 'bigint' }, (db, r, on) =>
+  on
+    .update(db.updateTable('inventories'))
+    .set(e => ({ used: e('inventories.used', '+', r.change) }))
+    .where('inventories.provider_id', '=', r.provider_id)
+    .where('inventories.class_id', '=', r.class_id)
     .where(e =>
       e.or([
-        e('r.change', '<=', 0),
+        e(r.change, '<=', 0),
         e.and([
           e('inventories.blocked', '=', 0),
-          e(e('inventories.used', '+', e.ref('r.change')), '<=', e.ref('inventories.capacity')),
+          e(e('inventories.used', '+', r.change), '<=', e.ref('inventories.capacity')),
         ]),
       ]),
     ),
@@ -187,10 +174,9 @@ export interface BumpRow {
   bumps: number
   now: number
 }
-export const bumpProviders = command((db, a: { rows: readonly BumpRow[] }, on) =>
-  db
-    .updateTable('providers')
-    .from(on.records(a.rows, { id: 'bigint', bumps: 'bigint', now: 'bigint' }).as('r'))
-    .set(e => ({ generation: e('providers.generation', '+', e.ref('r.bumps')), updated_at: e.ref('r.now') }))
-    .whereRef('providers.id', '=', 'r.id'),
+export const bumpProviders = bulk<BumpRow>({ id: 'bigint', bumps: 'bigint', now: 'bigint' }, (db, r, on) =>
+  on
+    .update(db.updateTable('providers'))
+    .set(e => ({ generation: e('providers.generation', '+', r.bumps), updated_at: r.now }))
+    .where('providers.id', '=', r.id),
 )
