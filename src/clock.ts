@@ -1,10 +1,16 @@
 // Time and chance, handed to whoever needs them, so that tests can set both.
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
   newUuid(): string
+  /** For a shuffle that can be played again. */
+  newSeed(): number
 }
 
-export const systemClock: Clock = { now: () => Date.now(), newUuid: () => randomUUID() }
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  newUuid: () => randomUUID(),
+  newSeed: () => randomInt(2 ** 31),
+}

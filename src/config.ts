@@ -17,6 +17,7 @@ export const Config = Type.Object({
   auth: oneOf('none', 'noauth2'),
   insecure: Type.Boolean(),
   placementPolicy: oneOf('secure', 'legacy', 'open'),
+  randomizeCandidates: Type.Boolean(),
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -38,6 +39,11 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     help: 'allow --auth none and noauth2 on an address that others can reach',
   },
   placementPolicy: { flag: 'placement-policy <name>', fallback: 'secure', help: 'secure, legacy or open' },
+  randomizeCandidates: {
+    flag: 'randomize-candidates',
+    fallback: false,
+    help: 'answer allocation candidates in random order',
+  },
   corsOrigin: { flag: 'cors-origin <url>', fallback: null, help: 'origin whose pages may call the APIs' },
   logLevel: { flag: 'log-level <level>', fallback: 'info', help: 'debug, info, warn, error or silent' },
   databaseConnections: {

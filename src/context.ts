@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
+import type { Mirror } from './ledger/mirror.ts'
 import type { Metrics } from './metrics.ts'
 import type { Store } from './store/store.ts'
 
@@ -10,6 +11,8 @@ export interface Context {
   readonly config: Config
   readonly store: Store
   readonly claims: ClaimQueue
+  /** The ledger in memory, to search in. */
+  readonly mirror: Mirror
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics

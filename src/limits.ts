@@ -31,6 +31,19 @@ export const limits = {
   // A conflict that outlives this many fresh starts is answered with 503.
   writeAttemptsMax: 8,
 
+  // A step is a provider looked at, 20 to 200 ns: the worst query ends within seconds and says that it is incomplete.
+  searchStepsMax: 20_000_000,
+  // At most about four milliseconds before others get a turn.
+  searchStepsPerTurn: 20_000,
+  // Explaining tries many searches; together they may cost this much.
+  explainStepsMax: 20_000_000,
+
+  // Well under the tenth of a second that a copy may be behind when notifications are lost.
+  feedPollMs: 50,
+  // A process that could not read the feed for this long loads everything again.
+  feedKeepMs: 10 * 60_000,
+  feedPruneMs: 60_000,
+
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.

@@ -38,6 +38,12 @@ export class Metrics implements StoreObserver {
     labelNames: ['reason'] as const,
     registers: [this.registry],
   })
+  readonly #feedLag = new Histogram({
+    name: 'holdfast_feed_lag_seconds',
+    help: 'Age of a change made by another process when it was taken in here.',
+    buckets: SECONDS,
+    registers: [this.registry],
+  })
   // Looking a series up by its labels costs more than the observation, so each is looked up once.
   readonly #series = new Map<string, { observe(seconds: number): void }>()
 
@@ -65,6 +71,10 @@ export class Metrics implements StoreObserver {
 
   retried(reason: string): void {
     this.#retries.inc({ reason })
+  }
+
+  feedLag(seconds: number): void {
+    this.#feedLag.observe(seconds)
   }
 
   /** Shows a number that someone else keeps. */

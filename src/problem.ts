@@ -79,6 +79,7 @@ const PROBLEMS = {
     `Error in delete resource class: Cannot delete resource class ${f.name}. Class is in use in inventory.`,
   trait_not_found: (f: { name: string }) => `No such trait(s): ${f.name}.`,
   trait_unknown: (f: { names: string }) => `No such trait ${f.names}`,
+  traits_unknown: (f: { names: string }) => `No such trait(s): ${f.names}.`,
   trait_invalid: (_: object) =>
     'The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix "CUSTOM_" ' +
     'and use following characters: "A"-"Z", "0"-"9" and "_"',

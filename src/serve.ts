@@ -5,10 +5,12 @@ import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
+import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
 import { Metrics } from './metrics.ts'
+import { Feed } from './store/feed.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { PostgresStore } from './store/postgres.ts'
@@ -29,20 +31,44 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     observer: metrics,
     serving: true,
     connections: config.databaseConnections,
+    origin: systemClock.newUuid(),
   })
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
+    const mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
+    store.onCommit(changes => mirror.absorb(changes))
+    const feed = await follow(store, mirror, { config, log, metrics })
+    metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
     const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
-    if (store instanceof PostgresStore) watchPool(metrics, store)
-    const context: Context = { config, store, claims, clock: systemClock, log, metrics }
-    const app = await createApp(context)
+    const app = await createApp({ config, store, claims, mirror, clock: systemClock, log, metrics })
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi(app, store, address)
+    return new RunningApi(app, store, feed, address)
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
+async function follow(
+  store: Store,
+  mirror: Mirror,
+  { config, log, metrics }: Pick<Context, 'config' | 'log' | 'metrics'>,
+) {
+  if (!(store instanceof PostgresStore)) {
+    await mirror.load()
+    return null
+  }
+  watchPool(metrics, store)
+  const feed = new Feed(store, config.database, {
+    load: () => mirror.load(),
+    refresh: providers => mirror.refresh(providers),
+    lagged: seconds => metrics.feedLag(seconds),
+    failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
+  })
+  await feed.start()
+  return feed
 }
 
 async function requireMigrated(store: Store): Promise<void> {
@@ -62,16 +88,19 @@ export class RunningApi {
   readonly address: string
   readonly #app: FastifyInstance
   readonly #store: Store
+  readonly #feed: Feed | null
 
-  constructor(app: FastifyInstance, store: Store, address: string) {
+  constructor(app: FastifyInstance, store: Store, feed: Feed | null, address: string) {
     this.#app = app
     this.#store = store
+    this.#feed = feed
     this.address = address
   }
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
     await Promise.race([this.#app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
+    await this.#feed?.stop()
     await this.#store.close()
   }
 }

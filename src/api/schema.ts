@@ -51,6 +51,8 @@ function describe({ keyword, params, data, parentSchema }: ErrorObject): string 
       return `${given} does not match '${params['pattern']}'`
     case 'format':
       return `${given} is not a '${params['format']}'`
+    case 'enum':
+      return `${given} is not one of [${(params['allowedValues'] as unknown[]).map(show).join(', ')}]`
     case 'anyOf':
       return `${given} is not valid under any of the given schemas`
     default:
@@ -66,6 +68,15 @@ function unexpected(name: string, schema: AnySchemaObject | undefined): string {
 
 /** A value as a reader would like to see it again: quoted as Python does, and not the whole of a long one. */
 function show(value: unknown): string {
-  const text = typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'undefined')
+  const text = typeof value === 'string' ? `'${value}'` : asJson(value)
   return text.length > 300 ? `${text.slice(0, 297)}...` : text
+}
+
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'undefined'
+  } catch {
+    // JSON.parse reads any depth, JSON.stringify ends with the stack.
+    return 'a value that is nested too deep'
+  }
 }

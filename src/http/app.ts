@@ -83,5 +83,9 @@ function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: Fasti
     .code(error.statusCode ?? 400)
     .header('x-openstack-request-id', request.id)
     .header('content-type', 'application/json')
-    .send(errorBody(error.statusCode ?? 400, 'Bad Request', 'the path of the URL can not be decoded', request.id))
+    .send(
+      Buffer.from(
+        errorBody(error.statusCode ?? 400, 'Bad Request', 'the path of the URL can not be decoded', request.id),
+      ),
+    )
 }

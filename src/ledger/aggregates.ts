@@ -2,7 +2,7 @@
 import { problem } from '../problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, runAll, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider } from './providers.ts'
+import { bumpGeneration, findProvider, lockProvider, touchProvider } from './providers.ts'
 
 interface Membership {
   provider_id: number
@@ -40,5 +40,7 @@ export function* setProviderAggregates(
   }
   const rows = aggregates.map(aggregate => ({ provider_id: provider.id, aggregate }))
   yield* runAll([leaveAll({ provider: provider.id }), join({ rows })])
-  return generation === null ? provider.generation : yield* bumpGeneration(provider, now)
+  if (generation !== null) return yield* bumpGeneration(provider, now)
+  yield* touchProvider(provider)
+  return provider.generation
 }

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, runAll, together, type Write } from '../store/transaction.ts'
+import { all, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
   id: number
@@ -89,7 +89,7 @@ const addProvider = command((db, a: ProviderRow) =>
 const setRoot = command((db, a: { ids: readonly number[]; root: number }, on) =>
   db
     .updateTable('providers')
-    .set({ root_id: a.root })
+    .set(e => ({ root_id: a.root, revision: e('revision', '+', 1) }))
     .where(on.isIn('id', a.ids, 'bigint')),
 )
 const changeProvider = command((db, a: { id: number; name: string; parent: number | null; now: number }) =>
@@ -99,9 +99,15 @@ const removeProvider = command((db, a: { id: number }) => db.deleteFrom('provide
 const bump = command((db, a: { id: number; by: number; now: number }) =>
   db
     .updateTable('providers')
-    .set(e => ({ generation: e('generation', '+', a.by), updated_at: a.now }))
+    .set(e => ({ generation: e('generation', '+', a.by), revision: e('revision', '+', 1), updated_at: a.now }))
     .where('id', '=', a.id)
     .returning('generation'),
+)
+const newRevision = command((db, a: { id: number }) =>
+  db
+    .updateTable('providers')
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where('id', '=', a.id),
 )
 // Trees change seldom and a loop made by two changes at once would be for ever, so they change one at a time.
 const lockTrees = command((db, _: object, on) =>
@@ -127,8 +133,16 @@ export function* lockProvider(
   return found
 }
 
-export function* bumpGeneration(provider: Provider, now: number, by = 1): Write<number> {
-  return (yield* one(bump({ id: provider.id, by, now })))!.generation
+/** Something about the provider has changed that clients see in its generation. */
+export function* bumpGeneration(provider: Provider, now: number): Write<number> {
+  yield* note([{ provider: provider.id }])
+  return (yield* one(bump({ id: provider.id, by: 1, now })))!.generation
+}
+
+/** Something about the provider has changed that doesn't show in its generation. */
+export function* touchProvider(provider: Provider): Write<void> {
+  yield* run(newRevision({ id: provider.id }))
+  yield* note([{ provider: provider.id }])
 }
 
 /** All providers, or those of a uuid, a name or a list of ids; the filters that need a search come as ids. */
@@ -178,6 +192,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
   // Upstream touches a root once more to note that it is one, so a new root counts as updated and a new child doesn't.
   const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
   yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
+  yield* note([{ provider: id }])
   return yield* findProvider(uuid)
 }
 
@@ -201,11 +216,12 @@ export function* updateProvider(
   if (before.managed_by !== null && (moves || change.name !== before.name)) {
     throw problem('provider_managed', { provider: uuid, owner: before.managed_by, what: 'name and parent' })
   }
+  const parent = moves ? yield* newParent(before, change) : before.parent_id
   const taken = yield* all(providersByName({ name: change.name }))
   if (taken.some(other => other.id !== before.id)) throw problem('provider_exists', { duplicate: change.name })
-  const parent = moves ? yield* newParent(before, change) : before.parent_id
   yield* run(changeProvider({ id: before.id, name: change.name, parent, now }))
   if (moves) yield* moveSubtree(before.id, parent)
+  else yield* touchProvider(before)
   return { before, after: yield* findProvider(uuid) }
 }
 
@@ -234,11 +250,13 @@ function* moveSubtree(id: number, parent: number | null): Write<void> {
   const members = (yield* all(subtree({ id }))).map(member => member.id)
   const root = parent === null ? id : (yield* all(providersById({ ids: [parent] })))[0]!.root_id
   yield* run(setRoot({ ids: members, root }))
+  yield* note(members.map(provider => ({ provider })))
 }
 
 export function* deleteProvider(uuid: string, owner: string | null = null): Write<void> {
   const provider = yield* lockProvider(uuid, { changing: 'life', purpose: 'delete', owner })
   if (yield* one(childOf({ id: provider.id }))) throw problem('provider_has_children', { provider: uuid })
   if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
-  yield* runAll([removeProvider({ id: provider.id })])
+  yield* run(removeProvider({ id: provider.id }))
+  yield* note([{ provider: provider.id }])
 }

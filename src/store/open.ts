@@ -9,13 +9,13 @@ export interface OpenOptions {
   /** Makes this process the only one that serves a database file. */
   serving?: boolean
   connections?: number
+  /** Names this process to the others. */
+  origin?: string
 }
 
-export function openStore(
-  address: string,
-  { observer = SILENT, serving = false, connections }: OpenOptions = {},
-): Store {
-  if (!address.startsWith('sqlite:')) return new PostgresStore(address, observer, connections)
+export function openStore(address: string, options: OpenOptions = {}): Store {
+  const { observer = SILENT, serving = false } = options
+  if (!address.startsWith('sqlite:')) return new PostgresStore(address, options)
   const path = address.slice('sqlite:'.length)
   try {
     const lock = serving && path !== ':memory:' ? lockForServing(path) : null

@@ -1,10 +1,11 @@
 // The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
 import pg from 'pg'
 import { limits } from '../limits.ts'
+import type { Change } from './change.ts'
 import { StoreConflict, StoreUnavailable } from './failure.ts'
 import type { Call } from './statement.ts'
-import { type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
-import type { Answer, Read, Write } from './transaction.ts'
+import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { type Answer, type Note, NOTHING, type Read, type Write } from './transaction.ts'
 
 // A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
 // and the decision then finds the right words for it.
@@ -15,16 +16,32 @@ const CONFLICTS: Record<string, string> = {
   '23505': 'unique',
   '23503': 'foreign_key',
 }
+export const NUDGE_CHANNEL = 'holdfast_changes'
+const FEED = 'insert into changes (provider_id, origin) select unnest($1::bigint[]), $2'
 // Any number, as long as every process takes the same.
 const SCRIPT_LOCK = 8780
+
+export interface PostgresOptions {
+  observer?: StoreObserver
+  connections?: number
+  origin?: string
+}
 
 export class PostgresStore implements Store {
   readonly dialect = 'postgres'
   readonly pool: pg.Pool
+  /** Names this process in the feed, so that it doesn't read its own changes back. */
+  readonly origin: string
   readonly #observer: StoreObserver
+  #absorb: Absorb = () => {}
+  #nudging = false
 
-  constructor(url: string, observer: StoreObserver = SILENT, connections: number = limits.poolConnectionsMax) {
+  constructor(
+    url: string,
+    { observer = SILENT, connections = limits.poolConnectionsMax, origin = 'holdfast' }: PostgresOptions = {},
+  ) {
     this.#observer = observer
+    this.origin = origin
     this.pool = new pg.Pool({
       connectionString: url,
       max: connections,
@@ -43,15 +60,22 @@ export class PostgresStore implements Store {
     this.pool.on('error', () => {})
   }
 
+  onCommit(absorb: Absorb): void {
+    this.#absorb = absorb
+  }
+
   read<T>(work: () => Read<T>): Promise<T> {
-    return this.#attempt('begin isolation level repeatable read read only', work)
+    return this.#attempt('begin isolation level repeatable read read only', work, [])
   }
 
   async write<T>(work: () => Write<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const value = await this.#attempt('begin', work)
+        const changes: Change[] = []
+        const value = await this.#attempt('begin', work, changes)
         this.#observer.committed(1)
+        await this.#absorb(changes)
+        if (changes.length > 0) this.#nudge()
         return value
       } catch (error) {
         if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
@@ -60,11 +84,11 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #attempt<T>(begin: string, work: () => Write<T>): Promise<T> {
+  async #attempt<T>(begin: string, work: () => Write<T>, changes: Change[]): Promise<T> {
     const client = await this.#connect()
     let broken = false
     try {
-      return await this.#run(client, begin, work())
+      return await this.#run(client, begin, work(), changes)
     } catch (error) {
       const known = classify(error)
       broken = known instanceof StoreUnavailable
@@ -83,7 +107,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #run<T>(client: pg.PoolClient, begin: string, transaction: Write<T>): Promise<T> {
+  async #run<T>(client: pg.PoolClient, begin: string, transaction: Write<T>, changes: Change[]): Promise<T> {
     let opened: Promise<unknown> | null = null
     try {
       let step = transaction.next()
@@ -91,15 +115,34 @@ export class PostgresStore implements Store {
         // The first burst carries the begin with it.
         const calls = step.value
         const sent = opened === null ? [(opened = client.query(begin))] : []
-        const [answers] = await Promise.all([Promise.all(calls.map(call => execute(client, call))), ...sent])
+        const [answers] = await Promise.all([Promise.all(calls.map(call => execute(client, call, changes))), ...sent])
         step = transaction.next(answers)
       }
-      if (opened) await client.query('commit')
+      if (opened) await Promise.all([...this.#feed(client, changes), client.query('commit')])
       return step.value
     } catch (error) {
       if (opened) await client.query('rollback').catch(() => {})
       throw error
     }
+  }
+
+  /** Tells the other processes, as part of the transaction and in one burst with its commit. */
+  #feed(client: pg.PoolClient, changes: readonly Change[]): Promise<unknown>[] {
+    if (changes.length === 0) return []
+    const providers = [...new Set(changes.map(change => change.provider))]
+    return [client.query({ name: 'feed', text: FEED, values: [providers, this.origin] })]
+  }
+
+  /** Wakes the other processes. Only a nudge, so one for all the commits of a moment, and no matter if it is lost. */
+  #nudge(): void {
+    if (this.#nudging) return
+    this.#nudging = true
+    setImmediate(() => {
+      void this.pool
+        .query(`notify ${NUDGE_CHANNEL}`)
+        .catch(() => {})
+        .finally(() => (this.#nudging = false))
+    })
   }
 
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
@@ -131,7 +174,13 @@ export class PostgresStore implements Store {
   }
 }
 
-async function execute(client: pg.PoolClient, { compiled: { postgres }, args }: Call): Promise<Answer> {
+async function execute(client: pg.PoolClient, call: Call | Note, changes: Change[]): Promise<Answer> {
+  if (call.kind === 'note') {
+    changes.push(...call.changes)
+    return NOTHING
+  }
+  const { compiled, args } = call
+  const { postgres } = compiled
   const { rows, rowCount } = await client.query({
     name: `h${postgres.id}`,
     text: postgres.sql,

@@ -19,6 +19,7 @@ export interface Schema {
     uuid: string
     name: string
     generation: Generated<number>
+    revision: Generated<number>
     parent_id: number | null
     root_id: number | null
     managed_by: string | null

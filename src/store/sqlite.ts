@@ -1,10 +1,11 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { limits } from '../limits.ts'
+import type { Change } from './change.ts'
 import { StoreUnavailable } from './failure.ts'
 import type { Call } from './statement.ts'
-import { type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
-import type { Answer, Read, Write } from './transaction.ts'
+import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { type Answer, type Note, NOTHING, type Read, type Write } from './transaction.ts'
 
 interface Waiting {
   work: () => Write<unknown>
@@ -20,6 +21,7 @@ export class SqliteStore implements Store {
   readonly #waiting: Waiting[] = []
   readonly #lock: DatabaseSync | null
   #armed = false
+  #absorb: Absorb = () => {}
   #idle: NodeJS.Timeout | null = null
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
@@ -39,7 +41,11 @@ export class SqliteStore implements Store {
 
   // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
   async read<T>(work: () => Read<T>): Promise<T> {
-    return this.#run(work())
+    return this.#run(work(), [])
+  }
+
+  onCommit(absorb: Absorb): void {
+    this.#absorb = absorb
   }
 
   write<T>(work: () => Write<T>): Promise<T> {
@@ -48,18 +54,19 @@ export class SqliteStore implements Store {
       if (this.#armed) return
       this.#armed = true
       // After this turn of the loop: whatever has arrived by then commits together.
-      setImmediate(() => this.#commitWaiting())
+      setImmediate(() => void this.#commitWaiting())
     })
   }
 
-  #commitWaiting(): void {
+  async #commitWaiting(): Promise<void> {
     const batch = this.#waiting.splice(0, limits.groupCommitMax)
     this.#armed = this.#waiting.length > 0
-    if (this.#armed) setImmediate(() => this.#commitWaiting())
+    if (this.#armed) setImmediate(() => void this.#commitWaiting())
+    const changes: Change[] = []
     let outcomes: (() => void)[]
     try {
       this.#database.exec('begin immediate')
-      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1))
+      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, changes))
       if (this.#database.isTransaction) this.#database.exec('commit')
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
@@ -69,16 +76,19 @@ export class SqliteStore implements Store {
       return
     }
     this.#observer.committed(batch.length)
+    await this.#absorb(changes)
     for (const settle of outcomes) settle()
     this.#checkpointWhenIdle()
   }
 
   /** One transaction. With neighbours it has its own savepoint: when it fails, they go on; alone it needs none. */
-  #attempt({ work, resolve, reject }: Waiting, hasNeighbours: boolean): () => void {
+  #attempt({ work, resolve, reject }: Waiting, hasNeighbours: boolean, changes: Change[]): () => void {
+    const mine: Change[] = []
     if (hasNeighbours) this.#database.exec('savepoint attempt')
     try {
-      const value = this.#run(work())
+      const value = this.#run(work(), mine)
       if (hasNeighbours) this.#database.exec('release attempt')
+      changes.push(...mine)
       return () => resolve(value)
     } catch (error) {
       // A full disk ends the whole transaction by itself; then the batch has failed, not the attempt.
@@ -88,13 +98,19 @@ export class SqliteStore implements Store {
     }
   }
 
-  #run<T>(transaction: Write<T>): T {
+  #run<T>(transaction: Write<T>, changes: Change[]): T {
     let step = transaction.next()
-    while (!step.done) step = transaction.next(step.value.map(call => this.#execute(call)))
+    while (!step.done) step = transaction.next(step.value.map(call => this.#execute(call, changes)))
     return step.value
   }
 
-  #execute({ compiled: { sqlite }, args }: Call): Answer {
+  #execute(call: Call | Note, changes: Change[]): Answer {
+    if (call.kind === 'note') {
+      changes.push(...call.changes)
+      return NOTHING
+    }
+    const { compiled, args } = call
+    const { sqlite } = compiled
     const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
     const runs = sqlite.bind(args) as (string | number | null)[][]
     if (sqlite.returnsRows) {

@@ -64,7 +64,7 @@ type Columns<Row> = { [Name in keyof Row]: RawBuilder<Row[Name]> }
  */
 export function bulk<Row extends object>(
   types: Record<keyof Row & string, ColumnType>,
-  build: (db: Kysely<Schema>, r: Columns<Row>, on: BulkTools) => Compilable<unknown>,
+  build: (db: Kysely<Schema>, r: Columns<Row>, on: BulkTools) => Compilable,
 ): (args: { rows: readonly Row[] }) => Command {
   return statement('command', dialect => {
     const columns = Object.keys(types).map(name => {
@@ -104,7 +104,7 @@ function markersFor<Args extends object>(): Args {
   return new Proxy({}, { get: (_, name) => new Marker(String(name)) }) as Args
 }
 
-function compile(id: number, build: Compilable<unknown>): Compiled {
+function compile(id: number, build: Compilable): Compiled {
   const { sql, parameters, query: node }: CompiledQuery = build.compile()
   const bindTo = (args: Record<string, unknown>) =>
     parameters.map(p => (p instanceof Marker ? p.encode(args[p.name]) : (p as Value)))

@@ -1,4 +1,5 @@
 // The store's port. Two drivers implement it, and suite.ts is what both must pass.
+import type { Change } from './change.ts'
 import type { Read, Write } from './transaction.ts'
 
 export interface Store {
@@ -9,6 +10,8 @@ export interface Store {
   write<T>(work: () => Write<T>): Promise<T>
   /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
+  /** From now on every commit's changes go through this. */
+  onCommit(absorb: Absorb): void
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -22,3 +25,6 @@ export interface StoreObserver {
 }
 
 export const SILENT: StoreObserver = { committed: () => {}, retried: () => {} }
+
+/** Takes in what was committed. Nobody is told of a commit before this is done, so clients read their own writes. */
+export type Absorb = (changes: readonly Change[]) => void | Promise<void>

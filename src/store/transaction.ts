@@ -1,5 +1,6 @@
 // A transaction is a generator that yields statements and nothing else, so no foreign await can get into it.
 // SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
+import type { Change } from './change.ts'
 import type { Call, Command, Query } from './statement.ts'
 
 export interface Answer {
@@ -8,8 +9,16 @@ export interface Answer {
   readonly count: number
 }
 
+export const NOTHING: Answer = { rows: [], count: 0 }
+
+/** No statement, but a word to be passed on when the transaction is committed. */
+export interface Note {
+  readonly kind: 'note'
+  readonly changes: readonly Change[]
+}
+
 export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
-export type Write<T> = Generator<readonly (Query | Command)[], T, readonly Answer[]>
+export type Write<T> = Generator<readonly (Query | Command | Note)[], T, readonly Answer[]>
 
 type RowOf<C> = C extends Call<infer Row> ? Row : never
 
@@ -37,6 +46,11 @@ export function together<const C extends readonly (Query | Command)[]>(
 ): Write<{ [I in keyof C]: RowOf<C[I]>[] }>
 export function* together(...calls: (Query | Command)[]): Write<unknown> {
   return (yield calls).map(answer => answer.rows)
+}
+
+/** Tells whoever keeps a copy that these have changed, once the transaction is committed. */
+export function* note(changes: readonly Change[]): Write<void> {
+  if (changes.length > 0) yield [{ kind: 'note', changes }]
 }
 
 /** A burst of commands whose counts matter, not their rows. */

@@ -40,6 +40,8 @@ export function placement(context: Context, authenticate: (request: FastifyReque
     for (const [path, methods] of Object.entries(routes)) {
       const allowed = Object.keys(methods).join(', ')
       app.all(path, async (request, reply) => {
+        // The router takes `/resource_providers/` for a provider without a name; upstream knows no such route.
+        if (Object.values(request.params as object).includes('')) throw problem('route_not_found', {})
         const route = methods[request.method as keyof typeof methods]
         if (!route) {
           void reply.header('allow', allowed)
@@ -48,9 +50,12 @@ export function placement(context: Context, authenticate: (request: FastifyReque
         return serve(app, context, route, request, reply)
       })
     }
-    app.all('/*', () => {
+    const noRoute = () => {
       throw problem('route_not_found', {})
-    })
+    }
+    app.all('/*', noRoute)
+    // Methods that fastify routes nowhere, like PURGE.
+    app.setNotFoundHandler(noRoute)
     done()
   }
 }
@@ -96,9 +101,11 @@ function send(app: FastifyInstance, answer: Answer, version: Version, raw: Fasti
     void reply.header('cache-control', 'no-cache')
     if (answer.modified !== null) void reply.header('last-modified', new Date(answer.modified).toUTCString())
   }
+  if (answer.headers) void reply.headers(answer.headers)
   if (answer.body === undefined) return reply.send()
+  const bytes = answer.body instanceof Buffer ? answer.body : Buffer.from(JSON.stringify(answer.body))
   // As bytes: to a string fastify would add a charset, and clients compare.
-  return reply.header('content-type', 'application/json').send(Buffer.from(JSON.stringify(answer.body)))
+  return reply.header('content-type', 'application/json').send(bytes)
 }
 
 function refuse(app: FastifyInstance, context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {

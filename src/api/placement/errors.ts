@@ -67,6 +67,7 @@ const ERRORS: Record<ProblemKind, Shape> = {
   class_in_use: { status: 409 },
   trait_not_found: { status: 404 },
   trait_unknown: { status: 400 },
+  traits_unknown: { status: 400 },
   trait_invalid: { status: 400 },
   trait_standard: { status: 400 },
   trait_in_use: { status: 409 },

@@ -10,7 +10,9 @@ import type { Has, Version } from './versions.ts'
 
 export interface Answer {
   status: number
-  body?: object
+  /** Written as JSON, unless it is that already. */
+  body?: object | Buffer
+  headers?: Record<string, string>
   /** Path below the API's prefix. */
   location?: string
   /** When what is shown was last changed; null shows no time, undefined neither time nor caching. */
@@ -83,8 +85,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
-  if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([key, part]) => isStorable(key) && isStorable(part))
+/** Without recursion: where a schema leaves values open, they may be nested deeper than the stack. */
+function isStorable(body: unknown): boolean {
+  const open = [body]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) return false
+    if (typeof value === 'object' && value !== null) for (const entry of Object.entries(value)) open.push(...entry)
+  }
+  return true
 }

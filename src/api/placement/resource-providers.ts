@@ -10,7 +10,11 @@ import {
 } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problem.ts'
+import { findProviders } from '../../ledger/candidates/providers.ts'
+import { customNames, requireNames } from '../../ledger/known-names.ts'
 import { check } from '../schema.ts'
+import { byVersion } from './by-version.ts'
+import { parseMemberOf, parseRequired, parseResources } from './filters.ts'
 import { newest } from './modified.ts'
 import { PREFIX } from './prefix.ts'
 import type { Answer, PlacementRequest } from './request.ts'
@@ -84,30 +88,48 @@ export async function deleteResourceProvider(request: PlacementRequest): Promise
 
 const filters = (...names: string[]) =>
   check(
-    Type.Object(
-      {
-        name: Type.Optional(Type.String()),
-        uuid: Type.Optional(Uuid),
-        ...Object.fromEntries(names.map(name => [name, Type.Optional(name === 'in_tree' ? Uuid : Type.String())])),
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      properties: {
+        name: Type.String(),
+        uuid: Uuid,
+        ...Object.fromEntries(names.map(name => [name, name === 'in_tree' ? Uuid : Type.String()])),
       },
-      closed,
-    ),
+      ...closed,
+    }),
   )
-const filtersOf = [
-  [18, filters('member_of', 'resources', 'in_tree', 'required')],
-  [14, filters('member_of', 'resources', 'in_tree')],
-  [4, filters('member_of', 'resources')],
-  [3, filters('member_of')],
-  [0, filters()],
-] as const
+const knownFilters = byVersion([
+  ['requiredFilter', filters('member_of', 'resources', 'in_tree', 'required')],
+  ['trees', filters('member_of', 'resources', 'in_tree')],
+  ['resourcesFilter', filters('member_of', 'resources')],
+  ['memberOf', filters('member_of')],
+  [null, filters()],
+])
 
 export async function listResourceProviders(request: PlacementRequest): Promise<Answer> {
   const { has, context, version } = request
-  const [, known] = filtersOf.find(([since]) => version.minor >= since)!
-  const { name, uuid } = request.checkedQuery(known)
-  const providers = await context.store.read(() =>
-    listProviders({ ...(name !== undefined && { name }), ...(uuid !== undefined && { uuid }) }),
-  )
+  const { name, uuid } = request.checkedQuery(knownFilters(version))
+  const ids = await idsWanted(request)
+  const filter = { ...(name && { name }), ...(uuid && { uuid }), ...(ids && { ids }) }
+  const providers = await context.store.read(() => listProviders(filter))
   const body = { resource_providers: providers.map(provider => show(provider, has)) }
   return { status: 200, body, modified: newest(providers, context.clock.now()) }
 }
+
+/** What the filters that need a search leave; null when there are none. */
+async function idsWanted({ query, has, context }: PlacementRequest): Promise<number[] | null> {
+  if (!SEARCHED.some(key => query.has(key))) return null
+  const inTree = query.getAll('in_tree').at(-1) ?? null
+  const traits = parseRequired(query.getAll('required'), has)
+  const aggregates = parseMemberOf(query.getAll('member_of'), has)
+  const given = query.getAll('resources').at(-1)
+  const resources = given === undefined ? [] : parseResources(given)
+  const custom = customNames(
+    resources.map(resource => resource.resourceClass),
+    [...traits.required.flat(), ...traits.forbidden],
+  )
+  await context.store.read(() => requireNames(custom))
+  return findProviders(context.mirror.table, { resources, ...traits, ...aggregates, inTree })
+}
+
+const SEARCHED = ['member_of', 'required', 'in_tree', 'resources']

@@ -1,5 +1,6 @@
 // All of Placement's URLs: who answers, from which version on, and under which permission.
 import { putAggregates, showAggregates } from './aggregates.ts'
+import { listCandidates } from './allocation-candidates.ts'
 import {
   deleteAllocations,
   postAllocations,
@@ -162,6 +163,14 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
     GET: { handle: showAllocations, action: 'placement:allocations:list', json: 'answer' },
     PUT: { handle: putAllocations, action: 'placement:allocations:update', json: 'body' },
     DELETE: { handle: deleteAllocations, action: 'placement:allocations:delete' },
+  },
+  '/allocation_candidates': {
+    GET: {
+      handle: listCandidates,
+      action: 'placement:allocation_candidates:list',
+      needs: 'candidates',
+      json: 'answer',
+    },
   },
   '/traits': {
     GET: { handle: listAllTraits, action: 'placement:traits:list', needs: 'traits', json: 'answer' },

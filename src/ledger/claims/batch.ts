@@ -1,8 +1,9 @@
 // Claims in the database: opens a book under lock, has the requests decided on it, and writes back what changed.
 import type { Problem } from '../../problem.ts'
+import type { UseChange } from '../../store/change.ts'
 import { GuardFailed, StoreConflict } from '../../store/failure.ts'
 import type { Command } from '../../store/statement.ts'
-import { runAll, together, type Write } from '../../store/transaction.ts'
+import { note, runAll, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
 import { type ClaimRequest, consumersOf } from './claim.ts'
 import { decide } from './decide.ts'
@@ -35,9 +36,7 @@ export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
     sql.classesKnown({ names }),
   )
   const book = new Book(new Set(classRows.map(row => row.name)))
-  for (const { id, uuid, generation } of providerRows) {
-    book.addProvider({ id, uuid, generation, bumps: 0, inventories: new Map() })
-  }
+  for (const row of providerRows) book.addProvider({ ...row, bumps: 0, inventories: new Map() })
   // A consumer that another process made after our locks: only a fresh start sees and locks all that it has.
   const locked = new Set(consumerRows.map(row => row.uuid))
   if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')
@@ -98,7 +97,11 @@ function* closeBook(book: Book, now: number): Write<void> {
   // By uuid, so that two transactions that add the same consumers meet at the first and not crosswise.
   consumers.sort((a, b) => (a.uuid < b.uuid ? -1 : 1))
   const providers = [...book.providers.values()]
-  const uses = usesChanged(providers)
+  const uses = providers.flatMap(usesChanged)
+  const bumped = providers.filter(provider => provider.bumps > 0)
+  const revised = providers.filter(provider => provider.bumps === 0 && usesChanged(provider).length > 0)
+  const gone = consumers.filter(c => c.id !== null && !c.now).map(c => c.id!)
+
   const writes: Command[] = []
   const add = <Row>(write: (args: { rows: readonly Row[] }) => Command, rows: readonly Row[]) => {
     if (rows.length > 0) writes.push(write({ rows }))
@@ -118,14 +121,20 @@ function* closeBook(book: Book, now: number): Write<void> {
   )
   add(
     sql.bumpProviders,
-    providers.filter(p => p.bumps > 0).map(({ id, bumps }) => ({ id, bumps, now })),
+    bumped.map(({ id, bumps }) => ({ id, bumps, now })),
   )
-  const gone = consumers.filter(c => c.id !== null && !c.now).map(c => c.id!)
+  if (revised.length > 0) writes.push(sql.reviseProviders({ ids: revised.map(provider => provider.id) }))
   if (gone.length > 0) writes.push(sql.removeConsumers({ ids: gone }))
-  if (uses.length > 0) writes.push(sql.changeUse({ rows: uses }))
+  add(sql.changeUse, uses)
   const counts = yield* runAll(writes)
   if (uses.length > 0 && counts.at(-1) !== uses.length)
     throw new GuardFailed('a claim did not fit where it was decided')
+  yield* note([...bumped, ...revised].map(useChange))
+}
+
+function useChange({ id, revision, generation, inventories }: BookProvider): UseChange {
+  const uses = Array.from(inventories.values(), ({ resourceClass, used }) => [resourceClass, used] as const)
+  return { provider: id, revision: revision + 1, generation, uses }
 }
 
 function consumerRow({ uuid, now: facts }: BookConsumer, now: number): sql.ConsumerRow {
@@ -148,10 +157,8 @@ function claimsGone({ id, claims, claimsBefore }: BookConsumer): sql.ClaimKey[] 
   return gone.map(({ providerId, classId }) => ({ consumer_id: id!, provider_id: providerId, class_id: classId }))
 }
 
-function usesChanged(providers: readonly BookProvider[]): sql.UseRow[] {
-  return providers.flatMap(({ inventories }) =>
-    [...inventories.values()]
-      .filter(inventory => inventory.used !== inventory.usedBefore)
-      .map(i => ({ provider_id: i.providerId, class_id: i.classId, change: i.used - i.usedBefore })),
-  )
+function usesChanged({ inventories }: BookProvider): sql.UseRow[] {
+  return [...inventories.values()]
+    .filter(inventory => inventory.used !== inventory.usedBefore)
+    .map(i => ({ provider_id: i.providerId, class_id: i.classId, change: i.used - i.usedBefore }))
 }

@@ -17,6 +17,7 @@ export interface BookProvider {
   readonly id: number
   readonly uuid: string
   readonly inventories: Map<string, BookInventory>
+  readonly revision: number
   generation: number
   /** By how much the generation has grown in this batch. */
   bumps: number

@@ -36,7 +36,7 @@ export const lockProviders = command((db, a: Named, on) =>
   on.lock(
     db
       .selectFrom('providers')
-      .select(['id', 'uuid', 'generation'])
+      .select(['id', 'uuid', 'generation', 'revision'])
       .where('id', 'in', involvedProviders(db, a, on))
       .orderBy('id'),
   ),
@@ -177,6 +177,17 @@ export interface BumpRow {
 export const bumpProviders = bulk<BumpRow>({ id: 'bigint', bumps: 'bigint', now: 'bigint' }, (db, r, on) =>
   on
     .update(db.updateTable('providers'))
-    .set(e => ({ generation: e('providers.generation', '+', r.bumps), updated_at: r.now }))
+    .set(e => ({
+      generation: e('providers.generation', '+', r.bumps),
+      revision: e('providers.revision', '+', 1),
+      updated_at: r.now,
+    }))
     .where('providers.id', '=', r.id),
+)
+/** Providers whose use changed without their generation growing. */
+export const reviseProviders = command((db, a: { ids: readonly number[] }, on) =>
+  db
+    .updateTable('providers')
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where(on.isIn('id', a.ids, 'bigint')),
 )

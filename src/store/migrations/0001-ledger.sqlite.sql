@@ -12,11 +12,13 @@ create table traits (
 ) strict;
 
 -- managed_by names the part of Holdfast that owns the row; null is Placement's own.
+-- revision grows with every change of anything about the provider; generation only when clients are to see it.
 create table providers (
   id integer primary key,
   uuid text not null unique,
   name text not null unique,
   generation integer not null default 0,
+  revision integer not null default 0,
   parent_id integer references providers (id),
   root_id integer references providers (id),
   managed_by text,

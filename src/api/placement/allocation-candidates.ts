@@ -1,0 +1,51 @@
+// /allocation_candidates
+import { answerInTurns, type AnswerWords } from '../../ledger/candidates/answer.ts'
+import type { CandidateRequest } from '../../ledger/candidates/request.ts'
+import { search, type SearchResult } from '../../ledger/candidates/search.ts'
+import type { CandidateTable } from '../../ledger/candidates/table.ts'
+import { customNames, requireNames } from '../../ledger/known-names.ts'
+import { limits } from '../../limits.ts'
+import { inTurns } from '../../turns.ts'
+import { parseCandidateQuery } from './candidate-query.ts'
+import type { Answer, PlacementRequest } from './request.ts'
+import type { Has } from './versions.ts'
+
+export const SEARCH_BUDGET = { workMax: limits.searchStepsMax, breathEvery: limits.searchStepsPerTurn }
+
+export async function listCandidates(request: PlacementRequest): Promise<Answer> {
+  const { config, clock, log, mirror } = request.context
+  const wanted = { ...parseCandidateQuery(request), seed: config.randomizeCandidates ? clock.newSeed() : null }
+  await requireKnown(request, wanted)
+  const { result, body } = await inTurns(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
+  const modified = clock.now()
+  if (!result.exhausted) return { status: 200, body, modified }
+  log.warn({ query: request.query.toString(), steps: result.steps, found: result.count }, 'a search ran out of budget')
+  return { status: 200, body, modified, headers: { 'holdfast-search': 'incomplete' } }
+}
+
+/** Search and answer without a turn for others in between, so that the answer tells of the table that was searched. */
+function* findAndWrite(
+  table: CandidateTable,
+  wanted: CandidateRequest,
+  words: AnswerWords,
+): Generator<undefined, { result: SearchResult; body: Buffer }, void> {
+  const result = yield* search(table, wanted, SEARCH_BUDGET)
+  return { result, body: yield* answerInTurns(table, result, words) }
+}
+
+const wordsOf = (has: Has): AnswerWords => ({
+  keyed: has.keyedAllocations,
+  traits: has.candidateTraits,
+  allClasses: has.allClassesInSummaries,
+  nested: has.nestedCandidates,
+  mappings: has.mappings,
+})
+
+/** Names that don't exist are the client's mistake, not a search without result. */
+export async function requireKnown({ context }: PlacementRequest, wanted: CandidateRequest): Promise<void> {
+  const { groups, rootRequired, rootForbidden } = wanted
+  const classes = groups.flatMap(group => group.resources.map(resource => resource.resourceClass))
+  const traits = groups.flatMap(group => [...group.required.flat(), ...group.forbidden])
+  const custom = customNames(classes, [...traits, ...rootRequired, ...rootForbidden])
+  if (custom.classes.size + custom.traits.size > 0) await context.store.read(() => requireNames(custom))
+}

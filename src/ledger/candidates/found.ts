@@ -1,0 +1,104 @@
+// The candidates found so far, as numbers in one array, and whether they are still true.
+import type { Plan } from './plan.ts'
+import { isSharing } from './sharing.ts'
+import type { CandidateTable } from './table.ts'
+import type { Walk } from './walk.ts'
+
+export class Found {
+  count = 0
+  #table: CandidateTable
+  #width: number
+  #picks: Int32Array
+  #anchors: Int32Array
+  #seen: Set<string> | null = null
+
+  constructor(table: CandidateTable, plan: Plan) {
+    this.#table = table
+    this.#width = plan.slots.length
+    this.#picks = new Int32Array(16 * this.#width)
+    this.#anchors = new Int32Array(16)
+  }
+
+  get picks(): Int32Array {
+    return this.#picks.subarray(0, this.count * this.#width)
+  }
+
+  get anchors(): Int32Array {
+    return this.#anchors.subarray(0, this.count)
+  }
+
+  addFlat(row: number): void {
+    const at = this.#place(row)
+    this.#picks.fill(row, at, at + this.#width)
+    this.count++
+  }
+
+  /** False when another anchor gave the same one. That takes a candidate of sharing providers only, so only those are remembered. */
+  addWalk(walk: Walk, twice: boolean): boolean {
+    const at = this.#place(walk.anchor)
+    walk.picks(this.#picks, at)
+    const picks = this.#picks.subarray(at, at + this.#width)
+    if (!twice && picks.every(row => isSharing(this.#table, row))) {
+      this.#seen ??= new Set()
+      const key = picks.join()
+      if (this.#seen.has(key)) return false
+      this.#seen.add(key)
+    }
+    this.count++
+    return true
+  }
+
+  #place(anchor: number): number {
+    if (this.count === this.#anchors.length) {
+      this.#anchors = grown(this.#anchors)
+      this.#picks = grown(this.#picks)
+    }
+    this.#anchors[this.count] = anchor
+    return this.count * this.#width
+  }
+}
+
+function grown(old: Int32Array): Int32Array {
+  const larger = new Int32Array(old.length * 2)
+  larger.set(old)
+  return larger
+}
+
+interface Listed {
+  picks: Int32Array
+  anchors: Int32Array
+  count: number
+}
+
+/** Closes up, in place, over candidates that were found since version `began` but don't hold any more; returns how many hold. */
+export function keepTrue(table: CandidateTable, plan: Plan, { picks, anchors, count }: Listed, began: number): number {
+  const width = plan.slots.length
+  let kept = 0
+  for (let i = 0; i < count; i++) {
+    if (!treeStands(table, anchors[i]!, began) || !stands(table, plan, picks, i * width, began)) continue
+    anchors[kept] = anchors[i]!
+    picks.copyWithin(kept * width, i * width, (i + 1) * width)
+    kept++
+  }
+  return kept
+}
+
+function treeStands(table: CandidateTable, anchor: number, began: number): boolean {
+  const rows = table.treeOf[anchor]?.rows ?? [anchor]
+  return rows.every(row => table.stamp[row]! <= began)
+}
+
+function stands(table: CandidateTable, plan: Plan, picks: Int32Array, at: number, began: number): boolean {
+  const need = new Map<string, number>()
+  for (let slot = 0; slot < plan.slots.length; slot++) {
+    const row = picks[at + slot]!
+    if (table.stamp[row]! > began) return false
+    for (const { column, amount } of plan.slots[slot]!.needs) {
+      const key = `${row},${column}`
+      const sum = (need.get(key) ?? 0) + amount
+      if (plan.columns[column]!.roomAt(row) < sum) return false
+      need.set(key, sum)
+    }
+  }
+  return true
+}

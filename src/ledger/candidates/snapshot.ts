@@ -1,0 +1,30 @@
+// What the ledger tells the table: providers as absolute rows.
+
+export interface InventorySnapshot {
+  resourceClass: string
+  total: number
+  reserved: number
+  minUnit: number
+  maxUnit: number
+  stepSize: number
+  allocationRatio: number
+  used: number
+  blocked: boolean
+}
+
+export interface ProviderSnapshot {
+  id: number
+  uuid: string
+  name: string
+  generation: number
+  parentId: number | null
+  rootId: number
+  inventories: InventorySnapshot[]
+  traits: string[]
+  aggregates: string[]
+}
+
+export interface TableBatch {
+  puts: readonly ProviderSnapshot[]
+  removes: readonly number[]
+}

@@ -1,0 +1,306 @@
+// The ledger in memory: a dense row for each provider, a column for each resource class, a row set for each trait and
+// aggregate, and the trees.
+//
+// A row keeps its place for as long as its provider lives, and a tree is a list of rows in depth-first order rather than a range of
+// them: with ranges, one new child would move every row behind it in every column and bitset. A bulk load lays a tree's rows
+// side by side all the same, so they mostly share cache lines.
+import { RowSet, wordsFor } from './bitset.ts'
+import { Column } from './column.ts'
+import { Labels } from './labels.ts'
+import type { LabelSet } from './labels.ts'
+import type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
+import { Tree } from './tree.ts'
+
+export type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
+
+export const SHARING_TRAIT = 'MISC_SHARES_VIA_AGGREGATE'
+const NO_PARENT = -1
+const ROWS_FIRST = 64
+
+export class CandidateTable {
+  /** Grows with every change. */
+  version = 0
+  /** Follows `version` when trees, traits or aggregates change: what depends on them alone may be cached under it. */
+  shapeVersion = 0
+  /** Follows `version` when anything but `used` changes: below it, every row still is what it was. */
+  touchVersion = 0
+  rowsMax = ROWS_FIRST
+  readonly live = new RowSet()
+  readonly roots = new RowSet()
+  /** Roots without children. */
+  readonly flat = new RowSet()
+  readonly traits = new Labels()
+  readonly aggregates = new Labels()
+  readonly trees = new Map<number, Tree>()
+  readonly classes: Column[] = []
+
+  readonly uuid: string[] = []
+  readonly name: string[] = []
+  readonly traitSet: LabelSet[] = []
+  readonly aggregateSet: LabelSet[] = []
+  readonly treeOf: (Tree | null)[] = []
+  /** Columns in which a row has an entry; rows with the same classes share one list. */
+  readonly classesOf: (readonly number[])[] = []
+  /** Written by answer.ts, emptied here. */
+  readonly summaryText: (string | undefined)[] = []
+  /** The version at which a row last changed in anything but `used`. */
+  stamp = new Float64Array(ROWS_FIRST)
+  id = new Float64Array(ROWS_FIRST)
+  generation = new Float64Array(ROWS_FIRST)
+  parentId = new Float64Array(ROWS_FIRST)
+  rootId = new Float64Array(ROWS_FIRST)
+
+  #rowById = new Map<number, number>()
+  #rowByUuid = new Map<string, number>()
+  #classByName = new Map<string, number>()
+  #classLists = new Map<string, readonly number[]>()
+  #free: number[] = []
+  #rowsEver = 0
+  #torn = new Set<number>()
+
+  get size(): number {
+    return this.live.count
+  }
+
+  get wordCount(): number {
+    return wordsFor(this.rowsMax)
+  }
+
+  rowOfId(id: number): number {
+    return this.#rowById.get(id) ?? -1
+  }
+
+  rowOfUuid(uuid: string): number {
+    return this.#rowByUuid.get(uuid) ?? -1
+  }
+
+  column(resourceClass: string): Column | null {
+    const index = this.#classByName.get(resourceClass)
+    return index === undefined ? null : this.classes[index]!
+  }
+
+  parentRow(row: number): number {
+    const parent = this.parentId[row]!
+    return parent === NO_PARENT ? -1 : this.rowOfId(parent)
+  }
+
+  rootRow(row: number): number {
+    const root = this.rootId[row]!
+    return root === this.id[row] ? row : this.rowOfId(root)
+  }
+
+  load(snapshots: readonly ProviderSnapshot[]): void {
+    this.#reserve(this.#rowsEver + snapshots.length)
+    // Tree by tree, so that the rows of a tree lie side by side.
+    const nested = snapshots.some(one => one.parentId !== null)
+    const ordered = nested ? [...snapshots].sort((a, b) => a.rootId - b.rootId || a.id - b.id) : snapshots
+    this.apply({ puts: ordered, removes: [] })
+  }
+
+  put(snapshot: ProviderSnapshot): void {
+    this.apply({ puts: [snapshot], removes: [] })
+  }
+
+  remove(id: number): void {
+    this.apply({ puts: [], removes: [id] })
+  }
+
+  /** Readers see none or all of it; trees are drawn once, at the end, so the order within a batch doesn't matter. */
+  apply(batch: TableBatch): void {
+    this.version++
+    const staying = new Set<number>()
+    if (batch.removes.length > 0) for (const one of batch.puts) staying.add(one.id)
+    for (const id of batch.removes) if (!staying.has(id)) this.#remove(id)
+    for (const snapshot of batch.puts) this.#put(snapshot)
+    if (this.#torn.size > 0) this.#drawTrees()
+  }
+
+  /** A claim: the new absolute `used`. False when the provider or its inventory is unknown. */
+  use(id: number, resourceClass: string, used: number, generation: number): boolean {
+    const row = this.#rowById.get(id)
+    const index = this.#classByName.get(resourceClass)
+    if (row === undefined || index === undefined) return false
+    if (!this.classes[index]!.use(row, used)) return false
+    this.generation[row] = generation
+    this.summaryText[row] = undefined
+    this.version++
+    return true
+  }
+
+  #put(snapshot: ProviderSnapshot): void {
+    const known = this.#rowById.get(snapshot.id)
+    const row = known ?? this.#enter(snapshot)
+    let changed = known === undefined
+    if (known !== undefined) changed = this.#rename(row, snapshot)
+    this.generation[row] = snapshot.generation
+    this.summaryText[row] = undefined
+    if (this.#putInventories(row, snapshot.inventories)) changed = true
+    if (this.#putLabels(row, snapshot)) {
+      this.shapeVersion = this.version
+      changed = true
+    }
+    const parentId = snapshot.parentId ?? NO_PARENT
+    if (known === undefined || this.parentId[row] !== parentId || this.rootId[row] !== snapshot.rootId) {
+      if (known !== undefined) this.#unlink(row)
+      this.parentId[row] = parentId
+      this.rootId[row] = snapshot.rootId
+      this.#link(row)
+      this.shapeVersion = this.version
+      changed = true
+    }
+    if (changed) this.#touch(row)
+  }
+
+  #touch(row: number): void {
+    this.stamp[row] = this.version
+    this.touchVersion = this.version
+    this.summaryText[row] = undefined
+  }
+
+  #enter(snapshot: ProviderSnapshot): number {
+    const row = this.#free.pop() ?? this.#rowsEver++
+    this.#reserve(row + 1)
+    this.#rowById.set(snapshot.id, row)
+    this.#rowByUuid.set(snapshot.uuid, row)
+    this.live.add(row, this.rowsMax)
+    this.id[row] = snapshot.id
+    this.uuid[row] = snapshot.uuid
+    this.name[row] = snapshot.name
+    this.traitSet[row] = this.traits.none
+    this.aggregateSet[row] = this.aggregates.none
+    this.treeOf[row] = null
+    this.classesOf[row] = NO_CLASSES
+    return row
+  }
+
+  #rename(row: number, snapshot: ProviderSnapshot): boolean {
+    this.name[row] = snapshot.name
+    if (this.uuid[row] === snapshot.uuid) return false
+    this.#rowByUuid.delete(this.uuid[row]!)
+    this.#rowByUuid.set(snapshot.uuid, row)
+    this.uuid[row] = snapshot.uuid
+    return true
+  }
+
+  #remove(id: number): void {
+    const row = this.#rowById.get(id)
+    if (row === undefined) return
+    this.#unlink(row)
+    this.#putInventories(row, [])
+    this.traitSet[row] = this.traits.change(row, this.traitSet[row]!, [], this.rowsMax)
+    this.aggregateSet[row] = this.aggregates.change(row, this.aggregateSet[row]!, [], this.rowsMax)
+    this.#rowById.delete(id)
+    this.#rowByUuid.delete(this.uuid[row]!)
+    this.live.delete(row)
+    this.#free.push(row)
+    this.shapeVersion = this.version
+    this.#touch(row)
+  }
+
+  #putInventories(row: number, inventories: readonly InventorySnapshot[]): boolean {
+    let changed = false
+    for (const one of inventories) {
+      if (this.classes[this.#class(one.resourceClass)]!.put(row, one, this.rowsMax)) changed = true
+    }
+    const before = this.classesOf[row]!
+    const list = this.#classList(inventories)
+    if (list === before) return changed
+    for (const index of before) if (!list.includes(index)) this.classes[index]!.remove(row)
+    this.classesOf[row] = list
+    return true
+  }
+
+  #putLabels(row: number, snapshot: ProviderSnapshot): boolean {
+    const traits = this.traits.change(row, this.traitSet[row]!, snapshot.traits, this.rowsMax)
+    const aggregates = this.aggregates.change(row, this.aggregateSet[row]!, snapshot.aggregates, this.rowsMax)
+    const changed = traits !== this.traitSet[row] || aggregates !== this.aggregateSet[row]
+    this.traitSet[row] = traits
+    this.aggregateSet[row] = aggregates
+    return changed
+  }
+
+  #link(row: number): void {
+    const rootId = this.rootId[row]!
+    const isRoot = this.id[row] === rootId
+    if (isRoot) this.roots.add(row, this.rowsMax)
+    let tree = this.trees.get(rootId)
+    if (tree === undefined && isRoot) {
+      this.flat.add(row, this.rowsMax)
+      return
+    }
+    if (tree === undefined) {
+      tree = new Tree(rootId)
+      this.trees.set(rootId, tree)
+      const rootRow = this.#rowById.get(rootId)
+      // A root that is just being moved below another one is no longer its own root.
+      if (rootRow !== undefined && this.rootId[rootRow] === rootId) tree.members.add(rootRow)
+    }
+    tree.members.add(row)
+    this.#torn.add(rootId)
+  }
+
+  #unlink(row: number): void {
+    this.roots.delete(row)
+    this.flat.delete(row)
+    const tree = this.trees.get(this.rootId[row]!)
+    if (tree === undefined) return
+    tree.members.delete(row)
+    this.treeOf[row] = null
+    this.#torn.add(tree.rootId)
+  }
+
+  #drawTrees(): void {
+    for (const rootId of this.#torn) {
+      const tree = this.trees.get(rootId)
+      if (tree === undefined) continue
+      const rootRow = this.rowOfId(rootId)
+      const rooted = rootRow >= 0 && tree.members.has(rootRow)
+      tree.shape(rooted ? rootRow : -1, row => this.parentRow(row))
+      const alone = tree.members.size === 0 || (tree.members.size === 1 && rooted)
+      if (alone) this.trees.delete(rootId)
+      for (const row of tree.members) {
+        this.treeOf[row] = alone ? null : tree
+        this.#touch(row)
+      }
+      if (!rooted) continue
+      if (alone) this.flat.add(rootRow, this.rowsMax)
+      else this.flat.delete(rootRow)
+    }
+    this.#torn.clear()
+  }
+
+  #class(name: string): number {
+    const known = this.#classByName.get(name)
+    if (known !== undefined) return known
+    this.#classByName.set(name, this.classes.length)
+    return this.classes.push(new Column(name)) - 1
+  }
+
+  #classList(inventories: readonly InventorySnapshot[]): readonly number[] {
+    if (inventories.length === 0) return NO_CLASSES
+    const list = inventories.map(one => this.#classByName.get(one.resourceClass)!).sort((a, b) => a - b)
+    const key = list.join()
+    const known = this.#classLists.get(key)
+    if (known !== undefined) return known
+    this.#classLists.set(key, list)
+    return list
+  }
+
+  #reserve(rows: number): void {
+    if (rows <= this.rowsMax) return
+    this.rowsMax = Math.max(rows, this.rowsMax * 2)
+    this.stamp = grown(this.stamp, this.rowsMax)
+    this.id = grown(this.id, this.rowsMax)
+    this.generation = grown(this.generation, this.rowsMax)
+    this.parentId = grown(this.parentId, this.rowsMax)
+    this.rootId = grown(this.rootId, this.rowsMax)
+  }
+}
+
+const NO_CLASSES: readonly number[] = []
+
+function grown(old: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const fresh = new Float64Array(length)
+  fresh.set(old)
+  return fresh
+}

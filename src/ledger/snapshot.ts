@@ -1,0 +1,88 @@
+// Providers as the candidate table wants them: each with its inventories, traits and aggregates, read from one state.
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import { query } from '../store/statement.ts'
+import { type Read, together } from '../store/transaction.ts'
+import type { ProviderSnapshot } from './candidates/snapshot.ts'
+
+/** A snapshot and how new it is. */
+export interface RevisedSnapshot extends ProviderSnapshot {
+  revision: number
+}
+
+/** The same question about every provider and about some of them. */
+function ofProviders<TB extends keyof Schema, Row>(
+  column: string,
+  build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>,
+) {
+  return {
+    every: query((db, _: object) => build(db)),
+    some: query((db, a: { ids: readonly number[] }, on) => build(db).where(on.isIn(column, a.ids, 'bigint'))),
+  }
+}
+
+const providers = ofProviders('id', db =>
+  db.selectFrom('providers').select(['id', 'uuid', 'name', 'generation', 'revision', 'parent_id', 'root_id']),
+)
+const inventories = ofProviders('inventories.provider_id', db =>
+  db
+    .selectFrom('inventories')
+    .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
+    .select(['provider_id', 'resource_classes.name', 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'])
+    .select(['allocation_ratio', 'used', 'blocked']),
+)
+const traits = ofProviders('provider_id', db =>
+  db
+    .selectFrom('provider_traits')
+    .innerJoin('traits', 'traits.id', 'provider_traits.trait_id')
+    .select(['provider_id', 'traits.name'])
+    // In the order in which they were made, as clients have always seen them in summaries.
+    .orderBy('traits.id'),
+)
+const aggregates = ofProviders('provider_id', db =>
+  db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']),
+)
+
+export function* allSnapshots(): Read<RevisedSnapshot[]> {
+  return assemble(yield* together(providers.every({}), inventories.every({}), traits.every({}), aggregates.every({})))
+}
+
+/** The snapshots of these providers; those that don't exist any more are left out. */
+export function* snapshotsOf(ids: readonly number[]): Read<RevisedSnapshot[]> {
+  const which = { ids }
+  return assemble(
+    yield* together(providers.some(which), inventories.some(which), traits.some(which), aggregates.some(which)),
+  )
+}
+
+type RowsOf<Question> = Question extends { every: (args: object) => { row?: infer Row } } ? NonNullable<Row>[] : never
+type Rows = readonly [
+  RowsOf<typeof providers>,
+  RowsOf<typeof inventories>,
+  RowsOf<typeof traits>,
+  RowsOf<typeof aggregates>,
+]
+
+function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows): RevisedSnapshot[] {
+  const byId = new Map<number, RevisedSnapshot>()
+  for (const { id, uuid, name, generation, revision, parent_id, root_id } of providerRows) {
+    const place = { parentId: parent_id, rootId: root_id! }
+    byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })
+  }
+  for (const row of inventoryRows) {
+    byId.get(row.provider_id)!.inventories.push({
+      resourceClass: row.name,
+      total: row.total,
+      reserved: row.reserved,
+      minUnit: row.min_unit,
+      maxUnit: row.max_unit,
+      stepSize: row.step_size,
+      allocationRatio: row.allocation_ratio,
+      used: row.used,
+      blocked: row.blocked === 1,
+    })
+  }
+  for (const row of traitRows) byId.get(row.provider_id)!.traits.push(row.name)
+  for (const row of aggregateRows) byId.get(row.provider_id)!.aggregates.push(row.aggregate)
+  return [...byId.values()]
+}

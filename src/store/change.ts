@@ -1,0 +1,15 @@
+// What a transaction tells those who keep a copy of the ledger in memory.
+
+/** A provider changed: everything about it is to be read again. */
+export interface ProviderChange {
+  readonly provider: number
+}
+
+/** Only the use of a provider's inventories changed, and this is what it is now. */
+export interface UseChange extends ProviderChange {
+  readonly revision: number
+  readonly generation: number
+  readonly uses: readonly (readonly [resourceClass: string, used: number])[]
+}
+
+export type Change = ProviderChange | UseChange

@@ -1,0 +1,152 @@
+// Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
+// notifications only make it quicker.
+import pg from 'pg'
+import { limits } from '../limits.ts'
+import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
+
+export interface FeedReader {
+  /** Reads these providers again. */
+  refresh(providers: Iterable<number>): Promise<void>
+  /** Reads everything again: entries were pruned that this process had not seen. */
+  load(): Promise<void>
+  /** How old the oldest entry was when it was taken in. */
+  lagged(seconds: number): void
+  failed(error: unknown): void
+}
+
+interface Entry {
+  id: number
+  provider_id: number
+  origin: string
+  /** Its transaction is not older than all that are running: it may be read again, and others before it may appear. */
+  open: boolean
+  age: number
+}
+
+const STATE = `select pg_snapshot_xmin(pg_current_snapshot())::text as xmin,
+  (select xid > $1::xid8 from changes_horizon) as behind`
+const ENTRIES = `select id, provider_id, origin, xid >= pg_snapshot_xmin(pg_current_snapshot()) as open,
+  extract(epoch from clock_timestamp() - made_at)::float8 as age from changes where xid >= $1::xid8 order by id`
+const PRUNE = `with old as (
+    delete from changes where made_at < now() - $1 * interval '1 millisecond'
+      and xid < pg_snapshot_xmin(pg_current_snapshot()) returning xid)
+  update changes_horizon set xid = greatest(xid, (select max(xid::text::numeric) + 1 from old)::text::xid8)
+  where exists (select 1 from old)`
+
+export class Feed {
+  readonly #store: PostgresStore
+  readonly #url: string
+  readonly #reader: FeedReader
+  #cursor = '0'
+  #seen = new Set<number>()
+  #listener: pg.Client | null = null
+  #timer: NodeJS.Timeout | null = null
+  #polling: Promise<void> | null = null
+  #again = false
+  #stopped = false
+  #prunedAt = 0
+
+  constructor(store: PostgresStore, url: string, reader: FeedReader) {
+    this.#store = store
+    this.#url = url
+    this.#reader = reader
+  }
+
+  /** Notes where the feed is, loads, and follows from there: what is committed meanwhile is read twice, never missed. */
+  async start(): Promise<void> {
+    this.#cursor = (await this.#store.pool.query<{ xmin: string }>(STATE, ['0'])).rows[0]!.xmin
+    await this.#reader.load()
+    await this.#listen()
+    this.#schedule()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#polling
+    await this.#listener?.end().catch(() => {})
+  }
+
+  /** Takes in all that is there now; one poll at a time, and one more when asked meanwhile. */
+  poll(): Promise<void> {
+    if (this.#polling) {
+      this.#again = true
+      return this.#polling
+    }
+    this.#polling = this.#pollOnce()
+      .catch(error => this.#reader.failed(error))
+      .finally(() => {
+        this.#polling = null
+        if (this.#again && !this.#stopped) {
+          this.#again = false
+          void this.poll()
+        }
+      })
+    return this.#polling
+  }
+
+  async #pollOnce(): Promise<void> {
+    const { xmin, behind, entries } = await this.#read()
+    if (behind) {
+      await this.#reader.load()
+    } else {
+      const fresh = entries.filter(entry => !this.#seen.has(entry.id) && entry.origin !== this.#store.origin)
+      if (fresh.length > 0) {
+        await this.#reader.refresh(fresh.map(entry => entry.provider_id))
+        this.#reader.lagged(Math.max(...fresh.map(entry => entry.age)))
+      }
+    }
+    this.#cursor = xmin
+    this.#seen = new Set(entries.filter(entry => entry.open).map(entry => entry.id))
+  }
+
+  async #read(): Promise<{ xmin: string; behind: boolean; entries: Entry[] }> {
+    const client = await this.#store.pool.connect()
+    try {
+      const [, state, entries] = await Promise.all([
+        client.query('begin isolation level repeatable read read only'),
+        client.query<{ xmin: string; behind: boolean }>({ name: 'feed_state', text: STATE, values: [this.#cursor] }),
+        client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [this.#cursor] }),
+        client.query('commit'),
+      ])
+      return { ...state.rows[0]!, entries: entries.rows }
+    } finally {
+      client.release()
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.#url, application_name: 'holdfast feed' })
+    // A lost listener only costs time: polls go on, and the next one brings a new listener.
+    client.on('error', () => this.#drop(client))
+    client.on('end', () => this.#drop(client))
+    client.on('notification', () => void this.poll())
+    try {
+      await client.connect()
+      await client.query(`listen ${NUDGE_CHANNEL}`)
+      this.#listener = client
+    } catch (error) {
+      this.#reader.failed(error)
+    }
+  }
+
+  #drop(client: pg.Client): void {
+    if (this.#listener === client) this.#listener = null
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      void this.#tick().finally(() => this.#schedule())
+    }, limits.feedPollMs).unref()
+  }
+
+  async #tick(): Promise<void> {
+    await this.poll()
+    if (!this.#listener && !this.#stopped) await this.#listen()
+    const now = performance.now()
+    if (now - this.#prunedAt < limits.feedPruneMs) return
+    this.#prunedAt = now
+    await this.#store.pool.query(PRUNE, [limits.feedKeepMs]).catch(error => this.#reader.failed(error))
+  }
+}
