@@ -40,7 +40,7 @@ const traits = ofProviders('provider_id', db =>
     .orderBy('traits.id'),
 )
 const aggregates = ofProviders('provider_id', db =>
-  db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']),
+  db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']).orderBy('aggregate'),
 )
 
 export function* allSnapshots(): Read<RevisedSnapshot[]> {

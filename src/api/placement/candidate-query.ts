@@ -1,5 +1,5 @@
 // The query string of /allocation_candidates, as it grew from version to version, and the request that it means.
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
 import { problem } from '../../problem.ts'
 import { check } from '../schema.ts'
@@ -19,7 +19,7 @@ const policy = { ...limit, group_policy: { type: 'string', enum: ['none', 'isola
 const named = patterns(NAMED, 'resources', 'required', 'member_of', 'in_tree')
 
 const query = (properties: object, rest: object) =>
-  Type.Unsafe<Record<string, string>>({ type: 'object', properties, ...rest, additionalProperties: false } as TSchema)
+  Type.Unsafe<Record<string, string>>({ type: 'object', properties, ...rest, additionalProperties: false })
 const plain = (properties: object) => query({ resources: Text, ...properties }, { required: ['resources'] })
 const grouped = (properties: object, patternProperties: object) => query(properties, { patternProperties })
 

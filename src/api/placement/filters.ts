@@ -98,7 +98,7 @@ export function parseMemberOf(values: readonly string[], has: Has, suffix = ''):
     for (const uuid of uuids) {
       if (canonicalUuid(uuid) === null) {
         throw invalid(
-          "Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s). " + `Got: ${uuid}`,
+          `Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s). Got: ${uuid}`,
         )
       }
     }

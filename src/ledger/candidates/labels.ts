@@ -45,12 +45,13 @@ export class Labels {
 
   #intern(names: readonly string[]): LabelSet {
     if (names.length === 0) return this.none
-    const sorted = names.length === 1 ? names : [...new Set(names)].sort()
-    const key = sorted.join(',')
+    // In the order given, which answers keep; whoever feeds the table gives equal sets in equal order.
+    const distinct = names.length === 1 ? names : [...new Set(names)]
+    const key = distinct.join(',')
     const known = this.#sets.get(key)
     if (known !== undefined) return known
-    const labels = sorted.map(name => this.#label(name))
-    const set = { key, labels, json: JSON.stringify(sorted), users: 0, sharers: { at: -1, rows: [] } }
+    const labels = distinct.map(name => this.#label(name))
+    const set = { key, labels, json: JSON.stringify(distinct), users: 0, sharers: { at: -1, rows: [] } }
     this.#sets.set(key, set)
     return set
   }

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { answer } from './answer.ts'
+import { NEWEST, WORK_MAX, parse } from './examples.ts'
+import { candidateAt } from './candidate.ts'
+import type { Candidate } from './candidate.ts'
 import { canonical, modelCandidates } from './model.ts'
 import type { ModelCandidate } from './model.ts'
 import { searchNow } from './search.ts'
@@ -9,8 +12,6 @@ import { CandidateTable } from './table.ts'
 import { worldAndQuestion } from './worlds.ts'
 
 const numRuns = Number(process.env.HOLDFAST_RUNS ?? 1500)
-const WORK_MAX = 10_000_000
-const NEWEST = { keyed: true, traits: true, allClasses: true, nested: true, mappings: true }
 
 void test('the search finds exactly what the rules allow, in every small world', () => {
   fc.assert(
@@ -19,16 +20,26 @@ void test('the search finds exactly what the rules allow, in every small world',
       table.load(world)
       const expected = new Set(modelCandidates(world, question).map(canonical))
       const result = searchNow(table, question, WORK_MAX)
-      const body = JSON.parse(answer(table, result, NEWEST).toString()) as { allocation_requests: Wire[] }
+      const body = parse(answer(table, result, NEWEST))
       const found = body.allocation_requests.map(wire => canonical(unwire(wire)))
       assert.equal(result.exhausted, false)
       assert.equal(new Set(found).size, found.length, 'no candidate twice')
       assert.equal(found.length, Math.min(expected.size, question.limit ?? Infinity))
       for (const one of found) assert.ok(expected.has(one), `not allowed: ${one}`)
+      const objects = found.map((_, i) => canonical(plain(candidateAt(table, result, i))))
+      assert.deepEqual(objects, found, 'objects say the same as the written answer')
     }),
     { numRuns },
   )
 })
+
+function plain({ allocations, mappings }: Candidate): ModelCandidate {
+  const amounts = [...allocations].map(([uuid, list]) => [
+    uuid,
+    Object.fromEntries(list.map(one => [one.resourceClass, one.amount])),
+  ])
+  return { allocations: Object.fromEntries(amounts), mappings: Object.fromEntries(mappings) }
+}
 
 interface Wire {
   allocations: Record<string, { resources: Record<string, number> }>
