@@ -34,8 +34,9 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }
-  await app.register(operator(context), { prefix: '/' })
-  await app.register(placement(context, authenticator(context)), { prefix: PLACEMENT })
+  const authenticate = authenticator(context)
+  await app.register(operator(context, authenticate), { prefix: '/' })
+  await app.register(placement(context, authenticate), { prefix: PLACEMENT })
   return app
 }
 

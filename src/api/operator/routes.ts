@@ -1,22 +1,35 @@
-// For those who run Holdfast: is it alive, is it ready, what is it doing, is the ledger whole.
-import type { FastifyInstance } from 'fastify'
+// For those who run Holdfast: is it alive, is it ready, what is it doing, is the ledger whole, why does nothing fit.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { problemOf } from '../../http/failures.ts'
+import type { Caller } from '../../identity/caller.ts'
 import { checkLedger } from '../../ledger/fsck.ts'
+import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { explainCandidates } from './explain.ts'
 
-export function operator(context: Context) {
+const STATUS: Partial<Record<ProblemKind, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  uri_too_long: 414,
+  internal: 500,
+  unavailable: 503,
+}
+
+export function operator(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
   const { store, metrics } = context
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
       const { kind, message } = problemOf(error, request, context)
-      const status = kind === 'unavailable' ? 503 : kind === 'internal' ? 500 : 400
+      const status = STATUS[kind] ?? 400
       if (status === 503) void reply.header('retry-after', '1')
-      return reply.code(status).send({ error: { kind, message, request_id: request.id } })
+      const text = message || 'there is nothing at this path'
+      return reply.code(status).send({ error: { kind, message: text, request_id: request.id } })
     })
-    app.setNotFoundHandler((request, reply) =>
-      reply.code(404).send({ error: { kind: 'route_not_found', message: 'no such path', request_id: request.id } }),
-    )
+    app.setNotFoundHandler(() => {
+      throw problem('route_not_found', {})
+    })
     app.get('/', () => ({
       name: 'holdfast',
       apis: { placement: `${PLACEMENT}/` },
@@ -31,10 +44,26 @@ export function operator(context: Context) {
     app.get('/metrics', async (_request, reply) =>
       reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
-    app.get('/holdfast/v1/fsck', async () => {
-      const findings = await store.read(checkLedger)
-      return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
-    })
+    void app.register(
+      (ours, _options, registered) => {
+        ours.addHook('onRequest', (request, _reply, next) => {
+          requireAdmin(authenticate(request))
+          next()
+        })
+        ours.get('/fsck', async () => {
+          const findings = await store.read(checkLedger)
+          return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
+        })
+        ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        registered()
+      },
+      { prefix: '/holdfast/v1' },
+    )
     done()
   }
+}
+
+function requireAdmin(caller: Caller | null): void {
+  if (!caller) throw problem('unauthorized', {})
+  if (!caller.roles.has('admin')) throw problem('forbidden', { action: 'holdfast:operate' })
 }
