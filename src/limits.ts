@@ -17,6 +17,8 @@ export const limits = {
   claimBatchMax: 64,
   // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
   claimBatchRowsMax: 2_000,
+  // Batches under way at once on PostgreSQL: the second fills the pauses of the first, a third only makes smaller batches.
+  claimLanesMax: 2,
   // About a second of work; more waiting than that is better told to come back.
   claimQueueMax: 16_384,
   // Transactions that share one commit on SQLite.
@@ -32,9 +34,11 @@ export const limits = {
   writeAttemptsMax: 8,
 
   // A step is a provider looked at, 20 to 200 ns: the worst query ends within seconds and says that it is incomplete.
-  searchStepsMax: 20_000_000,
-  // At most about four milliseconds before others get a turn.
-  searchStepsPerTurn: 20_000,
+  searchStepsMax: 5_000_000,
+  // Well under ten milliseconds, with the work between two steps, before others get a turn.
+  searchStepsPerTurn: 2_000,
+  // Candidates × providers in one answer; a million of them are about 200 MB of text.
+  searchPicksMax: 1_000_000,
   // Explaining tries many searches; together they may cost this much.
   explainStepsMax: 20_000_000,
 

@@ -40,7 +40,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     store.onCommit(changes => mirror.absorb(changes))
     const feed = await follow(store, mirror, { config, log, metrics })
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const claims = new ClaimQueue(store, systemClock, {
+      lanes: store.dialect === 'postgres' ? limits.claimLanesMax : 1,
+      observe: (granted, refused) => metrics.claimBatch(granted, refused),
+    })
     const app = await createApp({ config, store, claims, mirror, clock: systemClock, log, metrics })
     const address = await app.listen({ host: config.host, port: config.port })
     return new RunningApi(app, store, feed, address)

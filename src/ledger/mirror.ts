@@ -1,6 +1,7 @@
 // Keeps the candidate table equal to the ledger: loaded at the start, then changed with every commit.
 import type { Change, UseChange } from '../store/change.ts'
 import type { Store } from '../store/store.ts'
+import type { ProviderSnapshot } from './candidates/snapshot.ts'
 import { CandidateTable } from './candidates/table.ts'
 import { allSnapshots, type RevisedSnapshot, snapshotsOf } from './snapshot.ts'
 
@@ -24,9 +25,8 @@ export class Mirror {
     const snapshots = await this.#store.read(allSnapshots)
     const known = new Set(snapshots.map(snapshot => snapshot.id))
     const removes = [...this.#revisions.keys()].filter(id => !known.has(id))
-    if (this.table.size === 0) this.table.load(snapshots)
-    else this.table.apply({ puts: snapshots, removes })
-    this.#revisions.clear()
+    if (this.table.size > 0) return this.#take(snapshots, removes)
+    this.table.load(snapshots)
     for (const { id, revision } of snapshots) this.#revisions.set(id, revision)
   }
 
@@ -59,15 +59,27 @@ export class Mirror {
       return
     }
     const found = new Set(snapshots.map(snapshot => snapshot.id))
-    const removes = ids.filter(id => !found.has(id))
-    this.table.apply({ puts: snapshots.filter(snapshot => this.#isNewer(snapshot)), removes })
+    this.#take(
+      snapshots,
+      ids.filter(id => !found.has(id)),
+    )
+  }
+
+  #take(snapshots: readonly RevisedSnapshot[], removes: readonly number[]): void {
+    this.table.apply({ puts: snapshots.map(snapshot => this.#withNewerUse(snapshot)), removes })
     for (const id of removes) this.#revisions.delete(id)
     for (const { id, revision } of snapshots) this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 0))
   }
 
-  /** A claim that came after the reading may have been taken in before it. */
-  #isNewer({ id, revision }: RevisedSnapshot): boolean {
-    return revision >= (this.#revisions.get(id) ?? 0)
+  /** Claims made after the reading may have been taken in before it; in everything else a reading is never behind. */
+  #withNewerUse(snapshot: RevisedSnapshot): ProviderSnapshot {
+    if (snapshot.revision >= (this.#revisions.get(snapshot.id) ?? 0)) return snapshot
+    const row = this.table.rowOfId(snapshot.id)
+    const inventories = snapshot.inventories.map(inventory => ({
+      ...inventory,
+      used: this.table.column(inventory.resourceClass)?.usedAt(row) ?? inventory.used,
+    }))
+    return { ...snapshot, generation: this.table.generation[row]!, inventories }
   }
 
   /** False when the table has no such inventory, and only the database knows more. */
@@ -75,8 +87,6 @@ export class Mirror {
     const known = this.#revisions.get(provider)
     if (known === undefined) return false
     if (revision <= known) return true
-    // A revision in between is missing: something else changed that a look at the database will show.
-    if (revision > known + 1) return false
     this.#revisions.set(provider, revision)
     return uses.every(([resourceClass, used]) => this.table.use(provider, resourceClass, used, generation))
   }

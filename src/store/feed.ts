@@ -15,7 +15,7 @@ export interface FeedReader {
 }
 
 interface Entry {
-  id: number
+  xid: string
   provider_id: number
   origin: string
   /** Its transaction is not older than all that are running: it may be read again, and others before it may appear. */
@@ -23,10 +23,12 @@ interface Entry {
   age: number
 }
 
+const keyOf = ({ xid, provider_id }: Entry) => `${xid} ${provider_id}`
+
 const STATE = `select pg_snapshot_xmin(pg_current_snapshot())::text as xmin,
   (select xid > $1::xid8 from changes_horizon) as behind`
-const ENTRIES = `select id, provider_id, origin, xid >= pg_snapshot_xmin(pg_current_snapshot()) as open,
-  extract(epoch from clock_timestamp() - made_at)::float8 as age from changes where xid >= $1::xid8 order by id`
+const ENTRIES = `select xid::text, provider_id, origin, xid >= pg_snapshot_xmin(pg_current_snapshot()) as open,
+  extract(epoch from clock_timestamp() - made_at)::float8 as age from changes where xid >= $1::xid8`
 const PRUNE = `with old as (
     delete from changes where made_at < now() - $1 * interval '1 millisecond'
       and xid < pg_snapshot_xmin(pg_current_snapshot()) returning xid)
@@ -38,7 +40,8 @@ export class Feed {
   readonly #url: string
   readonly #reader: FeedReader
   #cursor = '0'
-  #seen = new Set<number>()
+  /** Entries of transactions that were still open to others at the last poll, by transaction and provider. */
+  #seen = new Set<string>()
   #listener: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
@@ -90,14 +93,14 @@ export class Feed {
     if (behind) {
       await this.#reader.load()
     } else {
-      const fresh = entries.filter(entry => !this.#seen.has(entry.id) && entry.origin !== this.#store.origin)
+      const fresh = entries.filter(entry => !this.#seen.has(keyOf(entry)) && entry.origin !== this.#store.origin)
       if (fresh.length > 0) {
         await this.#reader.refresh(fresh.map(entry => entry.provider_id))
         this.#reader.lagged(Math.max(...fresh.map(entry => entry.age)))
       }
     }
     this.#cursor = xmin
-    this.#seen = new Set(entries.filter(entry => entry.open).map(entry => entry.id))
+    this.#seen = new Set(entries.filter(entry => entry.open).map(keyOf))
   }
 
   async #read(): Promise<{ xmin: string; behind: boolean; entries: Entry[] }> {

@@ -10,7 +10,11 @@ import { parseCandidateQuery } from './candidate-query.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import type { Has } from './versions.ts'
 
-export const SEARCH_BUDGET = { workMax: limits.searchStepsMax, breathEvery: limits.searchStepsPerTurn }
+const SEARCH_BUDGET = {
+  workMax: limits.searchStepsMax,
+  breathEvery: limits.searchStepsPerTurn,
+  picksMax: limits.searchPicksMax,
+}
 
 export async function listCandidates(request: PlacementRequest): Promise<Answer> {
   const { config, clock, log, mirror } = request.context

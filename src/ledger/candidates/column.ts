@@ -41,6 +41,12 @@ export class Column {
     return entry < 0 ? -Infinity : this.room[entry]!
   }
 
+  /** undefined where there is no inventory. */
+  usedAt(row: number): number | undefined {
+    const entry = this.at(row)
+    return entry < 0 ? undefined : this.used[entry]!
+  }
+
   blockedAt(row: number): boolean {
     return this.#blocked.has(row)
   }

@@ -13,16 +13,25 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
+export interface QueueOptions {
+  /** Batches under way at once: SQLite has one writer, PostgreSQL can work on one while another goes to disk. */
+  lanes?: number
+  observe?: (granted: number, refused: number) => void
+}
+
 export class ClaimQueue {
   readonly #store: Store
   readonly #clock: Clock
+  readonly #lanes: number
   readonly #observe: (granted: number, refused: number) => void
   #waiting: Waiting[] = []
-  #running = false
+  #running = 0
+  #armed = false
 
-  constructor(store: Store, clock: Clock, observe: (granted: number, refused: number) => void = () => {}) {
+  constructor(store: Store, clock: Clock, { lanes = 1, observe = () => {} }: QueueOptions = {}) {
     this.#store = store
     this.#clock = clock
+    this.#lanes = lanes
     this.#observe = observe
   }
 
@@ -33,19 +42,18 @@ export class ClaimQueue {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject })
-      if (this.#running) return
-      this.#running = true
+      if (this.#armed || this.#running >= this.#lanes) return
+      this.#armed = true
       // After this turn of the loop, so that requests which came in together are decided together.
       setImmediate(() => void this.#run())
     })
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#nextBatch()
-      await this.#decide(batch)
-    }
-    this.#running = false
+    this.#armed = false
+    this.#running++
+    while (this.#waiting.length > 0) await this.#decide(this.#nextBatch())
+    this.#running--
   }
 
   #nextBatch(): Waiting[] {

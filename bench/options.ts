@@ -1,0 +1,72 @@
+// The options that every bench understands.
+import { parseArgs } from 'node:util'
+
+export const STORES = ['sqlite', 'postgres'] as const
+export type StoreName = (typeof STORES)[number]
+
+export interface BenchOptions {
+  stores: StoreName[]
+  /** Length of one measurement. */
+  seconds: number
+  /** Every measurement is made this often, in turns, and the median is told: neighbours come and go. */
+  rounds: number
+  /** What a fresh server is given before anything is measured. */
+  warmUpRequests: number
+  progress: (text: string) => void
+}
+
+const HELP = `npm run bench -- [NAME…] [options]        benches: all of them unless named
+  --seconds N      length of one measurement (default 2)
+  --rounds N       how often each is made; the median is printed (default 3)
+  --store NAME     sqlite, postgres or all (default all)
+  --quick          half a second, one round: shows that it runs, the figures mean little
+  --json FILE      also write everything as JSON
+  --markdown       print the tables as markdown`
+
+export function readOptions(benches: string[]) {
+  const { values, positionals } = parse()
+  if (values.help) fail(HELP, 0)
+  const unknown = positionals.find(name => !benches.includes(name))
+  if (unknown !== undefined) fail(`no bench ${unknown}; there are: ${benches.join(', ')}`)
+  const stores = STORES.filter(name => values.store === 'all' || values.store === name)
+  if (stores.length === 0) fail(`--store ${values.store}: sqlite, postgres or all`)
+  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '0.5' : '2'))
+  const rounds = Math.ceil(positive('--rounds', values.rounds ?? (values.quick ? '1' : '3')))
+  const warmUpRequests = values.quick ? 2_000 : 20_000
+  const bench: BenchOptions = { stores, seconds, rounds, warmUpRequests, progress }
+  return { bench, names: positionals.length > 0 ? positionals : benches, json: values.json, markdown: values.markdown }
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        seconds: { type: 'string' },
+        rounds: { type: 'string' },
+        store: { type: 'string', default: 'all' },
+        quick: { type: 'boolean', default: false },
+        json: { type: 'string' },
+        markdown: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : String(error)}\n${HELP}`)
+  }
+}
+
+/** On a terminal alone: in a file it would only be noise. */
+function progress(text: string) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text)
+  return value > 0 ? value : fail(`${name} ${text}: a number above 0`)
+}
+
+function fail(message: string, status = 2): never {
+  console.error(message)
+  process.exit(status)
+}

