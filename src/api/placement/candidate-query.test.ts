@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Problem } from '../../problem.ts'
+import { candidateQueryOf } from './candidate-query-text.ts'
+import { parseCandidateQuery } from './candidate-query.ts'
+import { PlacementRequest } from './request.ts'
+import { negotiate } from './versions.ts'
+
+const AGGREGATE = '4e8e5957-649f-477b-9e5b-f1f75b21c03c'
+
+function parse(query: string, version = 'latest') {
+  const raw = { url: `/placement/allocation_candidates?${query}`, headers: {} }
+  const request = new PlacementRequest(
+    undefined as never,
+    undefined as never,
+    negotiate(`placement ${version}`),
+    raw as never,
+  )
+  return parseCandidateQuery(request)
+}
+const kindOf = (query: string, version = 'latest') => {
+  try {
+    parse(query, version)
+    return null
+  } catch (error) {
+    if (error instanceof Problem) return error.kind
+    throw error
+  }
+}
+
+describe('a candidate query', () => {
+  test('written back as text means the same', () => {
+    for (const query of [
+      'resources=VCPU:1',
+      'resources=VCPU:1,DISK_GB:5&required=A,!B&required=in:C,D&limit=3',
+      `resources1=VCPU:1&member_of1=${AGGREGATE}&member_of1=!in:${AGGREGATE},${AGGREGATE}&in_tree1=${AGGREGATE}`,
+      'resources_a=VCPU:1&required_b=A&group_policy=isolate&same_subtree=_a,_b&root_required=X,!Y',
+    ]) {
+      const meant = parse(query)
+      assert.deepEqual(parse(candidateQueryOf(meant)), meant, query)
+    }
+  })
+
+  test('groups are told apart by their suffix', () => {
+    const { groups } = parse('resources=VCPU:1&resources1=VCPU:2&required1=A')
+    assert.deepEqual(
+      groups.map(group => [group.suffix, group.resources[0]?.amount, group.required]),
+      [
+        ['', 1, []],
+        ['1', 2, [['A']]],
+      ],
+    )
+  })
+
+  test('of a repeated limit the first counts, of repeated resources the last', () => {
+    const { limit, groups } = parse('resources=VCPU:1&resources=VCPU:2&limit=3&limit=4')
+    assert.equal(limit, 3)
+    assert.equal(groups[0]?.resources[0]?.amount, 2)
+  })
+
+  test('what a version does not know is refused', () => {
+    assert.equal(kindOf('resources=VCPU:1&limit=1', '1.15'), 'invalid_query')
+    assert.equal(kindOf('resources=VCPU:1&limit=1', '1.16'), null)
+    assert.equal(kindOf('resources_a=VCPU:1', '1.32'), 'invalid_query')
+    assert.equal(kindOf('resources_a=VCPU:1', '1.33'), null)
+    assert.equal(kindOf('resources=VCPU:1&required=in:A,B', '1.38'), 'invalid_query')
+  })
+
+  test('mistakes in the whole are told by their code', () => {
+    assert.equal(kindOf('required1=A&same_subtree=1'), 'query_missing_value')
+    assert.equal(kindOf('resources=VCPU:1&required1=A'), 'query_bad_value')
+    assert.equal(kindOf('resources1=VCPU:1&same_subtree=1,2'), 'query_bad_value')
+    assert.equal(kindOf('resources=VCPU:1&root_required=A&root_required=B'), 'query_duplicate_key')
+    assert.equal(kindOf('resources=VCPU:1&root_required=A,!A'), 'query_bad_value')
+    assert.equal(kindOf('resources1=VCPU:1&resources2=VCPU:1'), 'invalid_query')
+    assert.equal(kindOf('resources=VCPU:1&required=A,!A'), 'invalid_query')
+  })
+})
