@@ -26,7 +26,7 @@ function explained(world: ProviderSnapshot[], asked: CandidateRequest, workMax =
   }
 }
 
-void test('every proposed relaxation gives a candidate, and amounts are the largest that do', () => {
+test('every proposed relaxation gives a candidate, and amounts are the largest that do', () => {
   fc.assert(
     fc.property(worldAndQuestion, ([world, asked]) => {
       const explanation = explained(world, asked)
@@ -61,12 +61,12 @@ function assertLargest(
   })
 }
 
-void test('a request that no single or double change can save has no relaxation', () => {
+test('a request that no single or double change can save has no relaxation', () => {
   const { relaxations } = explained([flat(1, { VCPU: 4 })], request([group('', { DISK_GB: 1 })]))
   assert.deepEqual(relaxations, [])
 })
 
-void test('the funnel names the condition that removed the last provider, and who came closest', () => {
+test('the funnel names the condition that removed the last provider, and who came closest', () => {
   const world = [
     flat(1, { VCPU: 4 }, { traits: ['CUSTOM_GOLD'] }),
     flat(2, { VCPU: 16 }),
@@ -100,7 +100,7 @@ void test('the funnel names the condition that removed the last provider, and wh
   )
 })
 
-void test('rules between groups show in the steps together', () => {
+test('rules between groups show in the steps together', () => {
   const root = flat(1, {})
   const world = [root, below(root, 2, { VCPU: 8 }), below(root, 3, { DISK_GB: 8 })]
   const asked = request([group('1', { VCPU: 1 }), group('2', { VCPU: 1 })], { groupPolicy: 'isolate' })
@@ -117,7 +117,7 @@ void test('rules between groups show in the steps together', () => {
   )
 })
 
-void test('pairs are tried when no single change helps', () => {
+test('pairs are tried when no single change helps', () => {
   const world = [flat(1, { VCPU: 4 })]
   const asked = request([group('', { VCPU: 8 }, { required: [['CUSTOM_GOLD']] })])
   // The trait is unknown to every provider, so both must go.
@@ -132,7 +132,7 @@ void test('pairs are tried when no single change helps', () => {
   )
 })
 
-void test('units that refuse an amount are answered with the next they allow', () => {
+test('units that refuse an amount are answered with the next they allow', () => {
   const world = [flat(1, { VCPU: 8 })]
   world[0]!.inventories[0]!.stepSize = 4
   const { relaxations } = explained(world, request([group('', { VCPU: 3 })]))
@@ -142,7 +142,7 @@ void test('units that refuse an amount are answered with the next they allow', (
   )
 })
 
-void test('a small budget ends the explanation and says so', () => {
+test('a small budget ends the explanation and says so', () => {
   const world = Array.from({ length: 200 }, (_, i) => flat(i + 1, { VCPU: 1 }))
   assert.equal(explained(world, request([group('', { VCPU: 2 })]), 10).exhausted, true)
 })

@@ -35,21 +35,21 @@ const numa = [
 ]
 const tree = [root, ...numa]
 
-void test('the unsuffixed group may be spread over a tree', () => {
+test('the unsuffixed group may be spread over a tree', () => {
   assert.deepEqual(found(tree, request([group('', { DISK_GB: 10, VCPU: 1 })])), [':1+2', ':1+3'])
 })
 
-void test('below 1.29 a candidate may not use two providers of one tree', () => {
+test('below 1.29 a candidate may not use two providers of one tree', () => {
   assert.deepEqual(found(tree, request([group('', { DISK_GB: 10, VCPU: 1 })], { nested: false })), [])
   assert.deepEqual(found(tree, request([group('', { VCPU: 1 })], { nested: false })), [':2', ':3'])
 })
 
-void test('providers that stand alone must supply everything', () => {
+test('providers that stand alone must supply everything', () => {
   const world = [flat(1, { VCPU: 4 }), flat(2, { DISK_GB: 10 }), flat(3, { VCPU: 4, DISK_GB: 10 })]
   assert.deepEqual(found(world, request([group('', { VCPU: 1, DISK_GB: 1 })])), [':3'])
 })
 
-void test('a suffixed group takes one provider, which has all resources and traits itself', () => {
+test('a suffixed group takes one provider, which has all resources and traits itself', () => {
   assert.deepEqual(found(tree, request([group('1', { DISK_GB: 10, VCPU: 1 })])), [])
   assert.deepEqual(found(tree, request([group('1', { VCPU: 1 }, { required: [['CUSTOM_X', 'CUSTOM_Y']] })])), [
     '1:2',
@@ -58,7 +58,7 @@ void test('a suffixed group takes one provider, which has all resources and trai
   assert.deepEqual(found(tree, request([group('1', { VCPU: 1 }, { required: [['CUSTOM_X'], ['CUSTOM_Y']] })])), [])
 })
 
-void test('the unsuffixed group covers its required traits together, and none of it may have a forbidden one', () => {
+test('the unsuffixed group covers its required traits together, and none of it may have a forbidden one', () => {
   const world = [flat(1, { DISK_GB: 100 }, { traits: ['CUSTOM_D'] }), ...numa]
   const asked = (required: string[][], forbidden: string[]) =>
     request([group('', { DISK_GB: 10, VCPU: 1 }, { required, forbidden })])
@@ -67,7 +67,7 @@ void test('the unsuffixed group covers its required traits together, and none of
   assert.deepEqual(found(world, asked([], ['CUSTOM_D'])), [])
 })
 
-void test('an aggregate of the root counts for its tree in the unsuffixed group only', () => {
+test('an aggregate of the root counts for its tree in the unsuffixed group only', () => {
   const world = [flat(1, { DISK_GB: 100 }, { aggregates: [A] }), ...numa]
   assert.deepEqual(found(world, request([group('', { VCPU: 1 }, { memberOf: [[A]] })])), [':2', ':3'])
   assert.deepEqual(found(world, request([group('1', { VCPU: 1 }, { memberOf: [[A]] })])), [])
@@ -78,36 +78,36 @@ void test('an aggregate of the root counts for its tree in the unsuffixed group 
 const sharer = flat(9, { DISK_GB: 500 }, { traits: [SHARES], aggregates: [A] })
 const hosts = [flat(1, { VCPU: 4 }, { aggregates: [A] }), flat(2, { VCPU: 4 }, { aggregates: [B] })]
 
-void test('a sharing provider serves the trees that have an aggregate in common with it', () => {
+test('a sharing provider serves the trees that have an aggregate in common with it', () => {
   assert.deepEqual(found([...hosts, sharer], request([group('', { VCPU: 1, DISK_GB: 1 })])), [':1+9'])
   assert.deepEqual(found([...hosts, sharer], request([group('', { VCPU: 1 }), group('1', { DISK_GB: 1 })])), [':1 1:9'])
   assert.deepEqual(found([...hosts, { ...sharer, traits: [] }], request([group('', { VCPU: 1, DISK_GB: 1 })])), [])
 })
 
-void test('any provider of a tree may link it to a sharing provider', () => {
+test('any provider of a tree may link it to a sharing provider', () => {
   const linked = [flat(1, { VCPU: 4 }), below(flat(1, {}), 2, {}, { aggregates: [A] }), sharer]
   assert.deepEqual(found(linked, request([group('', { VCPU: 1, DISK_GB: 1 })])), [':1+9'])
 })
 
-void test('a shared pool finds the few trees it serves among many', () => {
+test('a shared pool finds the few trees it serves among many', () => {
   const many = Array.from({ length: 12 }, (_, i) => flat(20 + i * 2, { VCPU: 4 }, { aggregates: i < 2 ? [A] : [B] }))
   const trees = many.flatMap(one => [one, below(one, one.id + 1, {})])
   assert.deepEqual(found([...trees, sharer], request([group('', { VCPU: 1, DISK_GB: 1 })])), [':20+9', ':22+9'])
 })
 
-void test('the same candidate under several anchors appears once', () => {
+test('the same candidate under several anchors appears once', () => {
   const world = [...hosts, flat(3, { VCPU: 1 }, { aggregates: [A] }), sharer]
   assert.deepEqual(found(world, request([group('', { DISK_GB: 1 })])), [':9'])
 })
 
-void test('a sharing provider must itself be in the aggregates asked for', () => {
+test('a sharing provider must itself be in the aggregates asked for', () => {
   const world = [flat(1, { VCPU: 4 }, { aggregates: [A, B] }), sharer]
   const asked = (memberOf: string[][]) => request([group('', { VCPU: 1, DISK_GB: 1 }, { memberOf })])
   assert.deepEqual(found(world, asked([[A]])), [':1+9'])
   assert.deepEqual(found(world, asked([[B]])), [])
 })
 
-void test('in_tree shuts sharing providers of other trees out of the unsuffixed group, and chooses them in a suffixed one', () => {
+test('in_tree shuts sharing providers of other trees out of the unsuffixed group, and chooses them in a suffixed one', () => {
   const world = [...hosts, sharer]
   const inTree = uuid('b', 1)
   assert.deepEqual(found(world, request([group('', { VCPU: 1, DISK_GB: 1 }, { inTree })])), [])
@@ -121,7 +121,7 @@ void test('in_tree shuts sharing providers of other trees out of the unsuffixed 
   assert.deepEqual(found(tree, request([group('', { VCPU: 1 }, { inTree: uuid('b', 77) })])), [])
 })
 
-void test('root_required looks at the anchor, not at a sharing provider', () => {
+test('root_required looks at the anchor, not at a sharing provider', () => {
   const world = [
     flat(1, { VCPU: 4 }, { aggregates: [A], traits: ['CUSTOM_R'] }),
     flat(2, { VCPU: 4 }, { aggregates: [A] }),
@@ -132,7 +132,7 @@ void test('root_required looks at the anchor, not at a sharing provider', () => 
   assert.deepEqual(found(world, asked({ rootForbidden: ['CUSTOM_R'] })), [':2+9'])
 })
 
-void test('isolate keeps suffixed groups apart, and only those', () => {
+test('isolate keeps suffixed groups apart, and only those', () => {
   const two = [group('1', { VCPU: 1 }), group('2', { VCPU: 1 })]
   assert.deepEqual(found(tree, request(two, { groupPolicy: 'isolate' })), ['1:2 2:3', '1:3 2:2'])
   assert.equal(found(tree, request(two, { groupPolicy: 'none' })).length, 4)
@@ -140,7 +140,7 @@ void test('isolate keeps suffixed groups apart, and only those', () => {
   assert.equal(found(tree, withPlain).length, 4)
 })
 
-void test('sums on one provider are held against its room and its max_unit', () => {
+test('sums on one provider are held against its room and its max_unit', () => {
   const world = [flat(1, { VCPU: 8 })]
   const three = (amount: number) => request([group('', { VCPU: amount }), group('1', { VCPU: amount })])
   assert.deepEqual(found(world, three(4)), [':1 1:1'])
@@ -152,7 +152,7 @@ void test('sums on one provider are held against its room and its max_unit', () 
   assert.deepEqual(found(world, three(2)), [], 'min_unit holds for each group')
 })
 
-void test('same_subtree needs one of the chosen providers above all others', () => {
+test('same_subtree needs one of the chosen providers above all others', () => {
   const gpus = [below(numa[0]!, 4, { VGPU: 1 }), below(numa[1]!, 5, { VGPU: 1 })]
   const asked = (sameSubtree: string[][]) =>
     request([group('1', { VCPU: 1 }), group('2', { VGPU: 1 })], { groupPolicy: 'none', sameSubtree })
@@ -160,7 +160,7 @@ void test('same_subtree needs one of the chosen providers above all others', () 
   assert.deepEqual(found([...tree, ...gpus], asked([['1', '2']])), ['1:2 2:4', '1:3 2:5'])
 })
 
-void test('a group without resources binds others through same_subtree, and shows in mappings only', () => {
+test('a group without resources binds others through same_subtree, and shows in mappings only', () => {
   const asked = request([group('1', { VCPU: 1 }), group('2', {}, { required: [['CUSTOM_Y']] })], {
     groupPolicy: 'none',
     sameSubtree: [['1', '2']],
@@ -174,7 +174,7 @@ void test('a group without resources binds others through same_subtree, and show
   assert.deepEqual(found(tree, empty), [], 'asking for nothing finds nothing')
 })
 
-void test('summaries cover every provider of each tree in use, and the roots say where they belong', () => {
+test('summaries cover every provider of each tree in use, and the roots say where they belong', () => {
   const table = new CandidateTable()
   table.load([...tree, flat(8, { DISK_GB: 1 })])
   const result = searchNow(table, request([group('', { VCPU: 8 })]), WORK_MAX)
@@ -201,7 +201,7 @@ void test('summaries cover every provider of each tree in use, and the roots say
   })
 })
 
-void test('the oldest form lists allocations, and summarises only what is used and asked for', () => {
+test('the oldest form lists allocations, and summarises only what is used and asked for', () => {
   const table = new CandidateTable()
   table.load([provider(1, { inventories: flat(1, { VCPU: 4, DISK_GB: 10 }).inventories, traits: ['CUSTOM_X'] })])
   const result = searchNow(table, request([group('', { VCPU: 1 })], { nested: false }), WORK_MAX)

@@ -18,7 +18,7 @@ const uuidsFor = (table: CandidateTable) =>
     .flatMap(one => Object.keys(one.allocations))
     .sort()
 
-void test('a table changed step by step answers like one loaded afresh', () => {
+test('a table changed step by step answers like one loaded afresh', () => {
   const worlds = fc.array(world, { minLength: 2, maxLength: 4 })
   fc.assert(
     fc.property(worlds, question([1, 2, 3, 4, 5, 6, 7]), fc.boolean(), (states, asked, oneByOne) => {
@@ -43,7 +43,7 @@ void test('a table changed step by step answers like one loaded afresh', () => {
   )
 })
 
-void test('providers are filtered by what they have themselves', () => {
+test('providers are filtered by what they have themselves', () => {
   fc.assert(
     fc.property(world, question([1, 2, 3, 4, 5, 6, 7]), (state, asked) => {
       const table = new CandidateTable()
@@ -64,7 +64,7 @@ void test('providers are filtered by what they have themselves', () => {
   )
 })
 
-void test('a claim changes the room, the summary and the generation at once', () => {
+test('a claim changes the room, the summary and the generation at once', () => {
   const table = new CandidateTable()
   table.load([flat(1, { VCPU: 4 })])
   read(table, vcpu)
@@ -80,7 +80,7 @@ void test('a claim changes the room, the summary and the generation at once', ()
   assert.equal(table.use(2, 'VCPU', 1, 9), false)
 })
 
-void test('a subtree moves in one batch, whatever the order of its members', () => {
+test('a subtree moves in one batch, whatever the order of its members', () => {
   const table = new CandidateTable()
   const child = provider(2, { parentId: 1, rootId: 1 })
   const grandchild = provider(3, { parentId: 2, rootId: 1, inventories: [inventory('VCPU', 4)] })
@@ -110,7 +110,7 @@ void test('a subtree moves in one batch, whatever the order of its members', () 
   assert.equal(table.rowOfUuid(uuid('b', 4)), -1)
 })
 
-void test('a child that arrives before its root waits for it', () => {
+test('a child that arrives before its root waits for it', () => {
   const table = new CandidateTable()
   table.put(provider(2, { parentId: 1, rootId: 1, inventories: [inventory('VCPU', 4)] }))
   assert.deepEqual(uuidsFor(table), [])
@@ -118,7 +118,7 @@ void test('a child that arrives before its root waits for it', () => {
   assert.deepEqual(uuidsFor(table), [uuid('b', 2)])
 })
 
-void test('columns and sets stay right while they grow from few rows to many', () => {
+test('columns and sets stay right while they grow from few rows to many', () => {
   const table = new CandidateTable()
   const ids = Array.from({ length: 3000 }, (_, i) => i + 1)
   for (const id of ids) {
@@ -142,7 +142,7 @@ void test('columns and sets stay right while they grow from few rows to many', (
   assert.equal(table.size, 1500)
 })
 
-void test('a put that only repeats what is known or changes `used` leaves shape caches alone', () => {
+test('a put that only repeats what is known or changes `used` leaves shape caches alone', () => {
   const table = new CandidateTable()
   table.load([flat(1, { VCPU: 4 })])
   const { shapeVersion } = table
@@ -153,7 +153,7 @@ void test('a put that only repeats what is known or changes `used` leaves shape 
   assert.deepEqual(uuidsFor(table), [])
 })
 
-void test('huge capacities are written as digits, blocked ones as nothing until someone uses them', () => {
+test('huge capacities are written as digits, blocked ones as nothing until someone uses them', () => {
   const table = new CandidateTable()
   const huge = { ...inventory('VCPU', 2147483647), allocationRatio: 3.4e38 }
   const blocked = { ...inventory('DISK_GB', 10), blocked: true }

@@ -14,7 +14,7 @@ import { Tree } from './tree.ts'
 export type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
 
 export const SHARING_TRAIT = 'MISC_SHARES_VIA_AGGREGATE'
-const NO_PARENT = -1
+export const NO_PARENT = -1
 const ROWS_FIRST = 64
 
 export class CandidateTable {

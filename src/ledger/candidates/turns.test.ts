@@ -38,7 +38,7 @@ function wide(children: number, vcpu: number): ProviderSnapshot[] {
 const groups = (count: number, amount: number) =>
   Array.from({ length: count }, (_, i) => group(String(i + 1), { VCPU: amount }))
 
-void test('crowded trees give the same as the rules, also where dead ends are remembered', () => {
+test('crowded trees give the same as the rules, also where dead ends are remembered', () => {
   const amounts = fc.record({ VCPU: fc.constantFrom(0, 1, 1, 2, 3), DISK_GB: fc.constantFrom(0, 0, 1, 2) })
   const child = fc.record({ totals: amounts, deep: fc.boolean(), traits: fc.subarray(['CUSTOM_X']) })
   const one = fc.record({ wants: amounts, traits: fc.constantFrom<string[][]>([], [], [['CUSTOM_X']]) })
@@ -89,7 +89,7 @@ void test('crowded trees give the same as the rules, also where dead ends are re
   )
 })
 
-void test('what is left unequal isn’t taken for equal', () => {
+test('what is left unequal isn’t taken for equal', () => {
   // 3 + 3: the last group needs 3 in one place, so the first two must share a child. Split, it is a dead end; mirrored, it isn't.
   const asked = request([...groups(2, 1), group('3', { VCPU: 3 })], { groupPolicy: 'none' })
   const turn = search(loaded(wide(2, 3)), asked, { workMax: 1000, breathEvery: 1000, hardAfter: 0 }).next()
@@ -97,7 +97,7 @@ void test('what is left unequal isn’t taken for equal', () => {
   assert.equal(turn.value.count, 2)
 })
 
-void test('equal children don’t explode: a hopeless request is given up early', () => {
+test('equal children don’t explode: a hopeless request is given up early', () => {
   const { count, exhausted, steps } = searchNow(
     loaded(wide(16, 4)),
     request(groups(17, 3), { groupPolicy: 'none' }),
@@ -107,7 +107,7 @@ void test('equal children don’t explode: a hopeless request is given up early'
   assert.ok(steps < 20_000, `${steps} steps`)
 })
 
-void test('a limit ends the work, not only the list', () => {
+test('a limit ends the work, not only the list', () => {
   const { count, steps } = searchNow(
     loaded(wide(16, 16)),
     request(groups(16, 1), { groupPolicy: 'isolate', limit: 10 }),
@@ -117,7 +117,7 @@ void test('a limit ends the work, not only the list', () => {
   assert.ok(steps < 2000, `${steps} steps`)
 })
 
-void test('each root has a turn before any has a second one', () => {
+test('each root has a turn before any has a second one', () => {
   const roots = [1, 10, 20, 30]
   const world = roots.flatMap(id => [flat(id, {}), ...[1, 2, 3].map(i => below(flat(id, {}), id + i, { VCPU: 1 }))])
   const { anchors } = searchNow(loaded(world), request([group('', { VCPU: 1 })], { limit: 6 }), WORK_MAX)
@@ -125,7 +125,7 @@ void test('each root has a turn before any has a second one', () => {
   assert.equal(new Set(anchors.slice(4)).size, 2)
 })
 
-void test('a seed shuffles, always in the same way', () => {
+test('a seed shuffles, always in the same way', () => {
   const table = loaded(Array.from({ length: 50 }, (_, i) => flat(i + 1, { VCPU: 1 })))
   const order = (seed: number | null) => [
     ...searchNow(table, request([group('', { VCPU: 1 })], { seed, limit: 10 }), WORK_MAX).picks,
@@ -136,13 +136,13 @@ void test('a seed shuffles, always in the same way', () => {
   assert.notDeepEqual(order(7), order(8))
 })
 
-void test('the budget bounds the worst question and the result says so', () => {
+test('the budget bounds the worst question and the result says so', () => {
   const { exhausted, steps } = searchNow(loaded(wide(16, 16)), request(groups(20, 1), { groupPolicy: 'none' }), 50_000)
   assert.equal(exhausted, true)
   assert.ok(steps < 51_000)
 })
 
-void test('an answer too long to be written is cut, and the result says so', () => {
+test('an answer too long to be written is cut, and the result says so', () => {
   const table = loaded(Array.from({ length: 50 }, (_, i) => flat(i + 1, { VCPU: 1 })))
   const cut = (limit: number | null, world: CandidateTable) => {
     const running = search(world, request([group('', { VCPU: 1 })], { limit }), {
@@ -159,7 +159,7 @@ void test('an answer too long to be written is cut, and the result says so', () 
   assert.deepEqual(cut(null, loaded(wide(20, 1))), [10, true])
 })
 
-void test('a search that breathes at every step finds the same', () => {
+test('a search that breathes at every step finds the same', () => {
   fc.assert(
     fc.property(worldAndQuestion, ([world, asked]) => {
       const table = loaded(world)
@@ -188,7 +188,7 @@ function disturbed(
   }
 }
 
-void test('whatever changes while it runs, the answer is true of the table at its end', () => {
+test('whatever changes while it runs, the answer is true of the table at its end', () => {
   const how = fc.constantFrom('claims', 'one provider', 'everything')
   fc.assert(
     fc.property(
@@ -230,7 +230,7 @@ function changed(one: ProviderSnapshot, like: ProviderSnapshot): ProviderSnapsho
   return { ...one, traits: like.traits, aggregates: like.aggregates, inventories: like.inventories }
 }
 
-void test('a sharing provider that is cut off while a search runs is no longer offered', () => {
+test('a sharing provider that is cut off while a search runs is no longer offered', () => {
   const pool = flat(9, { DISK_GB: 10 }, { traits: ['MISC_SHARES_VIA_AGGREGATE'], aggregates: [uuid('a', 1)] })
   const host = flat(1, { VCPU: 1 })
   const link = below(host, 2, {}, { aggregates: [uuid('a', 1)] })
@@ -250,7 +250,7 @@ void test('a sharing provider that is cut off while a search runs is no longer o
   }
 })
 
-void test('a long answer is written in turns, and a provider that vanishes meanwhile isn’t in it', () => {
+test('a long answer is written in turns, and a provider that vanishes meanwhile isn’t in it', () => {
   const table = loaded(Array.from({ length: 5000 }, (_, i) => flat(i + 1, { VCPU: 1 })))
   const result = searchNow(table, request([group('', { VCPU: 1 })]), WORK_MAX)
   const writing = answerInTurns(table, result, NEWEST)
