@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { parse as parseYaml } from 'yaml'
 import { limits } from './limits.ts'
+import { InspectionRule, wrongIn } from './metal/inspection.ts'
 
 /** Something is wrong with how Holdfast was started; said in one line, exit code 2. */
 export class UsageError extends Error {}
@@ -21,6 +22,12 @@ export const Config = Type.Object({
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  trustForwarded: Type.Boolean(),
+  conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
+  conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
+  takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
+  fakeDelayMs: Type.Integer({ minimum: 0, maximum: limits.fakeDelayMsMax }),
+  inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
 })
 export type Config = Static<typeof Config>
 
@@ -51,6 +58,32 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     fallback: limits.poolConnectionsMax,
     help: 'most connections to PostgreSQL at once',
   },
+  trustForwarded: {
+    flag: 'trust-forwarded',
+    fallback: false,
+    help: 'build links from X-Forwarded-Host and -Proto, as a proxy in front of this says',
+  },
+  conductorName: { flag: 'conductor-name <name>', fallback: null, help: "this conductor's name; else the machine's" },
+  conductorGroup: {
+    flag: 'conductor-group <name>',
+    fallback: '',
+    help: 'the group of nodes that this conductor works on',
+  },
+  takeOverMs: {
+    flag: 'take-over-ms <number>',
+    fallback: 10_000,
+    help: 'milliseconds after which the work of a dead conductor is in other hands',
+  },
+  fakeDelayMs: {
+    flag: 'fake-delay-ms <number>',
+    fallback: 0,
+    help: 'milliseconds that each step of fake-hardware takes',
+  },
+  inspectionRules: {
+    flag: 'inspection-rules <json>',
+    fallback: [],
+    help: 'what inspection sets in a node: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}',
+  },
 }
 
 type Given = Partial<Record<keyof Config, unknown>>
@@ -78,6 +111,7 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
       origin.set(key, source)
     }
   }
+  if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
   if (!validate(config)) throw wrongSetting(config, origin)
   return checkTogether(config)
 }
@@ -85,7 +119,8 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {
   const key = validate.errors![0]!.instancePath.slice(1).split('/')[0] as keyof Config
   const { help } = SETTINGS[key]
-  const given = key === 'database' ? mask(String(config[key])) : String(config[key])
+  const value = config[key]
+  const given = key === 'database' ? mask(String(value)) : typeof value === 'string' ? value : JSON.stringify(value)
   return new UsageError(`${flagName(key)} (from the ${origin.get(key)}): '${given}' is not valid; expected: ${help}`)
 }
 
@@ -97,7 +132,18 @@ function checkTogether(config: Config): Config {
         'listen on 127.0.0.1, or say --insecure if you mean it',
     )
   }
+  const [wrong] = wrongIn(config.inspectionRules)
+  if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
   return config
+}
+
+/** On the command line and in the environment the rules are JSON; anything else is left for the check to refuse. */
+function parsedRules(text: string): unknown {
+  try {
+    return text === '' ? [] : (JSON.parse(text) as unknown)
+  } catch {
+    return text
+  }
 }
 
 function isLoopback(host: string): boolean {

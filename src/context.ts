@@ -4,7 +4,10 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
+import type { Drivers } from './metal/drivers/registry.ts'
+import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
+import type { Bell } from './store/bell.ts'
 import type { Store } from './store/store.ts'
 
 export interface Context {
@@ -13,6 +16,12 @@ export interface Context {
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
+  /** How hardware is driven. */
+  readonly drivers: Drivers
+  /** Nodes that were read already. */
+  readonly shelf: NodeShelf
+  /** Wakes the conductors. */
+  readonly bell: Bell
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics

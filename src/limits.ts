@@ -10,6 +10,8 @@ export const limits = {
   requestMsMax: 30_000,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
+  // How soon a connection is closed once its last request is answered.
+  drainCheckMs: 50,
   // Requests slower than this are logged.
   slowRequestMs: 1_000,
 
@@ -17,8 +19,6 @@ export const limits = {
   claimBatchMax: 64,
   // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
   claimBatchRowsMax: 2_000,
-  // Batches under way at once on PostgreSQL: the second fills the pauses of the first, a third only makes smaller batches.
-  claimLanesMax: 2,
   // About a second of work; more waiting than that is better told to come back.
   claimQueueMax: 16_384,
   // Transactions that share one commit on SQLite.
@@ -30,6 +30,9 @@ export const limits = {
   connectMsMax: 2_000,
   statementMsMax: 30_000,
   lockWaitMsMax: 10_000,
+  // No transaction waits for anything but the database: one that is silent for this long is a process that was
+  // stopped, and the rows that it holds are wanted by those who take over from it.
+  idleInTransactionMsMax: 2_000,
   // A conflict that outlives this many fresh starts is answered with 503.
   writeAttemptsMax: 8,
 
@@ -55,4 +58,29 @@ export const limits = {
   busyMsMax: 2_000,
   // The hot pages of a few million claims; the default of 2 MB spills in the middle of a busy commit.
   sqliteCacheKib: 64 * 1024,
+
+  // As many nodes as one answer holds, and what clients have always been given.
+  nodePageMax: 1_000,
+  // Placement's limit, and so the node's.
+  nodeTraitsMax: 50,
+  // One JSON field of a node; a thousand nodes of this size still fit in memory.
+  nodeJsonBytesMax: 256 * 1024,
+  // Deep enough for every honest document, and far from the end of the stack.
+  jsonDepthMax: 64,
+  patchesMax: 1_000,
+  // About 10 kB each with their texts: 100 MB at the most, and twice the largest fleet that this is made for.
+  shelvedNodesMax: 10_000,
+  // Detail, short row, and two choices of fields.
+  textsPerNodeMax: 4,
+  // Ways of writing nodes that are kept: versions × fields × hosts.
+  nodeWritersMax: 64,
+  portsPerNodeMax: 1_000,
+  // Transitions that one conductor has under way at once; the rest waits its turn.
+  conductorTasksMax: 64,
+  // Work comes by nudge; this is for nudges that were lost.
+  conductorPollMs: 1_000,
+  // A conductor that died is listed this long.
+  conductorKeepMs: 24 * 60 * 60_000,
+  // An hour: longer than any real step, and still an end.
+  fakeDelayMsMax: 60 * 60_000,
 } as const

@@ -1,5 +1,8 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
@@ -9,7 +12,12 @@ import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
+import { Conductor } from './metal/conductor.ts'
+import { FakeHardware } from './metal/drivers/fake.ts'
+import { type Drivers, driversOf } from './metal/drivers/registry.ts'
+import { NodeShelf } from './metal/node-shelf.ts'
 import { Metrics } from './metrics.ts'
+import { Bell } from './store/bell.ts'
 import { Feed } from './store/feed.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
@@ -40,17 +48,73 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     store.onCommit(changes => mirror.absorb(changes))
     const feed = await follow(store, mirror, { config, log, metrics })
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    const claims = new ClaimQueue(store, systemClock, {
-      lanes: store.dialect === 'postgres' ? limits.claimLanesMax : 1,
-      observe: (granted, refused) => metrics.claimBatch(granted, refused),
-    })
-    const app = await createApp({ config, store, claims, mirror, clock: systemClock, log, metrics })
+    const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const drivers = driversFor(config)
+    const bell = new Bell(store, config.database)
+    const conductor = role === 'serve' ? await conduct(store, { config, log, drivers, bell }) : null
+    const shelf = new NodeShelf()
+    const context = { config, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
+    const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi(app, store, feed, address)
+    return new RunningApi({ app, store, feed, conductor, bell, address })
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** Starts a conductor by itself, beside others on one PostgreSQL. */
+export async function startConductor(config: Config): Promise<{ hostname: string; stop(): Promise<void> }> {
+  if (config.database.startsWith('sqlite:')) {
+    throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
+  }
+  const log = createLog(config.logLevel)
+  const store = openStore(config.database, { connections: config.databaseConnections, origin: systemClock.newUuid() })
+  try {
+    await requireMigrated(store)
+    const bell = new Bell(store, config.database)
+    const conductor = await conduct(store, { config, log, drivers: driversFor(config), bell })
+    // Its timers don't hold the process; this does.
+    const alive = setInterval(() => {}, limits.feedPruneMs)
+    const stop = async () => {
+      clearInterval(alive)
+      await conductor.stop()
+      await bell.stop()
+      await store.close()
+    }
+    return { hostname: conductor.hostname, stop }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function driversFor({ fakeDelayMs }: Config): Drivers {
+  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
+}
+
+interface Conducting {
+  config: Config
+  log: Logger
+  drivers: Drivers
+  bell: Bell
+}
+
+async function conduct(store: Store, { config, log, drivers, bell }: Conducting): Promise<Conductor> {
+  const conductor = new Conductor({
+    store,
+    clock: systemClock,
+    log,
+    drivers,
+    rules: config.inspectionRules,
+    hostname: config.conductorName ?? hostname(),
+    isNameGiven: config.conductorName !== null,
+    group: config.conductorGroup,
+    takeOverMs: config.takeOverMs,
+  })
+  await conductor.start()
+  await bell.listen(() => conductor.wake())
+  return conductor
 }
 
 /** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
@@ -87,23 +151,34 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
   metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', () => pool.waitingCount)
 }
 
+interface Parts {
+  app: FastifyInstance
+  store: Store
+  feed: Feed | null
+  conductor: Conductor | null
+  bell: Bell
+  address: string
+}
+
 export class RunningApi {
   readonly address: string
-  readonly #app: FastifyInstance
-  readonly #store: Store
-  readonly #feed: Feed | null
+  readonly #parts: Parts
 
-  constructor(app: FastifyInstance, store: Store, feed: Feed | null, address: string) {
-    this.#app = app
-    this.#store = store
-    this.#feed = feed
-    this.address = address
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.address = parts.address
   }
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    await Promise.race([this.#app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
-    await this.#feed?.stop()
-    await this.#store.close()
+    const { app, store, feed, conductor, bell } = this.#parts
+    // Clients keep a connection open after the last answer on it; nobody waits for them.
+    const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
+    await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
+    clearInterval(hangUp)
+    await conductor?.stop()
+    await bell.stop()
+    await feed?.stop()
+    await store.close()
   }
 }

@@ -21,7 +21,7 @@ interface Unsure {
 }
 
 eachDatabase('a server that is killed', ({ kind, create }) => {
-  void test(`loses no claim that it answered, in ${ROUNDS[kind]} rounds`, async () => {
+  test(`loses no claim that it answered, in ${ROUNDS[kind]} rounds`, async () => {
     const database = await create()
     const below = chance(4)
     let server = await spawnServer(database)

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { stringify } from 'yaml'
 import { type Config, loadConfig, printable, SETTINGS, UsageError } from '../config.ts'
 import { StoreUnavailable } from '../store/failure.ts'
+import { conductor } from './conductor.ts'
 import { fsck } from './fsck.ts'
 import { migrateDatabase } from './migrate.ts'
 import { serve } from './serve.ts'
@@ -16,7 +17,7 @@ type Action = (config: Config) => Promise<number>
 const COMMANDS: Record<string, { help: string; run: Action }> = {
   serve: { help: 'run everything in one process, on SQLite or PostgreSQL', run: config => serve(config, 'serve') },
   api: { help: 'run only the APIs, on a migrated database', run: config => serve(config, 'api') },
-  conductor: { help: 'run only the background work (nothing to do yet: there is no bare metal)', run: conductor },
+  conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', run: conductor },
   migrate: { help: 'bring the database up to this version', run: migrateDatabase },
   fsck: { help: 'check the invariants of the ledger', run: fsck },
 }
@@ -30,7 +31,8 @@ export async function runCommand(argv: string[]): Promise<number> {
   for (const [name, { help, run }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(help).exitOverride()
     for (const { flag, fallback, help } of Object.values(SETTINGS)) {
-      command.option(`--${flag}`, fallback === null || fallback === false ? help : `${help} (default: ${fallback})`)
+      const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
+      command.option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
     }
     command.option('--config <file>', 'YAML file with settings, named as the options are')
     command.option('--print-config', 'show the settings in effect and exit')
@@ -53,17 +55,15 @@ export async function runCommand(argv: string[]): Promise<number> {
 }
 
 function fail(error: Error, exitCode: number): number {
-  const cause =
-    error.cause instanceof Error && !error.message.includes(error.cause.message) ? ` (${error.cause.message})` : ''
-  process.stderr.write(`holdfast: ${error.message}${cause}\n`)
+  const said = firstLine(error.message)
+  const cause = error.cause instanceof Error ? firstLine(error.cause.message) : ''
+  process.stderr.write(`holdfast: ${said}${cause && !said.includes(cause) ? ` (${cause})` : ''}\n`)
   return exitCode
 }
 
+/** What other libraries say may go on for lines. */
+const firstLine = (text: string) => text.split('\n', 1)[0]!
+
 function isListenError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'listen'
-}
-
-async function conductor(): Promise<number> {
-  process.stderr.write(`holdfast: there is no background work yet, so there is nothing for a conductor to do\n`)
-  return OK
 }

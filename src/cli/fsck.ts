@@ -1,17 +1,19 @@
 // holdfast fsck
-import type { Config } from '../config.ts'
-import { UsageError } from '../config.ts'
-import { checkLedger } from '../ledger/fsck.ts'
+import { existsSync } from 'node:fs'
+import { type Config, UsageError } from '../config.ts'
+import { checkEverything } from '../fsck.ts'
 import { pendingMigrations } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 
 /** Prints each invariant with the number of its violations; fails when there is any. */
 export async function fsck({ database }: Config): Promise<number> {
+  const file = database.startsWith('sqlite:') ? database.slice('sqlite:'.length) : null
+  if (file !== null && !existsSync(file)) throw new UsageError(`there is no database file ${file}`)
   const store = openStore(database)
   try {
     const pending = await pendingMigrations(store)
     if (pending.length > 0) throw new UsageError('this database has no ledger of this version; run: holdfast migrate')
-    const findings = await store.read(checkLedger)
+    const findings = await store.read(checkEverything)
     for (const { invariant, violations } of findings) {
       process.stdout.write(`${String(violations).padStart(8)}  ${invariant}\n`)
     }

@@ -3,12 +3,14 @@ import { type Config, mask } from '../config.ts'
 import { startApi } from '../serve.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
-  const api = await startApi(config, role)
-  process.stdout.write(welcome(api.address, config))
-  const signal = await new Promise<string>(resolve => {
+  // Before anyone can know that we run: who reads the welcome may send a signal at once.
+  const told = new Promise<string>(resolve => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
+  const api = await startApi(config, role)
+  process.stdout.write(welcome(api.address, config))
+  const signal = await told
   process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
   await api.stop()
   return 0
@@ -26,6 +28,7 @@ function welcome(address: string, { database, auth }: Config): string {
     `  curl -s${token} -H 'openstack-api-version: placement latest' -H 'content-type: application/json' \\`,
     `    -d '{"name": "first-machine"}' ${address}/placement/resource_providers`,
     `  curl -s${token} ${address}/placement/resource_providers`,
+    `  curl -s${token} -H 'x-openstack-ironic-api-version: latest' -d '{"driver": "fake-hardware"}' ${address}/baremetal/v1/nodes`,
     '',
     '',
   ].join('\n')

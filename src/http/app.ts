@@ -2,6 +2,8 @@
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { baremetal } from '../api/baremetal/door.ts'
+import { PREFIX as BAREMETAL } from '../api/baremetal/prefix.ts'
 import { operator } from '../api/operator/routes.ts'
 import { placement } from '../api/placement/door.ts'
 import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
@@ -15,6 +17,8 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
+    // Links are built from the host that the client spoke to; a proxy in front may say which that was.
+    trustProxy: config.trustForwarded,
     http: { maxHeaderSize: limits.headerBytesMax },
     forceCloseConnections: 'idle',
     genReqId: () => `req-${clock.newUuid()}`,
@@ -37,6 +41,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   const authenticate = authenticator(context)
   await app.register(operator(context, authenticate), { prefix: '/' })
   await app.register(placement(context, authenticate), { prefix: PLACEMENT })
+  await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
   return app
 }
 

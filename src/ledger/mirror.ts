@@ -1,11 +1,20 @@
 // Keeps the candidate table equal to the ledger: loaded at the start, then changed with every commit.
 import type { Change, UseChange } from '../store/change.ts'
+import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { all, type Read } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
-import { CandidateTable } from './candidates/table.ts'
+import { CandidateTable, NO_PARENT } from './candidates/table.ts'
 import { allSnapshots, type RevisedSnapshot, snapshotsOf } from './snapshot.ts'
 
 const RETRY_MS = 200
+
+const membersOf = query((db, a: { roots: readonly number[] }, on) =>
+  db
+    .selectFrom('providers')
+    .select('id')
+    .where(on.isIn('root_id', a.roots, 'bigint')),
+)
 
 export class Mirror {
   readonly table = new CandidateTable()
@@ -21,7 +30,14 @@ export class Mirror {
     this.#failed = failed
   }
 
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    // In its turn, like any other reading: else it could undo one that began later.
+    const loading = this.#running.then(() => this.#loadAll())
+    this.#running = loading.catch(() => {})
+    return loading
+  }
+
+  async #loadAll(): Promise<void> {
     const snapshots = await this.#store.read(allSnapshots)
     const known = new Set(snapshots.map(snapshot => snapshot.id))
     const removes = [...this.#revisions.keys()].filter(id => !known.has(id))
@@ -32,8 +48,14 @@ export class Mirror {
 
   /** Takes in what was committed here; a promise when that needs a look at the database. */
   absorb(changes: readonly Change[]): void | Promise<void> {
-    const unclear = changes.filter(change => !('uses' in change && this.#use(change))).map(change => change.provider)
-    if (unclear.length > 0) return this.refresh(unclear)
+    try {
+      const unclear = changes.filter(change => !('uses' in change && this.#use(change))).map(change => change.provider)
+      if (unclear.length > 0) return this.refresh(unclear)
+    } catch (error) {
+      // What is committed must be answered as such, whatever is wrong with the copy.
+      this.#failed(error)
+      return this.refresh(changes.map(change => change.provider))
+    }
   }
 
   /** Reads these providers again. Resolves when a reading that began after this call has been taken in. */
@@ -45,12 +67,12 @@ export class Mirror {
   }
 
   async #refreshWanted(): Promise<void> {
-    const ids = [...this.#wanted]
+    const ids = this.#wanted
     this.#wanted = new Set()
     this.#next = null
-    let snapshots: RevisedSnapshot[]
+    let read: { ids: Set<number>; snapshots: RevisedSnapshot[] }
     try {
-      snapshots = await this.#store.read(() => snapshotsOf(ids))
+      read = await this.#store.read(() => this.#readTrees(ids))
     } catch (error) {
       // What was committed stays committed; the copy catches up as soon as the database answers again.
       for (const id of ids) this.#wanted.add(id)
@@ -58,11 +80,50 @@ export class Mirror {
       this.#failed(error)
       return
     }
-    const found = new Set(snapshots.map(snapshot => snapshot.id))
-    this.#take(
-      snapshots,
-      ids.filter(id => !found.has(id)),
-    )
+    for (const { id } of read.snapshots) read.ids.delete(id)
+    this.#take(read.snapshots, [...read.ids])
+  }
+
+  /** These providers, and all of each tree that one of them has left or joined: half a move would be no tree at all. */
+  *#readTrees(ids: ReadonlySet<number>): Read<{ ids: Set<number>; snapshots: RevisedSnapshot[] }> {
+    const wanted = new Set(ids)
+    for (;;) {
+      const before = wanted.size
+      const snapshots = yield* snapshotsOf([...wanted])
+      const roots = this.#rootsTorn(wanted, snapshots)
+      if (roots.length === 0) return { ids: wanted, snapshots }
+      for (const root of roots) for (const id of this.#membersKnown(root)) wanted.add(id)
+      for (const { id } of yield* all(membersOf({ roots }))) wanted.add(id)
+      if (wanted.size === before) return { ids: wanted, snapshots }
+    }
+  }
+
+  /** The roots of the trees that would be torn if only these were taken in. */
+  #rootsTorn(wanted: ReadonlySet<number>, snapshots: readonly RevisedSnapshot[]): number[] {
+    const { table } = this
+    const found = new Map(snapshots.map(snapshot => [snapshot.id, snapshot]))
+    const roots = new Set<number>()
+    for (const id of wanted) {
+      const row = table.rowOfId(id)
+      const snapshot = found.get(id)
+      if (snapshot && row >= 0) {
+        const { rootId, parentId } = snapshot
+        const stays = table.rootId[row] === rootId && table.parentId[row] === (parentId ?? NO_PARENT)
+        if (!stays) roots.add(table.rootId[row]!).add(rootId)
+      } else if (snapshot && snapshot.parentId !== null && !found.has(snapshot.parentId)) {
+        const parent = table.rowOfId(snapshot.parentId)
+        if (parent < 0 || table.rootId[parent] !== snapshot.rootId) roots.add(snapshot.rootId)
+      } else if (!snapshot && row >= 0) {
+        const root = table.rootId[row]!
+        const orphaned = (member: number) => !wanted.has(member) && table.parentRow(table.rowOfId(member)) === row
+        if (this.#membersKnown(root).some(orphaned)) roots.add(root)
+      }
+    }
+    return [...roots]
+  }
+
+  #membersKnown(root: number): number[] {
+    return Array.from(this.table.trees.get(root)?.members ?? [], row => this.table.id[row]!)
   }
 
   #take(snapshots: readonly RevisedSnapshot[], removes: readonly number[]): void {

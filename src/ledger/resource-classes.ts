@@ -1,7 +1,7 @@
 // Resource classes: the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'
 
 export interface ResourceClass {
@@ -25,6 +25,15 @@ const renameClass = command((db, a: { id: number; name: string; now: number }) =
   db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
 )
 const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
+const holdersOfClass = query((db, a: { id: number }) =>
+  db.selectFrom('inventories').select('provider_id').where('class_id', '=', a.id),
+)
+const reviseHolders = command((db, a: { ids: readonly number[] }, on) =>
+  db
+    .updateTable('providers')
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where(on.isIn('id', a.ids, 'bigint')),
+)
 const inventoryOfClass = query((db, a: { id: number }) =>
   db.selectFrom('inventories').select('provider_id').where('class_id', '=', a.id).limit(1),
 )
@@ -60,8 +69,14 @@ export function* ensureClass(name: string, now: number): Write<boolean> {
 export function* renameResourceClass(name: string, newName: string, now: number): Write<void> {
   const found = yield* findClass(name)
   if (!isCustom(name)) throw problem('class_standard', { name, verb: 'update' })
-  if (yield* one(classByName({ name: newName }))) throw problem('class_name_taken', { name: newName })
+  if (newName !== name && (yield* one(classByName({ name: newName })))) {
+    throw problem('class_name_taken', { name: newName })
+  }
   yield* run(renameClass({ id: found.id, name: newName, now }))
+  // Copies of the ledger know classes by name.
+  const holders = (yield* all(holdersOfClass({ id: found.id }))).map(row => row.provider_id)
+  yield* run(reviseHolders({ ids: holders }))
+  yield* note(holders.map(provider => ({ provider })))
 }
 
 export function* deleteClass(name: string): Write<void> {

@@ -102,6 +102,15 @@ export function* setProviderTraits(
       reason: "Resource provider's generation already changed. Please update the generation and try again.",
     })
   }
+  const { changed, traits } = yield* replaceTraits(provider, names)
+  return { generation: changed ? yield* bumpGeneration(provider, now) : provider.generation, traits }
+}
+
+/** Replaces the traits of a locked provider and says whether that changed any; its generation is the caller's. */
+export function* replaceTraits(
+  provider: Provider,
+  names: readonly string[],
+): Write<{ changed: boolean; traits: Trait[] }> {
   const wanted = yield* all(traitsByName({ names }))
   if (wanted.length < new Set(names).size) {
     const known = new Set(wanted.map(trait => trait.name))
@@ -113,10 +122,10 @@ export function* setProviderTraits(
   const presentIds = new Set(present.map(trait => trait.id))
   const added = wanted.filter(trait => !presentIds.has(trait.id))
   const removed = present.filter(trait => !wantedIds.has(trait.id))
-  if (added.length === 0 && removed.length === 0) return { generation: provider.generation, traits: wanted }
+  if (added.length === 0 && removed.length === 0) return { changed: false, traits: wanted }
 
   yield* run(removeProviderTraits({ provider: provider.id, traits: removed.map(trait => trait.id) }))
   const rows = added.map(trait => ({ provider_id: provider.id, trait_id: trait.id }))
   yield* run(addProviderTraits({ rows }))
-  return { generation: yield* bumpGeneration(provider, now), traits: wanted }
+  return { changed: true, traits: wanted }
 }

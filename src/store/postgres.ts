@@ -62,7 +62,7 @@ export class PostgresStore implements Store {
       connectionTimeoutMillis: limits.connectMsMax,
       statement_timeout: limits.statementMsMax,
       lock_timeout: limits.lockWaitMsMax,
-      idle_in_transaction_session_timeout: limits.statementMsMax,
+      idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
       // Counts and times fit a double; strings would spread into every sum.
       types: {
         getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),

@@ -6,7 +6,7 @@ import { errorCode, expectStatus } from '../support/placement.ts'
 import { eachStore } from '../support/stores.ts'
 
 eachStore('aggregates', api => {
-  void test('are a bare list without generation up to 1.18', async () => {
+  test('are a bare list without generation up to 1.18', async () => {
     const path = `/resource_providers/${await api.provider()}/aggregates`
     const uuids = [randomUUID(), randomUUID()]
     const old = { version: '1.18' }
@@ -15,7 +15,7 @@ eachStore('aggregates', api => {
     assert.equal((await api.get(path)).body.resource_provider_generation, 0, 'which it does not touch')
   })
 
-  void test('check and raise the generation from 1.19 on, even when nothing changes', async () => {
+  test('check and raise the generation from 1.19 on, even when nothing changes', async () => {
     const path = `/resource_providers/${await api.provider()}/aggregates`
     const aggregates = [randomUUID()]
     const put = (generation: number) => api.put(path, { aggregates, resource_provider_generation: generation })
@@ -24,7 +24,7 @@ eachStore('aggregates', api => {
     assert.equal(errorCode(expectStatus(await put(1), 409)), 'placement.concurrent_update')
   })
 
-  void test('are replaced as a whole, and each is named once', async () => {
+  test('are replaced as a whole, and each is named once', async () => {
     const path = `/resource_providers/${await api.provider()}/aggregates`
     const [one, two] = [randomUUID(), randomUUID()]
     const put = (aggregates: unknown[], generation: number) =>

@@ -8,7 +8,7 @@ import { eachStore } from '../support/stores.ts'
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 eachStore('allocations', api => {
-  void test('are a list up to 1.11 and keyed by provider from 1.12 on', async () => {
+  test('are a list up to 1.11 and keyed by provider from 1.12 on', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const path = `/allocations/${randomUUID()}`
     const list = { allocations: [{ resource_provider: { uuid: provider }, resources: { VCPU: 1 } }] }
@@ -28,7 +28,7 @@ eachStore('allocations', api => {
     expectStatus(await api.put(path, consumerBody({ [provider]: { VCPU: 1 } }, 4)), 204)
   })
 
-  void test('are shown with as much about the consumer as the version has', async () => {
+  test('are shown with as much about the consumer as the version has', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()
     expectStatus(await api.claim(consumer, { [provider]: { VCPU: 1 } }), 204)
@@ -48,7 +48,7 @@ eachStore('allocations', api => {
     assert.deepEqual(allocations, { [consumer]: { resources: { VCPU: 1 }, consumer_generation: 1 } })
   })
 
-  void test('of an unknown consumer are empty, and there is nothing to delete', async () => {
+  test('of an unknown consumer are empty, and there is nothing to delete', async () => {
     for (const consumer of [randomUUID(), 'not-a-uuid']) {
       assert.deepEqual(expectStatus(await api.get(`/allocations/${consumer}`), 200).body, { allocations: {} })
       expectStatus(await api.del(`/allocations/${consumer}`), 404)
@@ -56,7 +56,7 @@ eachStore('allocations', api => {
     expectStatus(await api.claim('not-a-uuid', {}), 400)
   })
 
-  void test('replace all that the consumer had', async () => {
+  test('replace all that the consumer had', async () => {
     const [one, two] = [await api.provider({ VCPU: 4, DISK_GB: 4 }), await api.provider({ VCPU: 4 })]
     const consumer = randomUUID()
     expectStatus(await api.claim(consumer, { [one]: { VCPU: 1, DISK_GB: 1 } }), 204)
@@ -65,7 +65,7 @@ eachStore('allocations', api => {
     assert.deepEqual(await api.usages(one), { VCPU: 0, DISK_GB: 0 })
   })
 
-  void test('a consumer starts at null, each write counts one, and a wrong count changes nothing', async () => {
+  test('a consumer starts at null, each write counts one, and a wrong count changes nothing', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()
     const write = (amount: number, generation: number | null) =>
@@ -84,7 +84,7 @@ eachStore('allocations', api => {
     expectStatus(await write(1, null), 204)
   })
 
-  void test('an empty object clears a consumer from 1.28 on, and it may start anew', async () => {
+  test('an empty object clears a consumer from 1.28 on, and it may start anew', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()
     const empty = { allocations: {}, project_id: 'p', user_id: 'u' }
@@ -95,7 +95,7 @@ eachStore('allocations', api => {
     expectStatus(await api.claim(consumer, { [provider]: { VCPU: 1 } }, null), 204)
   })
 
-  void test('a refused or empty first write leaves no consumer behind, so the next may say null again', async () => {
+  test('a refused or empty first write leaves no consumer behind, so the next may say null again', async () => {
     const provider = await api.provider({ VCPU: 1 })
     const consumer = randomUUID()
     const write = (claims: Record<string, Record<string, number>>) => api.claim(consumer, claims, null)
@@ -109,7 +109,7 @@ eachStore('allocations', api => {
     await api.fsck()
   })
 
-  void test('a later write may give the consumer another owner and type, and old versions leave the type alone', async () => {
+  test('a later write may give the consumer another owner and type, and old versions leave the type alone', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()
     const claims = { [provider]: { VCPU: 1 } }
@@ -130,7 +130,7 @@ eachStore('allocations', api => {
     }
   })
 
-  void test('raise the generation of the providers that are named or cleared, and of no other', async () => {
+  test('raise the generation of the providers that are named or cleared, and of no other', async () => {
     const [one, two] = [await api.provider({ VCPU: 9 }), await api.provider({ VCPU: 9 })]
     const consumer = randomUUID()
     const grown = async (step: () => Promise<unknown>) => {
@@ -145,7 +145,7 @@ eachStore('allocations', api => {
     assert.deepEqual(await grown(() => api.del(`/allocations/${consumer}`)), [0, 0])
   })
 
-  void test('accept mappings from 1.34 on and ignore them', async () => {
+  test('accept mappings from 1.34 on and ignore them', async () => {
     const provider = await api.provider({ VCPU: 9 })
     const path = `/allocations/${randomUUID()}`
     const { consumer_type: _, ...body } = consumerBody({ [provider]: { VCPU: 1 } })

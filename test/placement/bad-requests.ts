@@ -114,18 +114,30 @@ const ROUTES = [
   ...words('/ /ODD /resource_providers /resource_providers/P /resource_providers/ODD /resource_providers/ODD/traits'),
   ...['inventories', 'inventories/VCPU', 'inventories/ODD'].map(what => `/resource_providers/P/${what}`),
   ...['usages', 'aggregates', 'allocations', 'traits'].map(what => `/resource_providers/P/${what}`),
-  ...words('/resource_classes /resource_classes/ODD /traits /traits/ODD /usages /reshaper'),
+  ...words('/resource_classes /resource_classes/ODD /traits /traits/ODD /usages /reshaper /allocation_candidates'),
   ...words('/allocations /allocations/C /allocations/ODD'),
 ]
 
-const QUERIES = ['', ...words('name uuid project_id user_id consumer_type associated in_tree x __proto__')]
+const QUERIES = [
+  '',
+  ...words('name uuid project_id user_id consumer_type associated in_tree member_of required resources x __proto__'),
+  ...words(
+    'limit group_policy same_subtree root_required resources1 required_a in_tree1 member_of-b resources__proto__',
+  ),
+]
+
+/** Values of filters that are right, or were until their last character. */
+const nearlyRight = fc.constantFrom(
+  ...words('VCPU:1 VCPU:1, VCPU:0 VCPU:-1 VCPU:1e3 VCPU:99999999999999999999 VCPU VCPU: :1 NONE:1 1 0 none isolate'),
+  ...words('HW_CPU_X86_AVX2 !HW_CPU_X86_AVX2 !! in: in:, in:HW_CPU_X86_AVX2, _a _a,_b , 1,_a ! !in: !in:x'),
+)
 
 const paths = (known: Known) =>
   fc
     .tuple(
       fc.constantFrom(...ROUTES),
       oddText,
-      fc.array(fc.tuple(fc.constantFrom(...QUERIES), oddText), { maxLength: 2 }),
+      fc.array(fc.tuple(fc.constantFrom(...QUERIES), fc.oneof(oddText, nearlyRight)), { maxLength: 3 }),
     )
     .map(([route, odd, query]) => {
       const path = route.replace('P', known.provider).replace('C', known.consumer).replace('ODD', onTheLine(odd))

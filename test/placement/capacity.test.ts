@@ -21,7 +21,7 @@ eachStore('capacity', api => {
     [{ total: 100, allocation_ratio: 1.1 }, 110],
     [{ total: 10, max_unit: 200, allocation_ratio: 16 }, 160],
   ] satisfies [Terms, number][]) {
-    void test(`${JSON.stringify(terms)} has room for ${capacity}`, async () => {
+    test(`${JSON.stringify(terms)} has room for ${capacity}`, async () => {
       const provider = await api.provider({ VCPU: terms })
       assert.ok(isFull(await take(provider, capacity + 1)))
       if (capacity > 0) expectStatus(await take(provider, capacity), 204)
@@ -30,7 +30,7 @@ eachStore('capacity', api => {
     })
   }
 
-  void test('is handed out in portions from min_unit to max_unit in steps of step_size', async () => {
+  test('is handed out in portions from min_unit to max_unit in steps of step_size', async () => {
     const provider = await api.provider({ VCPU: { total: 1000, min_unit: 4, max_unit: 12, step_size: 4 } })
     const fits: number[] = []
     for (let amount = 1; amount <= 20; amount++) {
@@ -41,14 +41,14 @@ eachStore('capacity', api => {
     assert.deepEqual(fits, [4, 8, 12])
   })
 
-  void test('is checked for the whole request: each portion by itself, and the sum', async () => {
+  test('is checked for the whole request: each portion by itself, and the sum', async () => {
     const provider = await api.provider({ VCPU: { total: 10, max_unit: 6 } })
     expectStatus(await take(provider, 6), 204)
     assert.ok(isFull(await take(provider, 5)))
     expectStatus(await take(provider, 4), 204)
   })
 
-  void test('a consumer’s own claims make room for its next ones', async () => {
+  test('a consumer’s own claims make room for its next ones', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumer = randomUUID()
     for (const [generation, amount] of [10, 8, 10, 1, 10].entries()) {
@@ -62,7 +62,7 @@ eachStore('capacity', api => {
     assert.deepEqual(await api.usages(provider), { VCPU: 10 })
   })
 
-  void test('may be lowered below what is in use; nobody new gets in until enough have gone', async () => {
+  test('may be lowered below what is in use; nobody new gets in until enough have gone', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const consumers = Array.from({ length: 5 }, () => randomUUID())
     for (const consumer of consumers) expectStatus(await api.claim(consumer, { [provider]: { VCPU: 2 } }), 204)
@@ -78,7 +78,7 @@ eachStore('capacity', api => {
     await api.fsck()
   })
 
-  void test('an over-full provider may be rewritten, lowered and handed on, but not raised', async () => {
+  test('an over-full provider may be rewritten, lowered and handed on, but not raised', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const [one, two] = [randomUUID(), randomUUID()]
     const claim = (consumer: string, amount: number, generation: number | null) =>
@@ -94,7 +94,7 @@ eachStore('capacity', api => {
     await api.fsck()
   })
 
-  void test('an inventory that was raised again has its room again', async () => {
+  test('an inventory that was raised again has its room again', async () => {
     const provider = await api.provider({ VCPU: 10 })
     expectStatus(await take(provider, 8), 204)
     expectStatus(await api.setInventories(provider, { VCPU: 4 }), 200)
@@ -105,7 +105,7 @@ eachStore('capacity', api => {
     await api.fsck()
   })
 
-  void test('agrees with used + wanted ≤ (total − reserved) × ratio for any numbers', async () => {
+  test('agrees with used + wanted ≤ (total − reserved) × ratio for any numbers', async () => {
     const terms = fc.record({
       total: fc.integer({ min: 1, max: 50 }),
       reserved: fc.integer({ min: 0, max: 10 }),

@@ -9,7 +9,7 @@ const INT_MAX = 2_147_483_647
 const DEFAULTS = { reserved: 0, min_unit: 1, max_unit: INT_MAX, step_size: 1, allocation_ratio: 1 }
 
 eachStore('inventories', api => {
-  void test('get defaults for what is left out', async () => {
+  test('get defaults for what is left out', async () => {
     const provider = await api.provider({ VCPU: 4 })
     const path = `/resource_providers/${provider}/inventories`
     const expected = { total: 4, ...DEFAULTS }
@@ -17,7 +17,7 @@ eachStore('inventories', api => {
     assert.deepEqual((await api.get(`${path}/VCPU`)).body, { ...expected, resource_provider_generation: 1 })
   })
 
-  void test('take whole numbers in their ranges and nothing else', async () => {
+  test('take whole numbers in their ranges and nothing else', async () => {
     const provider = await api.provider()
     const post = (terms: object) =>
       api.post(`/resource_providers/${provider}/inventories`, { resource_class: 'VCPU', total: 10, ...terms })
@@ -34,7 +34,7 @@ eachStore('inventories', api => {
     assert.equal((await api.get(`/resource_providers/${provider}/inventories/VCPU`)).body.allocation_ratio, 3.4e38)
   })
 
-  void test('may be reserved to the last from 1.26 on, and never beyond', async () => {
+  test('may be reserved to the last from 1.26 on, and never beyond', async () => {
     const provider = await api.provider()
     const put = (reserved: number, version: string) =>
       api.put(
@@ -47,7 +47,7 @@ eachStore('inventories', api => {
     expectStatus(await put(4, '1.26'), 200)
   })
 
-  void test('each change counts one generation, and a wrong generation changes nothing', async () => {
+  test('each change counts one generation, and a wrong generation changes nothing', async () => {
     const provider = await api.provider()
     const path = `/resource_providers/${provider}/inventories`
     const set = (generation: number, total: number) =>
@@ -66,7 +66,7 @@ eachStore('inventories', api => {
     assert.equal(await api.generation(provider), 6)
   })
 
-  void test('unknown classes and absent inventories are told apart', async () => {
+  test('unknown classes and absent inventories are told apart', async () => {
     const provider = await api.provider({ VCPU: 4 })
     const path = `/resource_providers/${provider}/inventories`
     const body = { total: 1, resource_provider_generation: 1 }
@@ -81,7 +81,7 @@ eachStore('inventories', api => {
     expectStatus(await api.post(path, { resource_class: 'VCPU', total: 1 }), 409)
   })
 
-  void test('in use are not removed, and say so with the code of the way it was tried', async () => {
+  test('in use are not removed, and say so with the code of the way it was tried', async () => {
     const provider = await api.provider({ VCPU: 4, DISK_GB: 4 })
     expectStatus(await api.claim(randomUUID(), { [provider]: { VCPU: 1 } }), 204)
     const path = `/resource_providers/${provider}/inventories`

@@ -8,7 +8,7 @@ import { eachStore } from '../support/stores.ts'
 const newUuids = (count: number) => Array.from({ length: count }, () => randomUUID() as string)
 
 eachStore('POST /allocations', api => {
-  void test('accepts a collection of allocation requests for multiple consumers and saves all of them', async () => {
+  test('accepts a collection of allocation requests for multiple consumers and saves all of them', async () => {
     const [target, disk] = [await api.provider({ VCPU: 8, MEMORY_MB: 4096 }), await api.provider({ DISK_GB: 100 })]
     const [instance, migration] = newUuids(2) as [string, string]
     const answer = await api.post('/allocations', {
@@ -22,7 +22,7 @@ eachStore('POST /allocations', api => {
     assert.deepEqual(await api.usages(target), { VCPU: 4, MEMORY_MB: 2048 })
   })
 
-  void test('allocations from multiple logical users are handled correctly', async () => {
+  test('allocations from multiple logical users are handled correctly', async () => {
     const provider = await api.provider({ VCPU: 8 })
     const [one, two] = newUuids(2) as [string, string]
     const claims = { [provider]: { VCPU: 1 } }
@@ -39,7 +39,7 @@ eachStore('POST /allocations', api => {
     }
   })
 
-  void test('an empty value for the allocations key means that the allocations of that consumer are removed', async () => {
+  test('an empty value for the allocations key means that the allocations of that consumer are removed', async () => {
     const provider = await api.provider({ VCPU: 8 })
     for (const version of ['1.13', '1.39']) {
       const [stays, goes] = newUuids(2) as [string, string]
@@ -53,7 +53,7 @@ eachStore('POST /allocations', api => {
     assert.deepEqual(await api.usages(provider), { VCPU: 2 })
   })
 
-  void test('a move changes the instance claim into a migration claim in one request', async () => {
+  test('a move changes the instance claim into a migration claim in one request', async () => {
     const [source, target] = [await api.provider({ VCPU: 2 }), await api.provider({ VCPU: 2 })]
     const [instance, migration] = newUuids(2) as [string, string]
     const all = { VCPU: 2 }
@@ -75,7 +75,7 @@ eachStore('POST /allocations', api => {
     await api.fsck()
   })
 
-  void test('a full provider can be handed from one consumer to another, whatever their order in the body', async () => {
+  test('a full provider can be handed from one consumer to another, whatever their order in the body', async () => {
     const provider = await api.provider({ VCPU: 1 })
     let [has, hasNot] = newUuids(2).sort() as [string, string]
     expectStatus(await api.claim(has, { [provider]: { VCPU: 1 } }), 204)
@@ -102,7 +102,7 @@ eachStore('POST /allocations', api => {
     ['a provider has no such inventory', 409, (p: string) => consumerBody({ [p]: { MEMORY_MB: 1 } })],
     ['a consumer generation does not match', 409, (p: string) => consumerBody({ [p]: { VCPU: 1 } }, 7)],
   ] as const) {
-    void test(`fails all of them when ${what}`, async () => {
+    test(`fails all of them when ${what}`, async () => {
       const provider = await api.provider({ VCPU: 10, DISK_GB: { total: 10, step_size: 2 } })
       const consumers = newUuids(6)
       const changed = consumers[0]!
@@ -121,7 +121,7 @@ eachStore('POST /allocations', api => {
     })
   }
 
-  void test('sums what its consumers want of one inventory', async () => {
+  test('sums what its consumers want of one inventory', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const post = (amounts: readonly number[]) =>
       api.post(
@@ -134,21 +134,21 @@ eachStore('POST /allocations', api => {
     assert.ok(isFull(await post([1])))
   })
 
-  void test('counts one generation for a provider, however many consumers name it', async () => {
+  test('counts one generation for a provider, however many consumers name it', async () => {
     const provider = await api.provider({ VCPU: 10 })
     const body = Object.fromEntries(newUuids(5).map(uuid => [uuid, consumerBody({ [provider]: { VCPU: 1 } })]))
     expectStatus(await api.post('/allocations', body), 204)
     assert.equal(await api.generation(provider), 2)
   })
 
-  void test('takes a thousand consumers at once', async () => {
+  test('takes a thousand consumers at once', async () => {
     const provider = await api.provider({ VCPU: 1000 })
     const body = Object.fromEntries(newUuids(1000).map(uuid => [uuid, consumerBody({ [provider]: { VCPU: 1 } })]))
     expectStatus(await api.post('/allocations', body), 204)
     assert.deepEqual(await api.usages(provider), { VCPU: 1000 })
   })
 
-  void test('is there from 1.13 on, and needs at least one consumer with a uuid', async () => {
+  test('is there from 1.13 on, and needs at least one consumer with a uuid', async () => {
     expectStatus(await api.post('/allocations', {}, { version: '1.12' }), 404)
     expectStatus(await api.post('/allocations', {}), 400)
     expectStatus(await api.post('/allocations', { 'not-a-uuid': consumerBody({}) }), 400)

@@ -22,7 +22,7 @@ eachStore('the reshaper', api => {
   const moved = (root: string, child: string, generation: number | null = 1) =>
     consumerBody({ [root]: { DISK_GB: 10 }, [child]: { VCPU: 2 } }, generation)
 
-  void test('moves an inventory with all claims on it to another provider', async () => {
+  test('moves an inventory with all claims on it to another provider', async () => {
     const { root, child, consumers } = await arrange(api)
     const [before, childBefore] = [await api.generation(root), await api.generation(child)]
     const answer = await api.post('/reshaper', {
@@ -37,7 +37,7 @@ eachStore('the reshaper', api => {
     await api.fsck()
   })
 
-  void test('refuses to take away what consumers outside the request still use, and changes nothing', async () => {
+  test('refuses to take away what consumers outside the request still use, and changes nothing', async () => {
     const { root, child, consumers } = await arrange(api)
     const before = [await api.usages(root), await api.generation(root), await api.claims(consumers[0])]
     const answer = await api.post('/reshaper', {
@@ -50,7 +50,7 @@ eachStore('the reshaper', api => {
     await api.fsck()
   })
 
-  void test('refuses claims that do not fit, unknown names and stale generations, and changes nothing', async () => {
+  test('refuses claims that do not fit, unknown names and stale generations, and changes nothing', async () => {
     const { root, child, consumers } = await arrange(api)
     const allocations = Object.fromEntries(consumers.map(consumer => [consumer, moved(root, child)]))
     const inventories = {
@@ -82,7 +82,7 @@ eachStore('the reshaper', api => {
     await api.fsck()
   })
 
-  void test('removes a consumer whose allocations are empty, and may touch inventories only', async () => {
+  test('removes a consumer whose allocations are empty, and may touch inventories only', async () => {
     const { root, consumers } = await arrange(api)
     const inventories = { [root]: await inventory(root, { VCPU: 8, DISK_GB: 100 }) }
     const allocations = { [consumers[0]]: consumerBody({}, 1) }
@@ -94,7 +94,7 @@ eachStore('the reshaper', api => {
     await api.fsck()
   })
 
-  void test('is there from 1.30 on', async () => {
+  test('is there from 1.30 on', async () => {
     expectStatus(await api.post('/reshaper', {}, { version: '1.29' }), 404)
     expectStatus(await api.post('/reshaper', {}, { version: '1.30' }), 400)
   })

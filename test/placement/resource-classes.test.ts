@@ -5,7 +5,7 @@ import { expectStatus } from '../support/placement.ts'
 import { eachStore } from '../support/stores.ts'
 
 eachStore('resource classes', api => {
-  void test('come with the standard ones', async () => {
+  test('come with the standard ones', async () => {
     const { body } = expectStatus(await api.get('/resource_classes'), 200)
     const names = new Set((body.resource_classes as { name: string }[]).map(({ name }) => name))
     for (const name of ['VCPU', 'MEMORY_MB', 'DISK_GB', 'PCPU', 'VGPU', 'FPGA']) assert.ok(names.has(name), name)
@@ -15,7 +15,7 @@ eachStore('resource classes', api => {
     })
   })
 
-  void test('are made by POST once, and by PUT as often as one likes', async () => {
+  test('are made by POST once, and by PUT as often as one likes', async () => {
     const made = expectStatus(await api.post('/resource_classes', { name: 'CUSTOM_A' }), 201)
     assert.match(made.headers['location']!, /\/placement\/resource_classes\/CUSTOM_A$/)
     expectStatus(await api.post('/resource_classes', { name: 'CUSTOM_A' }), 409)
@@ -23,7 +23,7 @@ eachStore('resource classes', api => {
     expectStatus(await api.put('/resource_classes/CUSTOM_B'), 201)
   })
 
-  void test('are named in capitals and begin with CUSTOM_', async () => {
+  test('are named in capitals and begin with CUSTOM_', async () => {
     const names = [
       'VCPU',
       'custom_a',
@@ -41,18 +41,20 @@ eachStore('resource classes', api => {
     expectStatus(await api.post('/resource_classes', { name: `CUSTOM_${'A'.repeat(248)}` }), 201)
   })
 
-  void test('are renamed by PUT up to 1.6', async () => {
+  test('are renamed by PUT up to 1.6', async () => {
     const old = { version: '1.6' }
     expectStatus(await api.post('/resource_classes', { name: 'CUSTOM_OLD' }), 201)
     const { body } = expectStatus(await api.put('/resource_classes/CUSTOM_OLD', { name: 'CUSTOM_NEW' }, old), 200)
     assert.equal(body.name, 'CUSTOM_NEW')
     expectStatus(await api.get('/resource_classes/CUSTOM_OLD'), 404)
     expectStatus(await api.put('/resource_classes/VCPU', { name: 'CUSTOM_X' }, old), 400)
-    expectStatus(await api.put('/resource_classes/CUSTOM_NEW', { name: 'CUSTOM_NEW' }, old), 409)
+    expectStatus(await api.put('/resource_classes/CUSTOM_NEW', { name: 'CUSTOM_NEW' }, old), 200)
+    expectStatus(await api.put('/resource_classes/CUSTOM_TAKEN'), 201)
+    expectStatus(await api.put('/resource_classes/CUSTOM_NEW', { name: 'CUSTOM_TAKEN' }, old), 409)
     expectStatus(await api.put('/resource_classes/CUSTOM_NONE', { name: 'CUSTOM_X' }, old), 404)
   })
 
-  void test('keep their claims through a renaming', async () => {
+  test('keep their claims through a renaming', async () => {
     expectStatus(await api.put('/resource_classes/CUSTOM_BEFORE'), 201)
     const provider = await api.provider({ CUSTOM_BEFORE: 5 })
     const consumer = crypto.randomUUID()
@@ -63,7 +65,7 @@ eachStore('resource classes', api => {
     await api.fsck()
   })
 
-  void test('go unless they are standard, unknown or in use', async () => {
+  test('go unless they are standard, unknown or in use', async () => {
     expectStatus(await api.put('/resource_classes/CUSTOM_GONE'), 201)
     const provider = await api.provider({ CUSTOM_GONE: 1 })
     expectStatus(await api.del('/resource_classes/CUSTOM_GONE'), 409)

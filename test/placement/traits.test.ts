@@ -7,7 +7,7 @@ import { eachStore } from '../support/stores.ts'
 eachStore('traits', api => {
   const traits = async (query: string): Promise<string[]> => (await api.get(`/traits?${query}`)).body.traits
 
-  void test('are found by name, by beginning, and by whether a provider has them', async () => {
+  test('are found by name, by beginning, and by whether a provider has them', async () => {
     for (const name of ['CUSTOM_ONE', 'CUSTOM_TWO']) expectStatus(await api.put(`/traits/${name}`), 201)
     const provider = await api.provider()
     const body = { traits: ['CUSTOM_ONE', 'HW_CPU_X86_AVX2'], resource_provider_generation: 0 }
@@ -21,12 +21,12 @@ eachStore('traits', api => {
     }
   })
 
-  void test('a % or _ in a beginning means itself', async () => {
+  test('a % or _ in a beginning means itself', async () => {
     assert.deepEqual(await traits('name=startswith:%25'), [])
     assert.deepEqual(await traits('name=startswith:C_STOM'), [])
   })
 
-  void test('are made once and confirmed after, if they are custom', async () => {
+  test('are made once and confirmed after, if they are custom', async () => {
     expectStatus(await api.put('/traits/CUSTOM_MADE'), 201)
     expectStatus(await api.put('/traits/CUSTOM_MADE'), 204)
     expectStatus(await api.get('/traits/CUSTOM_MADE'), 204)
@@ -34,7 +34,7 @@ eachStore('traits', api => {
     for (const name of names) expectStatus(await api.put(`/traits/${name}`), 400)
   })
 
-  void test('go unless they are standard, unknown or in use', async () => {
+  test('go unless they are standard, unknown or in use', async () => {
     expectStatus(await api.put('/traits/CUSTOM_GONE'), 201)
     const path = `/resource_providers/${await api.provider()}/traits`
     expectStatus(await api.put(path, { traits: ['CUSTOM_GONE'], resource_provider_generation: 0 }), 200)
@@ -45,7 +45,7 @@ eachStore('traits', api => {
     expectStatus(await api.del('/traits/HW_CPU_X86_AVX2'), 400)
   })
 
-  void test('of a provider raise its generation only when the set changes', async () => {
+  test('of a provider raise its generation only when the set changes', async () => {
     const provider = await api.provider()
     const path = `/resource_providers/${provider}/traits`
     const put = (traits: string[], generation: number) =>

@@ -6,7 +6,7 @@ import { expectStatus } from '../support/placement.ts'
 import { eachStore } from '../support/stores.ts'
 
 eachStore('usages', api => {
-  void test('of a provider list every inventory, used or not', async () => {
+  test('of a provider list every inventory, used or not', async () => {
     const provider = await api.provider({ VCPU: 4, MEMORY_MB: 1024 })
     assert.deepEqual(await api.usages(provider), { VCPU: 0, MEMORY_MB: 0 })
     const consumer = randomUUID()
@@ -16,7 +16,7 @@ eachStore('usages', api => {
     assert.deepEqual(await api.usages(provider), { VCPU: 0, MEMORY_MB: 0 })
   })
 
-  void test('of a project are summed over providers, and told apart by user', async () => {
+  test('of a project are summed over providers, and told apart by user', async () => {
     const project_id = randomUUID()
     const providers = [await api.provider({ VCPU: 10 }), await api.provider({ VCPU: 10, DISK_GB: 10 })]
     const [one, two] = providers as [string, string]
@@ -33,7 +33,7 @@ eachStore('usages', api => {
     assert.deepEqual(await usages('&user_id=nobody'), {})
   })
 
-  void test('are grouped by consumer type from 1.38 on', async () => {
+  test('are grouped by consumer type from 1.38 on', async () => {
     const project_id = randomUUID()
     const provider = await api.provider({ VCPU: 100 })
     const claim = async (amount: number, consumer_type: string) =>
@@ -60,7 +60,7 @@ eachStore('usages', api => {
     assert.deepEqual(await usages('&consumer_type=NONE'), {})
   })
 
-  void test('need a project and take only what they know', async () => {
+  test('need a project and take only what they know', async () => {
     for (const query of [
       '',
       '?user_id=u',

@@ -49,7 +49,7 @@ eachStore('on the wire', api => {
   before(() => arrange(api))
 
   for (const { what, line, headers = [], body = '', statuses = [400] } of BAD) {
-    void test(`${what} is refused`, async () => {
+    test(`${what} is refused`, async () => {
       const state = await stateOf(api)
       const answer = await rawAnswer(api.origin, { line, headers: [...headers, 'x-auth-token: admin'], body })
       assert.ok(statuses.includes(answer.status), `${answer.status}: ${answer.text}`)

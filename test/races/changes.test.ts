@@ -7,11 +7,11 @@ import { eachRace } from '../support/stores.ts'
 import { chance, clients, inParallel } from './clients.ts'
 
 eachRace('claims and changes at once', api => {
-  void test('an inventory that grows and shrinks is never sold beyond its largest size', async () => {
+  test('an inventory that grows and shrinks is never sold beyond its largest size', async () => {
     const provider = await api.provider({ VCPU: 50 })
     const below = chance(2)
     const held: string[] = []
-    await inParallel(48, 900, async index => {
+    await inParallel(48, 500, async index => {
       if (index % 9 === 0) {
         const answer = await api.setInventories(provider, { VCPU: 20 + below(60) })
         return expectStatus(answer, 200, 409)
@@ -28,7 +28,7 @@ eachRace('claims and changes at once', api => {
     await api.fsck()
   })
 
-  void test('an inventory is removed or claimed, not both', async () => {
+  test('an inventory is removed or claimed, not both', async () => {
     for (let round = 0; round < 10; round++) {
       const provider = await api.provider({ VCPU: 50, DISK_GB: 50 })
       const path = `/resource_providers/${provider}/inventories`
@@ -43,7 +43,7 @@ eachRace('claims and changes at once', api => {
     await api.fsck()
   })
 
-  void test('a provider is deleted or claimed, not both', async () => {
+  test('a provider is deleted or claimed, not both', async () => {
     for (let round = 0; round < 10; round++) {
       const provider = await api.provider({ VCPU: 50 })
       const consumers = Array.from({ length: 20 }, () => randomUUID())
@@ -62,7 +62,7 @@ eachRace('claims and changes at once', api => {
     await api.fsck()
   })
 
-  void test('a class or trait is deleted or used, not both', async () => {
+  test('a class or trait is deleted or used, not both', async () => {
     for (let round = 0; round < 10; round++) {
       const name = `CUSTOM_FLEETING_${round}`
       const provider = await api.provider()
@@ -89,7 +89,7 @@ eachRace('claims and changes at once', api => {
     await api.fsck()
   })
 
-  void test('of many writers with the same provider generation exactly one wins', async () => {
+  test('of many writers with the same provider generation exactly one wins', async () => {
     const provider = await api.provider()
     const path = `/resource_providers/${provider}`
     for (const [what, body] of [
@@ -111,12 +111,11 @@ eachRace('claims and changes at once', api => {
     }
   })
 
-  void test('reshaping back and forth while others claim keeps every claim', async () => {
+  test('reshaping back and forth while others claim keeps every claim', async () => {
     const [one, two] = [await api.provider({ VCPU: 1000 }), await api.provider({ DISK_GB: 1000 })]
     const mover = randomUUID()
     expectStatus(await api.claim(mover, { [one]: { VCPU: 3 } }), 204)
     const consumers = Array.from({ length: 16 }, () => randomUUID())
-    let reshaped = 0
     await clients(20, async index => {
       for (let round = 0; round < 15; round++) {
         if (index < 16) {
@@ -137,14 +136,14 @@ eachRace('claims and changes at once', api => {
           },
           allocations: { [mover]: consumerBody({ [to]: { VCPU: 3 } }, at.body.consumer_generation) },
         })
-        if (expectStatus(answer, 204, 409).status === 204) reshaped++
-        else assert.equal(errorCode(answer), 'placement.concurrent_update')
+        if (expectStatus(answer, 204, 409).status === 409) {
+          assert.equal(errorCode(answer), 'placement.concurrent_update')
+        }
       }
     })
     const mine = await api.claims(mover)
     assert.deepEqual(Object.values(mine), [{ VCPU: 3 }])
     for (const consumer of consumers) assert.deepEqual(await api.claims(consumer), { [two]: { DISK_GB: 15 } })
-    assert.ok(reshaped >= 0)
     await api.fsck()
   })
 })

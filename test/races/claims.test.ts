@@ -7,7 +7,7 @@ import { eachRace } from '../support/stores.ts'
 import { clients, inParallel } from './clients.ts'
 
 eachRace('claims in a race', api => {
-  void test('64 clients fill one provider to exactly its capacity', async () => {
+  test('64 clients fill one provider to exactly its capacity', async () => {
     const capacity = 640
     const provider = await api.provider({ VCPU: capacity })
     const granted = await clients(64, async () => {
@@ -28,7 +28,7 @@ eachRace('claims in a race', api => {
     await api.fsck()
   })
 
-  void test('64 clients with amounts of every size leave less room than the smallest refused', async () => {
+  test('64 clients with amounts of every size leave less room than the smallest refused', async () => {
     const capacity = 1000
     const provider = await api.provider({ MEMORY_MB: capacity })
     const outcomes = await inParallel(64, 400, async index => {
@@ -45,7 +45,7 @@ eachRace('claims in a race', api => {
     await api.fsck()
   })
 
-  void test('claims on two providers in opposite order all succeed', async () => {
+  test('claims on two providers in opposite order all succeed', async () => {
     const [one, two] = [await api.provider({ VCPU: 100_000 }), await api.provider({ VCPU: 100_000 })]
     await inParallel(64, 600, async index => {
       const [first, second] = index % 2 === 0 ? [one, two] : [two, one]
@@ -60,7 +60,7 @@ eachRace('claims in a race', api => {
     await api.fsck()
   })
 
-  void test('a POST that fails at its last consumer leaves no trace, however many try', async () => {
+  test('a POST that fails at its last consumer leaves no trace, however many try', async () => {
     const [roomy, full] = [await api.provider({ VCPU: 100_000 }), await api.provider({ VCPU: 1 })]
     expectStatus(await api.claim(randomUUID(), { [full]: { VCPU: 1 } }), 204)
     const generation = await api.generation(roomy)

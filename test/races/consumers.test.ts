@@ -10,7 +10,7 @@ import { chance, inParallel } from './clients.ts'
 const UNCHECKED = { version: '1.27' }
 
 eachRace('the same consumers', api => {
-  void test('rewriting, moving and releasing them at once is refused for lack of room only', async () => {
+  test('rewriting, moving and releasing them at once is refused for lack of room only', async () => {
     const providers = await Promise.all(Array.from({ length: 4 }, () => api.provider({ VCPU: 12, MEMORY_MB: 4096 })))
     const consumers = Array.from({ length: 6 }, () => randomUUID())
     const below = chance(1)
@@ -25,7 +25,7 @@ eachRace('the same consumers', api => {
     await api.fsck()
   })
 
-  void test('swapping claims between two consumers in one POST never loses or doubles one', async () => {
+  test('swapping claims between two consumers in one POST never loses or doubles one', async () => {
     // Full all the time: a swap that were not atomic would find no room, or leave some.
     const provider = await api.provider({ VCPU: 1 })
     const pair = [randomUUID(), randomUUID()] as const
@@ -42,7 +42,7 @@ eachRace('the same consumers', api => {
     await api.fsck()
   })
 
-  void test('of many writers with the same consumer generation exactly one wins', async () => {
+  test('of many writers with the same consumer generation exactly one wins', async () => {
     const provider = await api.provider({ VCPU: 1000 })
     const consumer = randomUUID()
     for (let generation = 0; generation < 8; generation++) {
@@ -60,7 +60,7 @@ eachRace('the same consumers', api => {
     await api.fsck()
   })
 
-  void test('POSTs that share consumers in opposite order neither deadlock nor mix', async () => {
+  test('POSTs that share consumers in opposite order neither deadlock nor mix', async () => {
     const provider = await api.provider({ VCPU: 1_000_000 })
     const consumers = Array.from({ length: 8 }, () => randomUUID())
     await inParallel(64, 300, async index => {

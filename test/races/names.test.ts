@@ -11,7 +11,7 @@ const ROUNDS = 5
 const CROWD = 32
 
 eachRace('creators of the same', api => {
-  void test('provider name: one 200, the rest 409', async () => {
+  test('provider name: one 200, the rest 409', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const name = `same-name-${round}`
       const answers = await clients(CROWD, () => api.post('/resource_providers', { name }))
@@ -19,40 +19,40 @@ eachRace('creators of the same', api => {
     }
   })
 
-  void test('provider uuid: one 200, the rest 409', async () => {
+  test('provider uuid: one 200, the rest 409', async () => {
     const uuid = randomUUID()
     const answers = await clients(CROWD, index => api.post('/resource_providers', { name: `twin-${index}`, uuid }))
     oneOf(answers, { made: 200, told: 409, code: 'placement.duplicate_name' })
   })
 
-  void test('new name for different providers: one 200, the rest 409', async () => {
+  test('new name for different providers: one 200, the rest 409', async () => {
     const uuids = await Promise.all(Array.from({ length: 8 }, () => api.provider()))
     const answers = await clients(8, i => api.put(`/resource_providers/${uuids[i]}`, { name: 'the-one' }))
     oneOf(answers, { made: 200, told: 409, code: 'placement.duplicate_name' })
   })
 
-  void test('resource class by POST: one 201, the rest 409', async () => {
+  test('resource class by POST: one 201, the rest 409', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const name = `CUSTOM_SAME_${round}`
       oneOf(await clients(CROWD, () => api.post('/resource_classes', { name })), { made: 201, told: 409 })
     }
   })
 
-  void test('resource class by PUT: one 201, the rest 204', async () => {
+  test('resource class by PUT: one 201, the rest 204', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await clients(CROWD, () => api.put(`/resource_classes/CUSTOM_PUT_${round}`))
       oneOf(answers, { made: 201, told: 204 })
     }
   })
 
-  void test('trait: one 201, the rest 204', async () => {
+  test('trait: one 201, the rest 204', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await clients(CROWD, () => api.put(`/traits/CUSTOM_TRAIT_${round}`))
       oneOf(answers, { made: 201, told: 204 })
     }
   })
 
-  void test('inventory: one 201, the rest 409', async () => {
+  test('inventory: one 201, the rest 409', async () => {
     const provider = await api.provider()
     const body = { resource_class: 'VCPU', total: 4, resource_provider_generation: 0 }
     const answers = await clients(CROWD, () => api.post(`/resource_providers/${provider}/inventories`, body))
@@ -60,7 +60,7 @@ eachRace('creators of the same', api => {
     await api.fsck()
   })
 
-  void test('consumer: one 204, the rest 409', async () => {
+  test('consumer: one 204, the rest 409', async () => {
     const provider = await api.provider({ VCPU: 100 })
     for (let round = 0; round < ROUNDS; round++) {
       const consumer = randomUUID()

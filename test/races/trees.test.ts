@@ -7,10 +7,10 @@ import { eachRace } from '../support/stores.ts'
 import { chance, clients, inParallel } from './clients.ts'
 
 eachRace('provider trees in a race', api => {
-  void test('re-parenting everything at once never makes a loop', async () => {
+  test('re-parenting everything at once never makes a loop', async () => {
     const uuids = await Promise.all(Array.from({ length: 8 }, () => api.provider()))
     const below = chance(3)
-    await inParallel(48, 600, async () => {
+    await inParallel(48, 250, async () => {
       const [child, parent] = [uuids[below(8)]!, uuids[below(8)]!]
       // 400: it would have been a loop.
       expectStatus(await move(api, child, below(4) === 0 ? null : parent), 200, 400)
@@ -19,7 +19,7 @@ eachRace('provider trees in a race', api => {
     await api.fsck()
   })
 
-  void test('two that take each other as parent: one succeeds, the other would be a loop', async () => {
+  test('two that take each other as parent: one succeeds, the other would be a loop', async () => {
     for (let round = 0; round < 10; round++) {
       const [one, two] = [await api.provider(), await api.provider()]
       const answers = await Promise.all([move(api, one, two), move(api, two, one)])
@@ -31,7 +31,7 @@ eachRace('provider trees in a race', api => {
     await api.fsck()
   })
 
-  void test('children made under a parent that moves share its root', async () => {
+  test('children made under a parent that moves share its root', async () => {
     const [left, right, parent] = [await api.provider(), await api.provider(), await api.provider()]
     const made: string[] = []
     await clients(16, async index => {
@@ -45,7 +45,7 @@ eachRace('provider trees in a race', api => {
     await api.fsck()
   })
 
-  void test('a provider that moves stays there for everyone else', async () => {
+  test('a provider that moves stays there for everyone else', async () => {
     const [left, right] = [await api.provider(), await api.provider()]
     const child = await api.provider({ VCPU: 1000 }, { parent: left })
     await clients(24, async index => {
@@ -59,7 +59,7 @@ eachRace('provider trees in a race', api => {
     await api.fsck()
   })
 
-  void test('a parent is deleted or gets a child, not both', async () => {
+  test('a parent is deleted or gets a child, not both', async () => {
     for (let round = 0; round < 10; round++) {
       const parent = await api.provider()
       const body = { name: `child-${randomUUID()}`, parent_provider_uuid: parent }

@@ -6,7 +6,7 @@ import { runHoldfast, spawnServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 eachDatabase('holdfast migrate', databases => {
-  void test('is what `api` and `fsck` ask for, may be run twice, and makes them content', async () => {
+  test('is what `api` and `fsck` ask for, may be run twice, and makes them content', async () => {
     const database = await databases.create()
     for (const command of ['api', 'fsck']) {
       const refused = await runHoldfast([command, '--port', '0', '--database', database]).exit
@@ -29,7 +29,7 @@ eachDatabase('holdfast migrate', databases => {
     assert.equal((await runHoldfast(['fsck', '--database', database]).exit).code, 0)
   })
 
-  void test('from two processes at once brings the database up once', async () => {
+  test('from two processes at once brings the database up once', async () => {
     const database = await databases.create()
     const both = [1, 2].map(() => runHoldfast(['migrate', '--database', database]).exit)
     const exits = await Promise.all(both)

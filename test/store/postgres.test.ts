@@ -23,7 +23,7 @@ after(async () => {
   await postgres.stop()
 })
 
-void test('while PostgreSQL is away every request is told to come back, and then all is well without a restart', async () => {
+test('while PostgreSQL is away every request is told to come back, and then all is well without a restart', async () => {
   const provider = await api.provider({ VCPU: 10 })
   const claims = { [provider]: { VCPU: 1 } }
   expectStatus(await api.claim(randomUUID(), claims), 204)
@@ -49,7 +49,7 @@ void test('while PostgreSQL is away every request is told to come back, and then
   await api.fsck()
 })
 
-void test('a PostgreSQL that is killed in the middle of claims has all that were answered', async () => {
+test('a PostgreSQL that is killed in the middle of claims has all that were answered', async () => {
   const provider = await api.provider({ VCPU: 1_000_000 })
   const granted: string[] = []
   const done = new AbortController()
@@ -75,7 +75,7 @@ void test('a PostgreSQL that is killed in the middle of claims has all that were
   await api.fsck()
 })
 
-void test('a server that finds no PostgreSQL says so and exits', async () => {
+test('a server that finds no PostgreSQL says so and exits', async () => {
   const { code, stderr } = await runHoldfast([
     'serve',
     '--port',

@@ -31,7 +31,7 @@ function* add(name: string, fails = false): Write<void> {
   if (fails) throw problem('class_not_found', { name })
 }
 
-void test('writes that wait share one commit, and one of them that fails takes nobody along', async () => {
+test('writes that wait share one commit, and one of them that fails takes nobody along', async () => {
   const { store, batches } = await openNew('group.db')
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) => store.write(() => add(`GROUP_${i}`, i === 7))),
@@ -46,7 +46,7 @@ void test('writes that wait share one commit, and one of them that fails takes n
   await store.close()
 })
 
-void test('when the file takes no commit, everyone who waits is told, and the next commit is as good as ever', async () => {
+test('when the file takes no commit, everyone who waits is told, and the next commit is as good as ever', async () => {
   const { store, path } = await openNew('busy.db')
   const intruder = new DatabaseSync(path)
   intruder.exec('begin immediate')
@@ -65,7 +65,7 @@ void test('when the file takes no commit, everyone who waits is told, and the ne
   await store.close()
 })
 
-void test('a second server on the same file is refused, and the first goes on', async () => {
+test('a second server on the same file is refused, and the first goes on', async () => {
   const path = join(folder, 'served.db')
   const first = await spawnServer(`sqlite:${path}`)
   const api = new Placement(first.origin)
@@ -80,7 +80,7 @@ void test('a second server on the same file is refused, and the first goes on', 
   await third.stop()
 })
 
-void test('a database in memory is served like any other', async () => {
+test('a database in memory is served like any other', async () => {
   const server = await spawnServer('sqlite::memory:')
   const api = new Placement(server.origin)
   await api.provider({ VCPU: 1 })

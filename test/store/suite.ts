@@ -29,12 +29,12 @@ export function storeSuite(open: () => Promise<Store>): void {
     return rows.map(row => row.name).sort()
   }
 
-  void test('a read sees what an answered write has written', async () => {
+  test('a read sees what an answered write has written', async () => {
     await store.write(() => create('SEEN'))
     assert.deepEqual(await names('SEEN'), ['SEEN'])
   })
 
-  void test('a write sees its own statements', async () => {
+  test('a write sees its own statements', async () => {
     const found = await store.write(function* () {
       yield* create('OWN')
       return yield* one(sql.traitByName({ name: 'OWN' }))
@@ -43,7 +43,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     assert.equal(found.created_at, NOW)
   })
 
-  void test('a write that fails leaves nothing, wherever it fails', async () => {
+  test('a write that fails leaves nothing, wherever it fails', async () => {
     const failing = store.write(function* () {
       yield* create('HALF_1')
       yield* create('HALF_2')
@@ -58,7 +58,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     assert.deepEqual(await names('HALF'), [])
   })
 
-  void test('writes at once are each whole, and one that fails leaves its neighbours alone', async () => {
+  test('writes at once are each whole, and one that fails leaves its neighbours alone', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 60 }, (_, i) =>
         store.write(function* () {
@@ -76,7 +76,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     assert.deepEqual(await names('MANY'), expected)
   })
 
-  void test('all statements of a read see one state, whatever is written meanwhile', async () => {
+  test('all statements of a read see one state, whatever is written meanwhile', async () => {
     const done = new AbortController()
     const writer = (async () => {
       for (let i = 0; !done.signal.aborted; i++) {
@@ -97,7 +97,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     await writer
   })
 
-  void test('of those who create the same thing at once one does, and the others are told so', async () => {
+  test('of those who create the same thing at once one does, and the others are told so', async () => {
     for (let round = 0; round < 5; round++) {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 16 }, () => store.write(() => create(`SAME_${round}`))),
@@ -109,7 +109,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     }
   })
 
-  void test('writes that take the same rows in opposite order all get through', async () => {
+  test('writes that take the same rows in opposite order all get through', async () => {
     await store.write(() => runAll(['ONE', 'TWO'].map(name => sql.addTrait({ name, now: 0 }))))
     const raise = (names: readonly string[]) =>
       store.write(function* () {
@@ -121,7 +121,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     }
   })
 
-  void test('values come back as they went in', async () => {
+  test('values come back as they went in', async () => {
     const provider = {
       uuid: 'ü-\u{1f600}-\u2028',
       name: `quote ' " \\ % _ ${'x'.repeat(150)}`,
@@ -134,7 +134,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     assert.equal(found.parent_id, null)
   })
 
-  void test('the schema itself refuses to oversell and to take away what is in use', async () => {
+  test('the schema itself refuses to oversell and to take away what is in use', async () => {
     const { inventory, claim } = await store.write(sql.inventoryWithClaim)
     await assert.rejects(
       store.write(() => run(sql.setUse({ ...inventory, used: 11 }))),
@@ -155,7 +155,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     await store.write(() => run(sql.setUse({ ...inventory, used: 10 })))
   })
 
-  void test('whoever keeps a copy hears of each commit before its writer does, and of no failure', async () => {
+  test('whoever keeps a copy hears of each commit before its writer does, and of no failure', async () => {
     const heard: Change[] = []
     store.onCommit(async changes => {
       await Promise.resolve()
@@ -181,7 +181,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     store.onCommit(() => {})
   })
 
-  void test('a database that is up to date stays as it is', async () => {
+  test('a database that is up to date stays as it is', async () => {
     assert.deepEqual(await pendingMigrations(store), [])
     assert.deepEqual(await migrate(store, NOW), [])
     assert.deepEqual(await names('SEEN'), ['SEEN'])

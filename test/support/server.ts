@@ -42,6 +42,10 @@ export function runHoldfast(args: readonly string[], environment: Record<string,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // A test that gives up must not leave its server behind.
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', text => (stdout += text))

@@ -19,7 +19,7 @@ export interface Databases {
 /** One group of tests for each kind of database. */
 export function eachDatabase(name: string, body: (databases: Databases) => void): void {
   for (const kind of ['sqlite', 'postgres'] as const) {
-    void describe(`${name} on ${kind}`, () => {
+    describe(`${name} on ${kind}`, () => {
       const source = kind === 'sqlite' ? sqliteFiles() : postgresDatabases()
       before(() => source.open())
       body({ kind, create: () => source.create() })
@@ -38,7 +38,7 @@ export function eachStore(name: string, body: (api: Placement) => void, settings
 /** As eachStore, and once more with two processes on one PostgreSQL, which take the requests in turn. */
 export function eachRace(name: string, body: (api: Placement) => void): void {
   eachStore(name, body)
-  void describe(`${name} on postgres with two servers`, () => {
+  describe(`${name} on postgres with two servers`, () => {
     const source = postgresDatabases()
     before(() => source.open())
     const start = async () => {

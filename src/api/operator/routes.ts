@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { problemOf } from '../../http/failures.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { checkLedger } from '../../ledger/fsck.ts'
+import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
+import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { explainCandidates } from './explain.ts'
 
@@ -32,7 +33,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/` },
+      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
       ready: '/readyz',
       metrics: '/metrics',
     }))
@@ -51,7 +52,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           next()
         })
         ours.get('/fsck', async () => {
-          const findings = await store.read(checkLedger)
+          const findings = await store.read(checkEverything)
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))

@@ -83,6 +83,21 @@ const ERRORS: Record<ProblemKind, Shape> = {
   claim_exceeds_capacity: { status: 409 },
 
   reshape_unknown_provider: { status: 400, code: 'placement.resource_provider.not_found' },
+
+  // Bare metal's own; none of them is met here.
+  invalid_parameter: { status: 400 },
+  invalid_name_in_path: { status: 400 },
+  version_malformed: { status: 406 },
+  version_unsupported: { status: 406 },
+  version_too_old: { status: 406 },
+  metal_not_found: { status: 404 },
+  node_trait_not_found: { status: 404 },
+  metal_exists: { status: 409 },
+  metal_in_use: { status: 409 },
+  node_locked: { status: 409 },
+  node_refuses: { status: 409 },
+  node_protected: { status: 403 },
+  verb_refused: { status: 400 },
 }
 
 const STATUS = {

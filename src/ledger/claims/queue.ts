@@ -13,25 +13,16 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-export interface QueueOptions {
-  /** Batches under way at once: SQLite has one writer, PostgreSQL can work on one while another goes to disk. */
-  lanes?: number
-  observe?: (granted: number, refused: number) => void
-}
-
 export class ClaimQueue {
   readonly #store: Store
   readonly #clock: Clock
-  readonly #lanes: number
   readonly #observe: (granted: number, refused: number) => void
   #waiting: Waiting[] = []
-  #running = 0
-  #armed = false
+  #running = false
 
-  constructor(store: Store, clock: Clock, { lanes = 1, observe = () => {} }: QueueOptions = {}) {
+  constructor(store: Store, clock: Clock, observe: (granted: number, refused: number) => void = () => {}) {
     this.#store = store
     this.#clock = clock
-    this.#lanes = lanes
     this.#observe = observe
   }
 
@@ -42,18 +33,17 @@ export class ClaimQueue {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject })
-      if (this.#armed || this.#running >= this.#lanes) return
-      this.#armed = true
+      if (this.#running) return
+      this.#running = true
       // After this turn of the loop, so that requests which came in together are decided together.
       setImmediate(() => void this.#run())
     })
   }
 
+  // One batch at a time, on PostgreSQL too: two at once only made both of them smaller.
   async #run(): Promise<void> {
-    this.#armed = false
-    this.#running++
     while (this.#waiting.length > 0) await this.#decide(this.#nextBatch())
-    this.#running--
+    this.#running = false
   }
 
   #nextBatch(): Waiting[] {

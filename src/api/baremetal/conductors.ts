@@ -1,0 +1,38 @@
+// /v1/conductors
+import { type Conductor, findConductor, listConductors } from '../../metal/conductors.ts'
+import * as c from './collection.ts'
+import { linksTo, shownTime } from './links.ts'
+import type { Answer, MetalRequest } from './request.ts'
+
+type Row = Conductor & { uuid: string }
+
+const conductors: c.Resource<Row> = {
+  name: 'conductors',
+  short: ['hostname', 'conductor_group', 'alive', 'links'],
+  fields: ['hostname', 'conductor_group', 'alive', 'drivers', 'created_at', 'updated_at', 'links'],
+  sortKeys: ['hostname', 'conductor_group', 'created_at', 'updated_at'],
+  show: (row, { base }) => ({
+    hostname: row.hostname,
+    conductor_group: row.conductor_group,
+    alive: row.online === 1,
+    drivers: JSON.parse(row.drivers) as string[],
+    created_at: shownTime(row.registered_at),
+    updated_at: shownTime(row.heartbeat_at),
+    links: linksTo(base, `conductors/${row.hostname}`),
+  }),
+}
+
+const PARAMETERS = new Set(c.LIST_PARAMETERS)
+// Pages go on after a name here, where other resources have a uuid.
+const named = (row: Conductor): Row => ({ ...row, uuid: row.hostname })
+
+export async function listAllConductors(request: MetalRequest): Promise<Answer> {
+  request.parameters(PARAMETERS)
+  const rows = await request.context.store.read(listConductors)
+  return c.shownList(conductors, rows.map(named), request, 'conductors', false)
+}
+
+export async function showConductor(request: MetalRequest): Promise<Answer> {
+  const row = await request.context.store.read(() => findConductor(request.param('hostname')))
+  return { status: 200, body: c.shownOne(conductors, named(row), request) }
+}

@@ -1,0 +1,69 @@
+// Failures as bare metal's clients know them: a status, and a string that holds JSON.
+import type { Problem, ProblemKind } from '../../problem.ts'
+
+interface Shape {
+  status: number
+  /** Said by the router and not by a handler: another form inside the string. */
+  router?: true
+}
+
+const ERRORS: Partial<Record<ProblemKind, Shape>> = {
+  malformed_request: { status: 400 },
+  malformed_json: { status: 400 },
+  invalid_body: { status: 400 },
+  invalid_query: { status: 400 },
+  not_acceptable: { status: 406, router: true },
+  too_large: { status: 413 },
+  uri_too_long: { status: 414, router: true },
+  timed_out: { status: 408 },
+  route_not_found: { status: 404, router: true },
+  method_not_allowed: { status: 405, router: true },
+  unauthorized: { status: 401 },
+  forbidden: { status: 403 },
+  unavailable: { status: 503 },
+  internal: { status: 500 },
+
+  invalid_parameter: { status: 400 },
+  invalid_name_in_path: { status: 400, router: true },
+  version_malformed: { status: 406, router: true },
+  version_unsupported: { status: 406, router: true },
+  version_too_old: { status: 406 },
+  metal_not_found: { status: 404 },
+  node_trait_not_found: { status: 404 },
+  metal_exists: { status: 409 },
+  metal_in_use: { status: 409 },
+  node_locked: { status: 409 },
+  node_refuses: { status: 409 },
+  node_protected: { status: 403 },
+  verb_refused: { status: 400 },
+
+  // What the ledger says when a node meets it there.
+  provider_exists: { status: 409 },
+  provider_in_use: { status: 409 },
+  provider_has_children: { status: 409 },
+  inventory_in_use: { status: 409 },
+  consumer_managed: { status: 409 },
+  claim_exceeds_capacity: { status: 409 },
+  trait_unknown: { status: 400 },
+}
+
+const TITLES: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  414: 'Request-URI Too Long',
+}
+const ROUTER_WORDS: Partial<Record<ProblemKind, string>> = {
+  route_not_found: 'The resource could not be found.',
+  method_not_allowed: 'The method is not allowed for this resource.',
+}
+
+export function renderError({ kind, message }: Problem): { status: number; body: string } {
+  const { status, router } = ERRORS[kind] ?? { status: 500 }
+  const inside = router
+    ? { code: status, title: TITLES[status], description: ROUTER_WORDS[kind] ?? message }
+    : { faultcode: status < 500 ? 'Client' : 'Server', faultstring: message, debuginfo: null }
+  return { status, body: JSON.stringify({ error_message: JSON.stringify(inside) }) }
+}

@@ -1,0 +1,16 @@
+// Links, and the other small things that all resources show alike.
+
+export interface Link {
+  href: string
+  rel: 'self' | 'bookmark'
+}
+
+/** The pair that every resource has: one with the version in it, one without. */
+export const linksTo = (base: string, path: string): [Link, Link] => [
+  { href: `${base}/v1/${path}`, rel: 'self' },
+  { href: `${base}/${path}`, rel: 'bookmark' },
+]
+
+/** As clients read times: whole seconds, and with an offset. */
+export const shownTime = (ms: number | null): string | null =>
+  ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}+00:00`

@@ -1,0 +1,189 @@
+// /v1/nodes/X/states, its verbs and its power; maintenance; validation.
+import { setMaintenance } from '../../metal/change.ts'
+import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
+import { findNode, findNodeKey } from '../../metal/nodes.ts'
+import { startPower, startVerb } from '../../metal/transitions.ts'
+import { type Verb, verbOf } from '../../metal/states.ts'
+import { validateNode } from '../../metal/validation.ts'
+import { problem } from '../../problem.ts'
+import { FIELDS, writer } from './node-fields.ts'
+import { nodeIdent } from './nodes.ts'
+import type { Answer, MetalRequest } from './request.ts'
+import type { Word } from './versions.ts'
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+const STATE_FIELDS = [
+  'power_state',
+  'target_power_state',
+  'provision_state',
+  'target_provision_state',
+  'provision_updated_at',
+  'last_error',
+  'console_enabled',
+  'raid_config',
+  'target_raid_config',
+  'boot_mode',
+  'secure_boot',
+].filter(name => name in FIELDS)
+
+export async function showStates(request: MetalRequest): Promise<Answer> {
+  const { store, shelf } = request.context
+  const [node] = await store.read(function* () {
+    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request))])
+  })
+  return { status: 200, body: writer(STATE_FIELDS, request)(node!) }
+}
+
+/** The version that brought a verb, as the client spells it. */
+const VERB_SINCE: Record<string, Word> = {
+  manage: 'manage',
+  provide: 'manage',
+  inspect: 'inspection',
+  abort: 'abort',
+  clean: 'clean',
+  adopt: 'adopt',
+  rescue: 'rescue',
+  unrescue: 'rescue',
+  deploy: 'deployVerbs',
+  undeploy: 'deployVerbs',
+}
+
+interface Argument {
+  verbs: readonly Verb[]
+  needs: Word | null
+  check: (value: unknown) => boolean
+}
+const ARGUMENTS: Record<string, Argument> = {
+  configdrive: {
+    verbs: ['active', 'rebuild'],
+    needs: null,
+    check: value => typeof value === 'string' || isObject(value),
+  },
+  deploy_steps: { verbs: ['active', 'rebuild'], needs: 'deploySteps', check: areSteps },
+  clean_steps: { verbs: ['clean'], needs: 'clean', check: areSteps },
+  rescue_password: { verbs: ['rescue'], needs: 'rescue', check: value => typeof value === 'string' && value !== '' },
+  disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', check: value => typeof value === 'boolean' },
+}
+
+export async function putProvisionState(request: MetalRequest): Promise<Answer> {
+  const { context } = request
+  const ident = nodeIdent(request)
+  const { target, ...given } = request.object()
+  if (typeof target !== 'string') throw refuse('Missing mandatory parameter target.')
+  const needs = Object.hasOwn(VERB_SINCE, target) ? VERB_SINCE[target] : null
+  if (needs) request.require(needs, `The verb ${target}`)
+  const verb = verbOf(target)
+  const args = verbArguments(request, verb, target, given)
+  if (!verb) {
+    const { uuid, provision_state: state } = await context.store.read(() => findNode(ident))
+    throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state })
+  }
+  const order = { verb, word: target, args }
+  const hasWork = await context.store.write(() => startVerb(ident, order, context.drivers, request.now))
+  if (hasWork) context.bell.ring()
+  return { status: 202, location: `/nodes/${request.param('ident')}/states` }
+}
+
+function verbArguments(request: MetalRequest, verb: Verb | null, target: string, given: Json): Json {
+  const args: Json = {}
+  for (const [name, value] of Object.entries(given)) {
+    const known = Object.hasOwn(ARGUMENTS, name) ? ARGUMENTS[name]! : null
+    if (!known) throw refuse(`Unknown member ${name.slice(0, 100)}.`)
+    if (value === null) continue
+    if (known.needs) request.require(known.needs, name)
+    if (!verb || !known.verbs.includes(verb))
+      throw refuse(`${name} is not valid with the verb ${target.slice(0, 100)}.`)
+    if (!known.check(value)) throw refuse(`Invalid value for ${name}.`)
+    args[name] = value
+  }
+  if (args['configdrive'] !== undefined) {
+    if (verb === 'rebuild') request.require('rebuildConfigdrive', 'configdrive with rebuild')
+    if (isObject(args['configdrive'])) request.require('jsonConfigdrive', 'configdrive as an object')
+  }
+  if (verb === 'clean' && args['clean_steps'] === undefined)
+    throw refuse('"clean_steps" is required when setting target provision state to clean.')
+  if (verb === 'rescue' && args['rescue_password'] === undefined)
+    throw refuse('A non-empty "rescue_password" is required when setting target provision state to rescue.')
+  return args
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const STEPS_MAX = 256
+
+function areSteps(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > STEPS_MAX) return false
+  return value.every(
+    step =>
+      isObject(step) &&
+      typeof step['interface'] === 'string' &&
+      typeof step['step'] === 'string' &&
+      (step['args'] === undefined || isObject(step['args'])),
+  )
+}
+
+const TIMEOUT_MAX_S = 86_400
+
+export async function putPowerState(request: MetalRequest): Promise<Answer> {
+  const { context } = request
+  const { target, timeout, ...others } = request.object()
+  const unknown = Object.keys(others)[0]
+  if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
+  if (typeof target !== 'string' || !(POWER_TARGETS as readonly string[]).includes(target)) {
+    throw refuse(
+      `Invalid power state ${JSON.stringify(target ?? null).slice(0, 100)}: use one of ${POWER_TARGETS.join(', ')}.`,
+    )
+  }
+  if (target.startsWith('soft')) request.require('softPower', target)
+  if (timeout !== undefined && timeout !== null) {
+    request.require('softPower', 'timeout')
+    if (!Number.isInteger(timeout) || (timeout as number) < 1 || (timeout as number) > TIMEOUT_MAX_S) {
+      throw refuse('timeout must be a whole number of seconds above zero.')
+    }
+  }
+  const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
+  await context.store.write(() => startPower(nodeIdent(request), target as PowerTarget, args, request.now))
+  context.bell.ring()
+  return { status: 202, location: `/nodes/${request.param('ident')}/states` }
+}
+
+const REASON_MAX = 4096
+
+export async function putMaintenance(request: MetalRequest): Promise<Answer> {
+  const { reason, ...others } = request.hasBody ? request.object() : {}
+  const unknown = Object.keys(others)[0]
+  if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
+  if (reason !== undefined && reason !== null && (typeof reason !== 'string' || reason.length > REASON_MAX)) {
+    throw refuse(`reason must be a string of at most ${REASON_MAX} characters.`)
+  }
+  await request.context.store.write(() => setMaintenance(nodeIdent(request), reason ?? null, request.now))
+  return { status: 202 }
+}
+
+export async function deleteMaintenance(request: MetalRequest): Promise<Answer> {
+  await request.context.store.write(() => setMaintenance(nodeIdent(request), false, request.now))
+  return { status: 202 }
+}
+
+export const showValidation = (request: MetalRequest) => validate(request, nodeIdent(request))
+
+const VALIDATE_PARAMETERS = new Set(['node', 'node_uuid'])
+
+export function showValidationOf(request: MetalRequest): Promise<Answer> {
+  const given = request.parameters(VALIDATE_PARAMETERS)
+  const ident = given.get('node') ?? given.get('node_uuid')
+  if (!ident) throw refuse('Missing mandatory parameter node.')
+  return validate(request, ident)
+}
+
+async function validate({ context }: MetalRequest, ident: string): Promise<Answer> {
+  const verdicts = await context.store.read(function* () {
+    return yield* validateNode(yield* findNode(ident), context.drivers)
+  })
+  const shown = Array.from(verdicts, ([name, reason]) => [
+    name,
+    reason === null ? { result: true } : { result: false, reason },
+  ])
+  return { status: 200, body: Object.fromEntries(shown) as object }
+}

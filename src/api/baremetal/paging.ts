@@ -1,0 +1,65 @@
+// Pages: where a list begins, how long it is, and the link to what follows.
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import type { MetalRequest } from './request.ts'
+
+export interface Paging<Key extends string> {
+  limit: number
+  marker: string | null
+  sortKey: Key
+  descending: boolean
+}
+
+export const PAGING = ['limit', 'marker', 'sort_key', 'sort_dir']
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+export function parsePaging<Key extends string>(given: ReadonlyMap<string, string>, keys: readonly Key[]): Paging<Key> {
+  const limit = given.get('limit')
+  if (limit !== undefined && (!/^\d{1,9}$/.test(limit) || Number(limit) === 0)) {
+    throw refuse(`Limit must be positive, not ${limit.slice(0, 100)}.`)
+  }
+  const marker = given.get('marker') || null
+  if (marker !== null && canonicalUuid(marker) === null)
+    throw refuse(`Expected a UUID but received ${marker.slice(0, 100)}.`)
+  const key = given.get('sort_key') ?? 'id'
+  if (!(keys as readonly string[]).includes(key)) {
+    throw refuse(`The sort_key value "${key.slice(0, 100)}" is an invalid field for sorting`)
+  }
+  const direction = given.get('sort_dir') ?? 'asc'
+  if (direction !== 'asc' && direction !== 'desc') {
+    throw refuse(`Invalid sort direction: ${direction.slice(0, 100)}. Acceptable values are "asc" or "desc"`)
+  }
+  return {
+    limit: Math.min(Number(limit ?? limits.nodePageMax), limits.nodePageMax),
+    marker: marker && canonicalUuid(marker),
+    sortKey: key as Key,
+    descending: direction === 'desc',
+  }
+}
+
+/** The same question, from after this one on: all its filters come along. */
+export function nextLink({ base, query }: MetalRequest, path: string, limit: number, marker: string): string {
+  const next = new URLSearchParams(query)
+  next.set('limit', String(limit))
+  next.set('marker', marker)
+  return `${base}/v1/${path}?${next.toString()}`
+}
+
+/** Pages a short list in memory: for resources of which there are few. */
+export function pageOf<Row extends { uuid: string }>(
+  rows: readonly Row[],
+  { limit, marker, sortKey, descending }: Paging<string>,
+): { page: Row[]; more: boolean } {
+  const sorted =
+    sortKey === 'id' ? [...rows] : rows.toSorted((a, b) => compare(valueOf(a, sortKey), valueOf(b, sortKey)))
+  if (descending) sorted.reverse()
+  const at = marker === null ? -1 : sorted.findIndex(row => row.uuid === marker)
+  if (marker !== null && at < 0) throw problem('metal_not_found', { what: 'Marker', name: marker })
+  const rest = sorted.slice(at + 1)
+  return { page: rest.slice(0, limit), more: rest.length > limit }
+}
+
+const valueOf = (row: object, key: string) => (row as Record<string, string | number | null>)[key] ?? ''
+const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,150 @@
+// /v1/portgroups
+import type { Json } from '../../metal/drivers/port.ts'
+import { canBeName } from '../../metal/attributes.ts'
+import { uuidOr } from '../../metal/change.ts'
+import { findNode } from '../../metal/nodes.ts'
+import {
+  createPortgroup,
+  deletePortgroup,
+  findPortgroup,
+  listPortgroups,
+  type Portgroup,
+  type PortgroupRow,
+  savePortgroup,
+} from '../../metal/portgroups.ts'
+import { problem } from '../../problem.ts'
+import * as c from './collection.ts'
+import { linksTo, shownTime } from './links.ts'
+import { nodeIdent } from './nodes.ts'
+import { mistaken } from './ports.ts'
+import type { Answer, MetalRequest } from './request.ts'
+
+const CHECKS = {
+  uuid: c.isUuid,
+  node_uuid: c.isUuid,
+  name: (value: unknown) => typeof value === 'string' && canBeName(value),
+  address: c.isMac,
+  mode: c.isText(),
+  standalone_ports_supported: c.isFlag,
+  properties: c.isDocument,
+  extra: c.isDocument,
+}
+
+const portgroups: c.Resource<Portgroup> = {
+  name: 'portgroups',
+  short: ['uuid', 'name', 'address', 'links'],
+  fields: [
+    'uuid',
+    'name',
+    'address',
+    'node_uuid',
+    'mode',
+    'standalone_ports_supported',
+    'properties',
+    'extra',
+    'internal_info',
+    'created_at',
+    'updated_at',
+    'links',
+    'ports',
+  ],
+  sortKeys: ['uuid', 'name', 'address', 'created_at', 'updated_at'],
+  show: (group, { base }) => ({
+    uuid: group.uuid,
+    name: group.name,
+    address: group.address,
+    node_uuid: group.node_uuid,
+    mode: group.mode,
+    standalone_ports_supported: group.standalone_ports_supported === 1,
+    properties: JSON.parse(group.properties) as Json,
+    extra: JSON.parse(group.extra) as Json,
+    internal_info: {},
+    created_at: shownTime(group.created_at),
+    updated_at: shownTime(group.updated_at),
+    links: linksTo(base, `portgroups/${group.uuid}`),
+    ports: linksTo(base, `portgroups/${group.uuid}/ports`),
+  }),
+}
+
+const PARAMETERS = new Set([...c.LIST_PARAMETERS, 'node', 'address'])
+
+export const listAllPortgroups = (request: MetalRequest) => list(request, 'portgroups', false)
+export const listPortgroupsInDetail = (request: MetalRequest) => list(request, 'portgroups/detail', true)
+
+async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
+  const given = request.parameters(PARAMETERS)
+  const [node, address] = [given.get('node'), given.get('address')]
+  const rows = await request.context.store.read(function* () {
+    return yield* listPortgroups({
+      ...(node !== undefined && { node: (yield* findNode(node)).id }),
+      ...(address !== undefined && { address: c.macOf(address) ?? address }),
+    })
+  })
+  return c.shownList(portgroups, rows, request, path, detailed)
+}
+
+const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
+
+export async function listPortgroupsOfNode(request: MetalRequest): Promise<Answer> {
+  request.parameters(NODE_PARAMETERS)
+  const ident = nodeIdent(request)
+  const rows = await request.context.store.read(function* () {
+    return yield* listPortgroups({ node: (yield* findNode(ident)).id })
+  })
+  return c.shownList(portgroups, rows, request, `nodes/${ident}/portgroups`, false)
+}
+
+export async function showPortgroup(request: MetalRequest): Promise<Answer> {
+  const group = await request.context.store.read(() => findPortgroup(request.param('ident')))
+  return { status: 200, body: c.shownOne(portgroups, group, request) }
+}
+
+const columnsOf = (given: Json): Omit<PortgroupRow, 'id' | 'uuid' | 'node_id' | 'created_at' | 'updated_at'> => ({
+  name: c.asText(given['name']),
+  address: given['address'] === undefined ? null : c.macOf(given['address'] as string),
+  mode: c.asText(given['mode']) ?? 'active-backup',
+  standalone_ports_supported: c.asFlag(given['standalone_ports_supported'], 1),
+  properties: c.asJson(given['properties']),
+  extra: c.asJson(given['extra']),
+})
+
+export async function postPortgroup(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const given = c.members(request.object(), CHECKS)
+  const node = given['node_uuid']
+  if (typeof node !== 'string') throw problem('invalid_parameter', { reason: 'A portgroup needs a node_uuid.' })
+  const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
+  const group = await context.store.write(function* () {
+    const { id } = yield* mistaken(findNode(node))
+    return yield* createPortgroup({ ...columnsOf(given), uuid, node_id: id, created_at: now, updated_at: null })
+  })
+  return { status: 201, location: `/portgroups/${uuid}`, body: portgroups.show(group, request) }
+}
+
+export async function patchPortgroup(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const after = await context.store.write(function* () {
+    const group = yield* findPortgroup(request.param('ident'))
+    const given = c.patchedMembers(request, documentOf(group), CHECKS)
+    if (given['node_uuid'] !== group.node_uuid) {
+      throw problem('invalid_parameter', { reason: 'A portgroup stays with its node.' })
+    }
+    return yield* savePortgroup({ ...group, ...columnsOf(given), updated_at: now })
+  })
+  return { status: 200, body: portgroups.show(after, request) }
+}
+
+const documentOf = (group: Portgroup): Json => ({
+  node_uuid: group.node_uuid,
+  name: group.name,
+  address: group.address,
+  mode: group.mode,
+  standalone_ports_supported: group.standalone_ports_supported === 1,
+  properties: JSON.parse(group.properties),
+  extra: JSON.parse(group.extra),
+})
+
+export async function deleteOnePortgroup(request: MetalRequest): Promise<Answer> {
+  await request.context.store.write(() => deletePortgroup(request.param('ident')))
+  return { status: 204 }
+}

@@ -1,0 +1,181 @@
+// /v1/ports
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { findNode } from '../../metal/nodes.ts'
+import { findPortgroup } from '../../metal/portgroups.ts'
+import { createPort, deletePort, findPort, listPorts, type Port, type PortRow, savePort } from '../../metal/ports.ts'
+import { uuidOr } from '../../metal/change.ts'
+import { Problem, problem } from '../../problem.ts'
+import type { Read } from '../../store/transaction.ts'
+import * as c from './collection.ts'
+import { linksTo, shownTime } from './links.ts'
+import { nodeIdent } from './nodes.ts'
+import type { Answer, MetalRequest } from './request.ts'
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+const CHECKS = {
+  uuid: c.isUuid,
+  node_uuid: c.isUuid,
+  address: c.isMac,
+  name: c.isText(),
+  extra: c.isDocument,
+  pxe_enabled: c.isFlag,
+  local_link_connection: c.isDocument,
+  physical_network: c.isText(64),
+  portgroup_uuid: c.isUuid,
+  is_smartnic: c.isFlag,
+}
+
+const ports: c.Resource<Port> = {
+  name: 'ports',
+  short: ['uuid', 'address', 'links'],
+  fields: [
+    'uuid',
+    'address',
+    'node_uuid',
+    'extra',
+    'internal_info',
+    'created_at',
+    'updated_at',
+    'pxe_enabled',
+    'local_link_connection',
+    'portgroup_uuid',
+    'physical_network',
+    'is_smartnic',
+    'links',
+  ],
+  sortKeys: ['uuid', 'address', 'created_at', 'updated_at'],
+  show: (port, { base, has }) => ({
+    uuid: port.uuid,
+    address: port.address,
+    node_uuid: port.node_uuid,
+    extra: JSON.parse(port.extra) as Json,
+    internal_info: JSON.parse(port.internal_info) as Json,
+    created_at: shownTime(port.created_at),
+    updated_at: shownTime(port.updated_at),
+    pxe_enabled: port.pxe_enabled === 1,
+    local_link_connection: JSON.parse(port.local_link_connection) as Json,
+    ...(has.portgroups && { portgroup_uuid: port.portgroup_uuid }),
+    ...(has.physicalNetwork && { physical_network: port.physical_network }),
+    ...(has.smartnic && { is_smartnic: port.is_smartnic === 1 }),
+    links: linksTo(base, `ports/${port.uuid}`),
+  }),
+}
+
+const PARAMETERS = new Set([...c.LIST_PARAMETERS, 'node', 'node_uuid', 'address', 'portgroup'])
+
+export const listAllPorts = (request: MetalRequest) => list(request, 'ports', false)
+export const listPortsInDetail = (request: MetalRequest) => list(request, 'ports/detail', true)
+
+async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
+  const given = request.parameters(PARAMETERS)
+  const [node, group] = [given.get('node') ?? given.get('node_uuid'), given.get('portgroup')]
+  const address = given.get('address')
+  if (address !== undefined && c.macOf(address) === null)
+    throw refuse(`Expected a MAC address but received ${address.slice(0, 100)}.`)
+  const rows = await request.context.store.read(function* () {
+    return yield* listPorts({
+      ...(node !== undefined && { node: (yield* findNode(node)).id }),
+      ...(group !== undefined && { group: (yield* findPortgroup(group)).id }),
+      ...(address !== undefined && { address: c.macOf(address)! }),
+    })
+  })
+  return c.shownList(ports, rows, request, path, detailed)
+}
+
+const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
+
+export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
+  request.parameters(NODE_PARAMETERS)
+  const ident = nodeIdent(request)
+  const rows = await request.context.store.read(function* () {
+    return yield* listPorts({ node: (yield* findNode(ident)).id })
+  })
+  return c.shownList(ports, rows, request, `nodes/${ident}/ports`, false)
+}
+
+export async function listPortsOfGroup(request: MetalRequest): Promise<Answer> {
+  request.parameters(NODE_PARAMETERS)
+  const ident = request.param('ident')
+  const rows = await request.context.store.read(function* () {
+    return yield* listPorts({ group: (yield* findPortgroup(ident)).id })
+  })
+  return c.shownList(ports, rows, request, `portgroups/${ident}/ports`, false)
+}
+
+export async function showPort(request: MetalRequest): Promise<Answer> {
+  const port = await request.context.store.read(() => findPort(request.param('uuid')))
+  return { status: 200, body: c.shownOne(ports, port, request) }
+}
+
+/** The columns of a port that its members become. A node or group that isn't there is the client's mistake. */
+export function* columnsOf(
+  given: Json,
+): Read<Omit<PortRow, 'id' | 'uuid' | 'created_at' | 'updated_at' | 'internal_info'>> {
+  if (typeof given['node_uuid'] !== 'string') throw refuse('A port needs a node_uuid.')
+  if (typeof given['address'] !== 'string') throw refuse('A port needs an address.')
+  const node = yield* mistaken(findNode(given['node_uuid']))
+  const group = given['portgroup_uuid'] ? yield* mistaken(findPortgroup(given['portgroup_uuid'] as string)) : null
+  if (group && group.node_id !== node.id) throw refuse(`Portgroup ${group.uuid} belongs to another node.`)
+  return {
+    node_id: node.id,
+    portgroup_id: group?.id ?? null,
+    address: c.macOf(given['address'])!,
+    name: c.asText(given['name']),
+    pxe_enabled: c.asFlag(given['pxe_enabled'], 1),
+    is_smartnic: c.asFlag(given['is_smartnic'], 0),
+    physical_network: c.asText(given['physical_network']),
+    local_link_connection: c.asJson(given['local_link_connection']),
+    extra: c.asJson(given['extra']),
+  }
+}
+
+/** What a body names and doesn't exist is a bad request, not a missing page. */
+export function* mistaken<T>(finding: Read<T>): Read<T> {
+  try {
+    return yield* finding
+  } catch (error) {
+    throw error instanceof Problem && error.kind === 'metal_not_found' ? refuse(error.message) : error
+  }
+}
+
+export async function postPort(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const given = c.members(request.object(), CHECKS)
+  const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
+  const port = await context.store.write(function* () {
+    const columns = yield* columnsOf(given)
+    return yield* createPort({ ...columns, uuid, internal_info: '{}', created_at: now, updated_at: null })
+  })
+  return { status: 201, location: `/ports/${uuid}`, body: ports.show(port, request) }
+}
+
+export async function patchPort(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const after = await context.store.write(function* () {
+    const port = yield* findPort(request.param('uuid'))
+    const given = c.patchedMembers(request, documentOf(port), CHECKS)
+    return yield* savePort({ ...port, ...(yield* columnsOf(given)), updated_at: now })
+  })
+  return { status: 200, body: ports.show(after, request) }
+}
+
+const documentOf = (port: Port): Json => ({
+  node_uuid: port.node_uuid,
+  address: port.address,
+  name: port.name,
+  extra: JSON.parse(port.extra),
+  pxe_enabled: port.pxe_enabled === 1,
+  local_link_connection: JSON.parse(port.local_link_connection),
+  physical_network: port.physical_network,
+  portgroup_uuid: port.portgroup_uuid,
+  is_smartnic: port.is_smartnic === 1,
+})
+
+export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
+  const uuid = request.param('uuid')
+  if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
+  await request.context.store.write(() => deletePort(uuid))
+  return { status: 204 }
+}

@@ -1,0 +1,2 @@
+// Where the bare metal API is mounted.
+export const PREFIX = '/baremetal'

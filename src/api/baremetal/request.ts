@@ -1,0 +1,124 @@
+// A request as bare metal's handlers see it, and the answer that they give.
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { limits } from '../../limits.ts'
+import { flagOf } from '../../metal/attributes.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { NOBODY, type Principal } from '../../metal/offer.ts'
+import { problem } from '../../problem.ts'
+import { PREFIX } from './prefix.ts'
+import { type Has, requireWord, type Version, type Word } from './versions.ts'
+
+export interface Answer {
+  status: number
+  /** Written as JSON, unless it is that already. */
+  body?: object | string
+  /** Path below /v1. */
+  location?: string
+}
+
+export class MetalRequest {
+  readonly context: Context
+  readonly caller: Caller
+  readonly version: Version
+  /** Where this API is for the client: links begin with it. */
+  readonly base: string
+  readonly #raw: FastifyRequest
+  #query: URLSearchParams | undefined
+
+  constructor(context: Context, caller: Caller, version: Version, raw: FastifyRequest) {
+    this.context = context
+    this.caller = caller
+    this.version = version
+    this.base = `${raw.protocol}://${raw.host}${PREFIX}`
+    this.#raw = raw
+  }
+
+  get has(): Has {
+    return this.version.has
+  }
+
+  get now(): number {
+    return this.context.clock.now()
+  }
+
+  get principal(): Principal {
+    return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
+  }
+
+  require(word: Word, what: string): void {
+    requireWord(this.version, word, what)
+  }
+
+  param(name: string): string {
+    return (this.#raw.params as Record<string, string>)[name]!
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+  }
+
+  /** The parameters, known to be only these; of a repeated one the last. */
+  parameters(known: ReadonlySet<string>): Map<string, string> {
+    const given = new Map(this.query)
+    for (const [name, value] of given) {
+      if (!known.has(name)) throw problem('invalid_parameter', { reason: `Unknown parameter ${name.slice(0, 100)}.` })
+      if (value.includes('\0')) throw problem('invalid_parameter', { reason: `The parameter ${name} holds NUL.` })
+    }
+    return given
+  }
+
+  get hasBody(): boolean {
+    return this.#raw.body instanceof Buffer && this.#raw.body.length > 0
+  }
+
+  /** The JSON of the body, whatever it is. */
+  json(): unknown {
+    const raw = this.#raw.body instanceof Buffer ? this.#raw.body : Buffer.alloc(0)
+    if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
+    let value: unknown
+    try {
+      value = JSON.parse(raw.toString())
+    } catch (error) {
+      throw problem('malformed_json', { reason: (error as Error).message })
+    }
+    requireStorable(value)
+    return value
+  }
+
+  /** The body, known to be an object. */
+  object(): Json {
+    const value = this.json()
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw problem('invalid_body', { reason: 'expected an object' })
+    }
+    return value as Json
+  }
+}
+
+/** Neither deeper than can be written again, nor with strings that no database gives back as they were. */
+function requireStorable(body: unknown): void {
+  let level = [body]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.jsonDepthMax) throw problem('invalid_body', { reason: 'the body is nested too deep' })
+    const next: unknown[] = []
+    for (const value of level) {
+      if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
+        throw problem('invalid_body', { reason: 'a string holds NUL or half of a surrogate pair' })
+      }
+      if (typeof value !== 'object' || value === null) continue
+      for (const [key, inner] of Object.entries(value)) next.push(key, inner)
+    }
+    level = next
+  }
+}
+
+/** A truth value in a query, in any spelling. */
+export function flagParameter(name: string, value: string): boolean {
+  const flag = flagOf(value)
+  if (flag === null)
+    throw problem('invalid_parameter', { reason: `Invalid value for ${name}: ${value.slice(0, 100)} is no boolean.` })
+  return flag
+}

@@ -1,0 +1,19 @@
+// Secrets in free-form fields: stored as given, never shown again.
+import type { Json } from '../../metal/drivers/port.ts'
+
+const SECRET = /pass(word|phrase)?$|password|pswd|secret|token|sslkey|fernetkey|private_key/i
+export const MASK = '******'
+
+/** JSON text with the values of secret keys masked; text without any comes back as it is. */
+export function masked(text: string, also: readonly string[] = []): string {
+  if (!SECRET.test(text) && !also.some(key => text.includes(key))) return text
+  return JSON.stringify(maskIn(JSON.parse(text), also))
+}
+
+function maskIn(value: unknown, also: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map(item => maskIn(item, also))
+  if (typeof value !== 'object' || value === null) return value
+  const isSecret = (key: string) => SECRET.test(key) || also.includes(key)
+  const entries = Object.entries(value as Json).map(([key, inner]) => [key, isSecret(key) ? MASK : maskIn(inner, also)])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,103 @@
+// Bare metal's microversions, 1.1 to 1.83: a header becomes words at the door, and inside there are only words.
+// What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
+import { problem } from '../../problem.ts'
+
+export const MIN_MINOR = 1
+export const MAX_MINOR = 83
+
+/** The minor version that brought each thing. */
+const SINCE = {
+  availableState: 2, // `available` instead of null
+  driverInternalInfo: 3, // the field
+  manage: 4, // verbs manage and provide
+  names: 5, // nodes have names, and can be found by them
+  inspection: 6, // verb inspect, fields inspection_*
+  cleanStep: 7, // the field
+  fields: 8, // ?fields=
+  provisionStateFilter: 9, // ?provision_state=
+  enroll: 11, // new nodes are enrolled, not available
+  raidConfig: 12, // fields raid_config and target_raid_config
+  abort: 13, // verb abort
+  clean: 15, // verb clean
+  driverFilter: 16, // ?driver=
+  adopt: 17, // verb adopt
+  networkInterface: 20, // the field
+  resourceClass: 21, // field and filter
+  portgroups: 23, // the resource
+  nodePortgroups: 24, // below a node, and its link
+  softPower: 27, // soft power off, soft rebooting, timeout
+  vifs: 28, // /vifs
+  driverDetails: 30, // ?detail= and the interfaces of a driver
+  interfaces: 31, // the other *_interface fields
+  volume: 32, // /v1/volume
+  storageInterface: 33, // the field
+  physicalNetwork: 34, // of ports
+  rebuildConfigdrive: 35, // configdrive with rebuild
+  traits: 37, // /traits, the field, and our filters on it
+  rescue: 38, // verbs rescue and unrescue, rescue_interface
+  bios: 40, // /bios and bios_interface
+  fault: 42, // field and filter
+  detailParameter: 43, // ?detail=
+  deployStep: 44, // the field
+  resetInterfaces: 45, // ?reset_interfaces= with another driver
+  conductorGroup: 46, // field and filter
+  automatedClean: 47, // the field
+  protected: 48, // fields protected and protected_reason
+  conductors: 49, // /v1/conductors, field and filter
+  owner: 50, // field and filter
+  description: 51, // field and filter
+  allocations: 52, // the field allocation_uuid
+  smartnic: 53, // is_smartnic of ports
+  deployTemplates: 55, // /v1/deploy_templates
+  jsonConfigdrive: 56, // a configdrive may be an object
+  retired: 61, // fields and filter
+  lessee: 65, // field and filter, ?project=
+  networkData: 66, // the field
+  deploySteps: 69, // deploy_steps with active and rebuild
+  disableRamdisk: 70, // disable_ramdisk with clean
+  deployVerbs: 73, // verbs deploy and undeploy
+  bootMode: 75, // fields boot_mode and secure_boot
+  history: 78, // /history
+  inventory: 81, // /inventory
+  shards: 82, // /v1/shards, field and filters
+  traitsInAnswer: 83, // ours: PUT of all traits answers with them, and reservations
+} as const
+
+export type Word = keyof typeof SINCE
+export type Has = Readonly<Record<Word, boolean>>
+
+export interface Version {
+  readonly minor: number
+  readonly text: string
+  readonly has: Has
+}
+
+const VERSIONS: readonly Version[] = Array.from({ length: MAX_MINOR + 1 }, (_, minor) => ({
+  minor,
+  text: `1.${minor}`,
+  has: Object.fromEntries(Object.entries(SINCE).map(([word, since]) => [word, minor >= since])) as Has,
+}))
+
+export const OLDEST: Version = VERSIONS[MIN_MINOR]!
+export const NEWEST: Version = VERSIONS[MAX_MINOR]!
+export const since = (word: Word) => `1.${SINCE[word]}`
+
+/** The version that a request asks for; without a word the oldest. */
+export function negotiate(header: string | string[] | undefined): Version {
+  const given = String(header ?? '').trim()
+  if (given === '') return OLDEST
+  if (given.toLowerCase() === 'latest') return NEWEST
+  const [, major, minor] = /^(\d{1,9})\.(\d{1,9})$/.exec(given) ?? []
+  if (major === undefined) throw problem('version_malformed', { given: given.slice(0, 100) })
+  const version = major === '1' && Number(minor) >= MIN_MINOR ? VERSIONS[Number(minor)] : undefined
+  if (!version) throw problem('version_unsupported', { given, oldest: OLDEST.text, newest: NEWEST.text })
+  return version
+}
+
+/** Refuses what the client's version does not have. */
+export function requireWord(version: Version, word: Word, what: string): void {
+  if (version.has[word]) return
+  throw problem('version_too_old', {
+    reason: `Request not acceptable. ${what} needs at least API version ${since(word)}, and ${version.text} was used.`,
+  })
+}

@@ -1,0 +1,15 @@
+// holdfast conductor
+import { type Config, mask } from '../config.ts'
+import { startConductor } from '../serve.ts'
+
+export async function conductor(config: Config): Promise<number> {
+  const running = await startConductor(config)
+  process.stdout.write(`Conductor ${running.hostname} is working on ${mask(config.database)}\n`)
+  const signal = await new Promise<string>(resolve => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
+  await running.stop()
+  return 0
+}

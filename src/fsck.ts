@@ -1,0 +1,8 @@
+// All invariants that must hold: the ledger's own, and those of the parts that build on it.
+import { checkInvariants, type Finding, ledgerInvariants } from './ledger/fsck.ts'
+import { metalInvariants } from './metal/fsck.ts'
+import type { Read } from './store/transaction.ts'
+
+export function checkEverything(): Read<Finding[]> {
+  return checkInvariants({ ...ledgerInvariants, ...metalInvariants })
+}

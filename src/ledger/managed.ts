@@ -1,0 +1,82 @@
+// What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
+import { problem } from '../problem.ts'
+import { command, query } from '../store/statement.ts'
+import { one, run, type Write } from '../store/transaction.ts'
+import { dropOtherInventories, writeInventories } from './inventories.ts'
+import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
+import { ensureClass } from './resource-classes.ts'
+import { isCustom } from './standard.ts'
+import { ensureTrait, replaceTraits } from './traits.ts'
+
+/** One whole thing of a class, that can be had unless it is blocked, and the traits that it has. */
+export interface Offer {
+  resourceClass: string
+  blocked: boolean
+  /** undefined leaves them as they are. */
+  traits?: readonly string[]
+}
+
+const ONE = { total: 1, reserved: 0, min_unit: 1, max_unit: 1, step_size: 1, allocation_ratio: 1 }
+
+const blockedNow = query((db, a: { provider: number; name: string }) =>
+  db
+    .selectFrom('inventories as i')
+    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
+    .select(['i.blocked', 'i.used'])
+    .where('i.provider_id', '=', a.provider)
+    .where('c.name', '=', a.name),
+)
+const setBlocked = command((db, a: { provider: number; blocked: 0 | 1 }) =>
+  db.updateTable('inventories').set({ blocked: a.blocked }).where('provider_id', '=', a.provider),
+)
+const setConsumerOwner = command((db, a: { consumer: string; owner: string | null }) =>
+  db.updateTable('consumers').set({ managed_by: a.owner }).where('uuid', '=', a.consumer),
+)
+const consumerOwner = query((db, a: { consumer: string }) =>
+  db.selectFrom('consumers').select('managed_by').where('uuid', '=', a.consumer),
+)
+
+/** Makes the provider offer exactly this. Its generation grows by one if that is a change. */
+export function* setOffer(uuid: string, owner: string, offer: Offer, now: number): Write<void> {
+  const provider = yield* lockProvider(uuid, { changing: 'inventory', owner })
+  const inventory = yield* changeInventory(provider, offer, now)
+  const traits = offer.traits ? yield* changeTraits(provider, offer.traits, now) : false
+  if (inventory || traits) yield* bumpGeneration(provider, now)
+}
+
+function* changeInventory(provider: Provider, { resourceClass, blocked }: Offer, now: number): Write<boolean> {
+  const present = yield* one(blockedNow({ provider: provider.id, name: resourceClass }))
+  if (present && (present.blocked === 1) === blocked) return false
+  if (!present) {
+    const wanted = new Map([[resourceClass, ONE]])
+    yield* ensureClass(resourceClass, now)
+    yield* writeInventories(provider, wanted, now)
+    yield* dropOtherInventories(provider, wanted)
+  }
+  yield* run(setBlocked({ provider: provider.id, blocked: blocked ? 1 : 0 }))
+  return true
+}
+
+function* changeTraits(provider: Provider, names: readonly string[], now: number): Write<boolean> {
+  for (const name of names) if (isCustom(name)) yield* ensureTrait(name, now)
+  return (yield* replaceTraits(provider, names)).changed
+}
+
+/** Lets the owner claim what is blocked to all others: nothing of it shows, since it happens inside one transaction. */
+export function* whileUnblocked<T>(provider: number, blocked: boolean, work: Write<T>): Write<T> {
+  if (!blocked) return yield* work
+  yield* run(setBlocked({ provider, blocked: 0 }))
+  const value = yield* work
+  yield* run(setBlocked({ provider, blocked: 1 }))
+  return value
+}
+
+/** Hands a consumer to an owner, or back to Placement; refused when it is someone else's. */
+export function* ownConsumer(consumer: string, from: string | null, to: string | null): Write<void> {
+  const found = yield* one(consumerOwner({ consumer }))
+  if (!found || found.managed_by === to) return
+  if (found.managed_by !== from) {
+    throw problem('consumer_managed', { consumer, owner: found.managed_by ?? 'Placement' })
+  }
+  yield* run(setConsumerOwner({ consumer, owner: to }))
+}

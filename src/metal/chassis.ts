@@ -1,0 +1,71 @@
+// Chassis: what nodes are mounted in, as far as anyone says so.
+import type { Selectable } from 'kysely'
+import { canonicalUuid } from '../ledger/uuid.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+
+export type Chassis = Selectable<Schema['chassis']>
+
+const byUuid = query((db, a: { uuid: string }) => db.selectFrom('chassis').selectAll().where('uuid', '=', a.uuid))
+const every = query((db, _: object) => db.selectFrom('chassis').selectAll().orderBy('id'))
+const insert = command((db, a: Omit<Chassis, 'id' | 'updated_at'>) =>
+  db.insertInto('chassis').values({
+    uuid: a.uuid,
+    description: a.description,
+    extra: a.extra,
+    created_at: a.created_at,
+    updated_at: null,
+  }),
+)
+const update = command((db, a: { id: number; description: string | null; extra: string; now: number }) =>
+  db
+    .updateTable('chassis')
+    .set({ description: a.description, extra: a.extra, updated_at: a.now })
+    .where('id', '=', a.id),
+)
+const remove = command((db, a: { id: number }) => db.deleteFrom('chassis').where('id', '=', a.id))
+const nodeIn = query((db, a: { id: number }) =>
+  db.selectFrom('nodes').select('uuid').where('chassis_id', '=', a.id).limit(1),
+)
+
+export function* findChassis(uuid: string): Read<Chassis> {
+  const found = yield* one(byUuid({ uuid: canonicalUuid(uuid) ?? uuid }))
+  if (!found) throw problem('metal_not_found', { what: 'Chassis', name: uuid })
+  return found
+}
+
+/** The id of the chassis that a node names; one that doesn't exist is the client's mistake. */
+export function* chassisId(uuid: unknown): Read<number | null> {
+  if (typeof uuid !== 'string') return null
+  const found = yield* one(byUuid({ uuid: canonicalUuid(uuid) ?? uuid }))
+  if (!found) throw problem('invalid_parameter', { reason: `Chassis ${uuid} could not be found.` })
+  return found.id
+}
+
+export function* listChassis(): Read<Chassis[]> {
+  return yield* all(every({}))
+}
+
+export function* createChassis(chassis: Omit<Chassis, 'id' | 'updated_at'>): Write<Chassis> {
+  if (yield* one(byUuid({ uuid: chassis.uuid }))) {
+    throw problem('metal_exists', { reason: `A chassis with UUID ${chassis.uuid} already exists.` })
+  }
+  yield* run(insert(chassis))
+  return yield* findChassis(chassis.uuid)
+}
+
+type Change = (chassis: Chassis) => { description: string | null; extra: string }
+
+export function* changeChassis(uuid: string, change: Change, now: number): Write<Chassis> {
+  const found = yield* findChassis(uuid)
+  yield* run(update({ id: found.id, ...change(found), now }))
+  return yield* findChassis(uuid)
+}
+
+export function* deleteChassis(uuid: string): Write<void> {
+  const { id } = yield* findChassis(uuid)
+  if (yield* one(nodeIn({ id }))) throw problem('metal_in_use', { reason: `Chassis ${uuid} has nodes in it.` })
+  yield* run(remove({ id }))
+}

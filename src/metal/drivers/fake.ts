@@ -1,0 +1,107 @@
+// fake-hardware: machines that exist only here. They are quick and obedient, unless driver_info says otherwise.
+import { limits } from '../../limits.ts'
+import { STEPS, type StepName } from '../states.ts'
+import type { Done, Driver, InterfaceName, Json, Machine, Outcome, PowerState, Task } from './port.ts'
+import { HardwareFailure } from './port.ts'
+
+const or = (none: string): [string, string] => ['fake', none]
+
+export class FakeHardware implements Driver {
+  readonly name = 'fake-hardware'
+  readonly interfaces = {
+    bios: or('no-bios'),
+    boot: ['fake'],
+    console: or('no-console'),
+    deploy: ['fake'],
+    inspect: or('no-inspect'),
+    management: ['fake'],
+    network: ['noop'],
+    power: ['fake'],
+    raid: or('no-raid'),
+    rescue: or('no-rescue'),
+    storage: ['noop', 'fake'],
+    vendor: or('no-vendor'),
+  } as const
+  readonly properties = {
+    fake_delay: 'Seconds that each step takes, or an object with the seconds by step. Optional.',
+    fake_fail: 'The step that fails, or a list of them. Optional.',
+    fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
+    fake_inventory: 'An object that inspection reports. Optional.',
+  }
+  readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
+  readonly #delayMs: number
+  readonly #pause: (ms: number) => Promise<unknown>
+
+  constructor({ delayMs, pause }: { delayMs: number; pause: (ms: number) => Promise<unknown> }) {
+    this.#delayMs = delayMs
+    this.#pause = pause
+  }
+
+  validate(name: InterfaceName, { driverInfo, interfaces }: Machine): string | null {
+    const chosen = interfaces[name]
+    if (chosen === `no-${name}`) return `The ${name} interface is switched off on this node.`
+    if (name !== 'deploy') return null
+    for (const key of ['fake_delay', 'fake_wait'] as const) {
+      const wrong = wrongSeconds(driverInfo[key])
+      if (wrong) return `driver_info/${key}: ${wrong}`
+    }
+    return null
+  }
+
+  async run({ step, resumed }: Task, machine: Machine): Promise<Outcome> {
+    if (step === 'rescue' || step === 'unrescue' || step === 'inspect') requireInterface(step, machine)
+    const info = machine.driverInfo
+    const delayMs = secondsFor(info['fake_delay'], step) * 1_000 || this.#delayMs
+    if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
+    if ([info['fake_fail']].flat().includes(step)) {
+      throw new HardwareFailure(`fake-hardware was told to fail at ${step}`)
+    }
+    const waitMs = resumed || !canWait(step) ? 0 : secondsFor(info['fake_wait'], step) * 1_000
+    if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
+    return { kind: 'done', found: foundBy(step, machine) }
+  }
+}
+
+const canWait = (step: string) => Object.hasOwn(STEPS, step) && STEPS[step as StepName].waiting !== null
+
+const POWER_AFTER: Partial<Record<Task['step'], PowerState>> = {
+  deploy: 'power on',
+  rescue: 'power on',
+  unrescue: 'power on',
+  tearDown: 'power off',
+  clean: 'power off',
+  'power on': 'power on',
+  'power off': 'power off',
+  'soft power off': 'power off',
+  rebooting: 'power on',
+  'soft rebooting': 'power on',
+}
+
+function foundBy(step: Task['step'], { powerState, driverInfo }: Machine): Done {
+  if (step === 'inspect') return { inventory: inventoryOf(driverInfo) }
+  // A machine that was never switched is off; from then on the record is all that there is of it.
+  return { powerState: POWER_AFTER[step] ?? powerState ?? 'power off' }
+}
+
+function inventoryOf(driverInfo: Json): Json {
+  const given = driverInfo['fake_inventory']
+  return { cpus: 8, memory_mb: 16_384, local_gb: 100, cpu_arch: 'x86_64', ...(isObject(given) ? given : {}) }
+}
+
+function requireInterface(step: 'rescue' | 'unrescue' | 'inspect', { interfaces }: Machine): void {
+  const name = step === 'inspect' ? 'inspect' : 'rescue'
+  if (interfaces[name] === `no-${name}`) throw new HardwareFailure(`the ${name} interface is switched off`)
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A number of seconds for all steps, or one by step; text that reads as a number counts as one. */
+function secondsFor(setting: unknown, step: string): number {
+  const value = Number(isObject(setting) ? setting[step] : setting)
+  return Number.isFinite(value) && value > 0 ? value : 0
+}
+
+function wrongSeconds(setting: unknown): string | null {
+  const values = isObject(setting) ? Object.values(setting) : setting === undefined ? [] : [setting]
+  return values.every(value => Number(value) >= 0) ? null : 'expected a number of seconds, or an object of them'
+}

@@ -1,0 +1,73 @@
+// The hardware port: what a conductor asks of a machine, whatever drives it. Calls can't be fenced, so all of them
+// must be safe to repeat.
+import type { StepName } from '../states.ts'
+
+export const INTERFACES = [
+  'bios',
+  'boot',
+  'console',
+  'deploy',
+  'inspect',
+  'management',
+  'network',
+  'power',
+  'raid',
+  'rescue',
+  'storage',
+  'vendor',
+] as const
+export type InterfaceName = (typeof INTERFACES)[number]
+
+/** The interfaces that validate tells about. */
+export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
+
+export type Json = Record<string, unknown>
+
+/** What a driver sees of a node. */
+export interface Machine {
+  readonly uuid: string
+  readonly powerState: PowerState | null
+  readonly driverInfo: Json
+  readonly driverInternalInfo: Json
+  readonly properties: Json
+  readonly instanceInfo: Json
+  readonly interfaces: Readonly<Record<InterfaceName, string>>
+}
+
+export type PowerState = 'power on' | 'power off'
+export const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting'] as const
+export type PowerTarget = (typeof POWER_TARGETS)[number]
+
+export interface Task {
+  step: StepName | PowerTarget
+  /** What the verb brought along, such as clean steps. */
+  args: Json
+  /** The machine was waiting by itself and is to be looked at again. */
+  resumed: boolean
+}
+
+/** What came of a task; absent members say nothing. */
+export interface Done {
+  powerState?: PowerState
+  /** What inspection found out. */
+  inventory?: Json
+}
+
+/** Done, or the machine goes on by itself and is to be asked again later. */
+export type Outcome = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+
+/** The hardware did not do what it was told; the message is for the operator. */
+export class HardwareFailure extends Error {}
+
+export interface Driver {
+  readonly name: string
+  /** The first of each kind is the default. */
+  readonly interfaces: Readonly<Record<InterfaceName, readonly [string, ...string[]]>>
+  /** The keys of driver_info that it reads, explained. */
+  readonly properties: Readonly<Record<string, string>>
+  readonly bootDevices: readonly string[]
+  /** What is wrong with an interface's settings, or null when it would work. */
+  validate(name: InterfaceName, machine: Machine): string | null
+  /** Throws a HardwareFailure when it can't be done. */
+  run(task: Task, machine: Machine): Promise<Outcome>
+}

@@ -1,0 +1,45 @@
+// The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
+import { limits } from '../limits.ts'
+import { count, type Invariants } from '../ledger/fsck.ts'
+import { STEPS } from './states.ts'
+
+const BUSY = Object.values(STEPS)
+  .flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
+  .map(state => `'${state}'`)
+  .join(', ')
+
+export const metalInvariants: Invariants = {
+  'a node is the provider of its uuid, and managed': count(`
+    select 1 from nodes n left join providers p on p.id = n.provider_id
+    where p.id is null or p.uuid <> n.uuid or p.name <> n.uuid or p.managed_by is null or p.managed_by <> 'baremetal'`),
+  'a provider managed by bare metal is a node': count(`
+    select 1 from providers p where p.managed_by = 'baremetal'
+      and not exists (select 1 from nodes n where n.provider_id = p.id)`),
+  'a node offers one of its class, and nothing else': count(`
+    select 1 from nodes n where (
+      select count(*) from inventories i where i.provider_id = n.provider_id) <> 1
+    or not exists (select 1 from inventories i join resource_classes c on c.id = i.class_id
+      where i.provider_id = n.provider_id and c.name = n.placement_class and i.total = 1 and i.capacity = 1)`),
+  'a node is blocked unless it is available and not in maintenance': count(`
+    select 1 from nodes n join inventories i on i.provider_id = n.provider_id
+    where (i.blocked = 0) <> (n.provision_state = 'available' and n.maintenance = 0)`),
+  'a node has at most one claim': count(`
+    select provider_id from claims where provider_id in (select provider_id from nodes)
+    group by provider_id having count(*) > 1`),
+  'a node’s instance has claimed it, and is managed': count(`
+    select 1 from nodes n where n.instance_uuid is not null and not exists (
+      select 1 from claims c join consumers k on k.id = c.consumer_id
+      where c.provider_id = n.provider_id and k.uuid = n.instance_uuid and k.managed_by = 'baremetal')`),
+  'a consumer managed by bare metal is the instance of a node': count(`
+    select 1 from consumers k where k.managed_by = 'baremetal'
+      and not exists (select 1 from nodes n where n.instance_uuid = k.uuid)`),
+  'a node on its way has work written down, and a settled one none but power': count(`
+    select 1 from nodes where (provision_state in (${BUSY}) and transition is null)
+      or (target_provision_state is not null) <> (provision_state in (${BUSY}))`),
+  'a locked node has work, and work has a due time': count(`
+    select 1 from nodes where (lock_incarnation is not null and transition is null)
+      or (transition is null) <> (due_at is null)`),
+  'a node has no more traits than it may': count(`
+    select provider_id from provider_traits where provider_id in (select provider_id from nodes)
+    group by provider_id having count(*) > ${limits.nodeTraitsMax}`),
+}

@@ -1,0 +1,83 @@
+// JSON patches as nodes and their kin take them: add, replace and remove, all or nothing.
+import { limits } from '../limits.ts'
+import { problem } from '../problem.ts'
+import type { Json } from './drivers/port.ts'
+
+export interface Patch {
+  op: 'add' | 'replace' | 'remove'
+  /** The attribute, and the way down into it. */
+  path: readonly [string, ...string[]]
+  value: unknown
+}
+
+const PATH = /^(\/[\w-]+)+$/
+const OPS = new Set(['add', 'replace', 'remove'])
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+/** Reads a patch, or says what is wrong with it. */
+export function parsePatches(body: unknown): Patch[] {
+  if (!Array.isArray(body)) throw refuse('A patch is a list of operations.')
+  if (body.length > limits.patchesMax) throw refuse(`A patch has at most ${limits.patchesMax} operations.`)
+  return body.map(parsePatch)
+}
+
+function parsePatch(given: unknown): Patch {
+  if (!isObject(given)) throw refuse('An operation of a patch is an object with op, path and value.')
+  const { op, path, value, ...others } = given
+  if (Object.keys(others).length > 0) throw refuse(`An operation of a patch has no member ${Object.keys(others)[0]}.`)
+  if (typeof op !== 'string' || !OPS.has(op))
+    throw refuse(`The operation ${JSON.stringify(op)} is not add, replace or remove.`)
+  if (typeof path !== 'string' || !PATH.test(path)) throw refuse(`The path ${JSON.stringify(path)} is not valid.`)
+  if (op !== 'remove' && value === undefined) throw refuse(`'add' and 'replace' operations need a value.`)
+  const [, ...parts] = path.split('/')
+  return { op: op as Patch['op'], path: parts as [string, ...string[]], value }
+}
+
+/** The document with the patches applied; a removed attribute is undefined, which stands for its default. */
+export function applyPatches(document: Json, patches: readonly Patch[]): Json {
+  const after = structuredClone(document)
+  for (const { op, path, value } of patches) {
+    const [attribute, ...rest] = path
+    if (rest.length === 0) after[attribute] = op === 'remove' ? undefined : structuredClone(value)
+    else change(parentOf((after[attribute] ??= {}), rest, path), rest.at(-1)!, { op, path, value })
+  }
+  return after
+}
+
+function parentOf(root: unknown, way: readonly string[], path: readonly string[]): Json | unknown[] {
+  let at = root
+  for (const name of way.slice(0, -1)) {
+    const next: unknown = Array.isArray(at)
+      ? at[Number(name)]
+      : isObject(at) && Object.hasOwn(at, name)
+        ? at[name]
+        : null
+    if (next === undefined || next === null) throw missing(path)
+    at = next
+  }
+  if (!isObject(at) && !Array.isArray(at)) throw missing(path)
+  return at
+}
+
+function change(parent: Json | unknown[], name: string, { op, path, value }: Patch): void {
+  if (Array.isArray(parent)) return changeItem(parent, name, { op, path, value })
+  const isThere = Object.hasOwn(parent, name)
+  if (op !== 'add' && !isThere) throw missing(path)
+  if (op === 'remove') delete parent[name]
+  // Not an assignment: `__proto__` is a key like any other here.
+  else Object.defineProperty(parent, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function changeItem(list: unknown[], name: string, { op, path, value }: Patch): void {
+  if (op === 'add' && name === '-') return void list.push(value)
+  const index = /^\d+$/.test(name) ? Number(name) : -1
+  if (index < 0 || index > list.length || (op !== 'add' && index === list.length)) throw missing(path)
+  if (op === 'add') list.splice(index, 0, value)
+  else if (op === 'replace') list[index] = value
+  else list.splice(index, 1)
+}
+
+const missing = (path: readonly string[]) => refuse(`Couldn't apply the patch: there is nothing at /${path.join('/')}.`)
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

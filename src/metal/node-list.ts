@@ -1,0 +1,233 @@
+// Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
+import { type RawBuilder, sql } from 'kysely'
+import { problem } from '../problem.ts'
+import { query, type Query, type Tools } from '../store/statement.ts'
+import { all, one, type Read, together } from '../store/transaction.ts'
+import type { NodeKey } from './nodes.ts'
+
+/** null leaves a filter out. */
+export interface NodeFilter {
+  instance_uuid: string | null
+  associated: 0 | 1 | null
+  maintenance: 0 | 1 | null
+  retired: 0 | 1 | null
+  provision_state: string | null
+  driver: string | null
+  resource_class: string | null
+  owner: string | null
+  lessee: string | null
+  project: string | null
+  fault: string | null
+  conductor: string | null
+  conductor_group: string | null
+  chassis_uuid: string | null
+  description_contains: string | null
+  shard: readonly string[] | null
+  sharded: 0 | 1 | null
+}
+
+/** The four ways to ask about traits, as the API working group's guideline on tags has them. */
+export interface TraitFilter {
+  all: readonly string[] | null
+  any: readonly string[] | null
+  notAll: readonly string[] | null
+  notAny: readonly string[] | null
+}
+
+export interface Page {
+  sortKey: SortKey
+  descending: boolean
+  limit: number
+  /** The uuid of the last node of the page before. */
+  marker: string | null
+}
+
+export const SORT_KEYS = [
+  'id',
+  'uuid',
+  'name',
+  'driver',
+  'provision_state',
+  'target_provision_state',
+  'provision_updated_at',
+  'power_state',
+  'target_power_state',
+  'last_error',
+  'fault',
+  'maintenance',
+  'maintenance_reason',
+  'console_enabled',
+  'instance_uuid',
+  'resource_class',
+  'owner',
+  'lessee',
+  'description',
+  'conductor_group',
+  'conductor',
+  'automated_clean',
+  'protected',
+  'protected_reason',
+  'retired',
+  'retired_reason',
+  'shard',
+  'boot_mode',
+  'secure_boot',
+  'inspection_started_at',
+  'inspection_finished_at',
+  'reservation',
+  'created_at',
+  'updated_at',
+] as const
+export type SortKey = (typeof SORT_KEYS)[number]
+
+interface ListArgs extends Omit<NodeFilter, 'shard'> {
+  shards: string | null
+  excluded: string | null
+  /** A list of ids, only in the statements that ask for it. */
+  among: readonly number[]
+  limit: number
+  markerId: number | null
+  markerValue: string | number | null
+}
+
+type Column = RawBuilder<unknown>
+
+/** True where the argument is left out. */
+const given = (argument: unknown, condition: Column) =>
+  sql<boolean>`(cast(${argument} as text) is null or ${condition})`
+
+const listed = (on: Tools, argument: unknown) =>
+  on.dialect === 'sqlite'
+    ? sql`(select value from json_each(${argument}))`
+    : sql`(select json_array_elements_text(cast(${argument} as json)))`
+
+function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
+  const same = (name: keyof NodeFilter & keyof ListArgs) => given(a[name], sql`n.${sql.ref(name)} = ${a[name]}`)
+  const flag = (name: keyof ListArgs, condition: Column) =>
+    given(a[name], sql`(case when ${condition} then 1 else 0 end) = ${a[name]}`)
+  return [
+    ...(['instance_uuid', 'provision_state', 'driver', 'resource_class', 'owner', 'lessee', 'fault'] as const).map(
+      same,
+    ),
+    ...(['conductor', 'conductor_group'] as const).map(same),
+    flag('associated', sql`n.instance_uuid is not null`),
+    flag('maintenance', sql`n.maintenance = 1`),
+    flag('retired', sql`n.retired = 1`),
+    flag('sharded', sql`n.shard is not null`),
+    given(a.project, sql`(n.owner = ${a.project} or n.lessee = ${a.project})`),
+    given(a.chassis_uuid, sql`n.chassis_id = (select c.id from chassis c where c.uuid = ${a.chassis_uuid})`),
+    // Not like: what the client looks for may hold its wildcards.
+    given(
+      a.description_contains,
+      on.dialect === 'sqlite'
+        ? sql`instr(lower(n.description), lower(${a.description_contains})) > 0`
+        : sql`strpos(lower(n.description), lower(${a.description_contains})) > 0`,
+    ),
+    given(a.shards, sql`n.shard in ${listed(on, a.shards)}`),
+    given(a.excluded, sql`cast(n.provider_id as text) not in ${listed(on, a.excluded)}`),
+  ]
+}
+
+/** After the marker: by value, nulls before all, and among equals by id. */
+function after(key: SortKey, descending: boolean, a: ListArgs): RawBuilder<boolean> {
+  const beyond = sql.raw(descending ? '<' : '>')
+  if (key === 'id') return given(a.markerId, sql`n.id ${beyond} ${a.markerId}`)
+  const column = sql.ref(`n.${key}`)
+  const type = sql.raw(TEXTUAL.has(key) ? 'text' : 'bigint')
+  const value = sql`cast(${a.markerValue} as ${type})`
+  const further = descending
+    ? sql`(${column} < ${value} or (${column} is null and ${value} is not null))`
+    : sql`(${column} > ${value} or (${column} is not null and ${value} is null))`
+  const equal = sql`(${column} = ${value} or (${column} is null and ${value} is null))`
+  return given(a.markerId, sql`(${further} or (${equal} and n.id ${beyond} ${a.markerId}))`)
+}
+
+const NUMERIC = [
+  'id',
+  'provision_updated_at',
+  'maintenance',
+  'console_enabled',
+  'automated_clean',
+  'protected',
+  'retired',
+]
+const MORE_NUMERIC = ['secure_boot', 'inspection_started_at', 'inspection_finished_at', 'created_at', 'updated_at']
+const TEXTUAL = new Set<string>(SORT_KEYS.filter(key => ![...NUMERIC, ...MORE_NUMERIC].includes(key)))
+
+interface Shape {
+  key: SortKey
+  descending: boolean
+  isAmong: boolean
+  /** Without any the conditions are left out: they cost more than the rest of a long page. */
+  isFiltered: boolean
+}
+
+function build({ key, descending, isAmong, isFiltered }: Shape): (args: ListArgs) => Query<NodeKey> {
+  return query((db, a: ListArgs, on) => {
+    let select = db.selectFrom('nodes as n').select(['n.id', 'n.revision'])
+    if (isFiltered) for (const condition of conditions(on, a)) select = select.where(condition)
+    select = select.where(after(key, descending, a))
+    if (isAmong) select = select.where(on.isIn('n.provider_id', a.among, 'bigint'))
+    const direction = sql.raw(descending ? 'desc nulls last' : 'asc nulls first')
+    const order = key === 'id' ? select : select.orderBy(sql`${sql.ref(`n.${key}`)} ${direction}`)
+    return order.orderBy('n.id', descending ? 'desc' : 'asc').limit(sql<number>`cast(${a.limit} as bigint)`)
+  })
+}
+
+// One statement for each key, direction and kind, made when first asked for.
+const statements = new Map<string, ReturnType<typeof build>>()
+const statementFor = (shape: Shape) =>
+  statements.getOrInsertComputed(Object.values(shape).join(' '), () => build(shape))
+
+const providersWith = query((db, a: { names: readonly string[]; least: number }, on) =>
+  db
+    .selectFrom('provider_traits as p')
+    .innerJoin('traits as t', 't.id', 'p.trait_id')
+    .select('p.provider_id')
+    .where(on.isIn('t.name', a.names))
+    .groupBy('p.provider_id')
+    .having(sql<boolean>`count(*) >= cast(${a.least} as bigint)`),
+)
+const markerNode = query((db, a: { uuid: string }) => db.selectFrom('nodes').selectAll().where('uuid', '=', a.uuid))
+
+/** The nodes of one page, and one more when there is a next page. */
+export function* listNodeKeys(filter: NodeFilter, traits: TraitFilter, page: Page): Read<NodeKey[]> {
+  const { among, excluded } = yield* byTraits(traits)
+  const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker }))
+  if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
+  const { shard, ...rest } = filter
+  const args: ListArgs = {
+    ...rest,
+    shards: shard && JSON.stringify(shard),
+    excluded: excluded && JSON.stringify(excluded.map(String)),
+    among: among ?? [],
+    limit: page.limit + 1,
+    markerId: marker?.id ?? null,
+    markerValue: marker?.[page.sortKey] ?? null,
+  }
+  const isFiltered = excluded !== null || Object.values(filter).some(value => value !== null)
+  const shape = { key: page.sortKey, descending: page.descending, isAmong: among !== null, isFiltered }
+  const list = statementFor(shape)
+  return yield* all(list(args))
+}
+
+/** Which providers the traits allow, null for all, and which they forbid. */
+function* byTraits(traits: TraitFilter): Read<{ among: number[] | null; excluded: number[] | null }> {
+  const { all: every, any, notAll, notAny } = traits
+  const ask = (names: readonly string[] | null, least: number) => providersWith({ names: names ?? [], least })
+  if (!every && !any && !notAll && !notAny) return { among: null, excluded: null }
+  const sizes = (names: readonly string[] | null) => new Set(names).size
+  const answers = yield* together(ask(every, sizes(every)), ask(any, 1), ask(notAll, sizes(notAll)), ask(notAny, 1))
+  const [hasAll, hasAny, lacksNone, hasSome] = answers.map(rows => rows.map(row => row.provider_id)) as [
+    number[],
+    number[],
+    number[],
+    number[],
+  ]
+  const excluded = notAll || notAny ? [...lacksNone, ...hasSome] : null
+  if (!every && !any) return { among: null, excluded }
+  if (!every) return { among: hasAny, excluded }
+  if (!any) return { among: hasAll, excluded }
+  const wanted = new Set(hasAny)
+  return { among: hasAll.filter(id => wanted.has(id)), excluded }
+}

@@ -1,0 +1,99 @@
+// Port groups: ports of a node that are bonded. They go with their node.
+import type { Kysely, Selectable } from 'kysely'
+import { canonicalUuid } from '../ledger/uuid.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+
+export type PortgroupRow = Selectable<Schema['portgroups']>
+export interface Portgroup extends PortgroupRow {
+  node_uuid: string
+}
+
+const selectGroups = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('portgroups as g')
+    .innerJoin('nodes as n', 'n.id', 'g.node_id')
+    .selectAll('g')
+    .select('n.uuid as node_uuid')
+
+const byUuid = query((db, a: { uuid: string }) => selectGroups(db).where('g.uuid', '=', a.uuid))
+const byName = query((db, a: { name: string }) => selectGroups(db).where('g.name', '=', a.name))
+const byAddress = query((db, a: { address: string }) => selectGroups(db).where('g.address', '=', a.address))
+const every = query((db, _: object) => selectGroups(db).orderBy('g.id'))
+const insert = command((db, a: Omit<PortgroupRow, 'id'>) =>
+  db.insertInto('portgroups').values({
+    uuid: a.uuid,
+    node_id: a.node_id,
+    name: a.name,
+    address: a.address,
+    mode: a.mode,
+    standalone_ports_supported: a.standalone_ports_supported,
+    properties: a.properties,
+    extra: a.extra,
+    created_at: a.created_at,
+    updated_at: a.updated_at,
+  }),
+)
+const update = command((db, a: PortgroupRow) =>
+  db
+    .updateTable('portgroups')
+    .set({
+      name: a.name,
+      address: a.address,
+      mode: a.mode,
+      standalone_ports_supported: a.standalone_ports_supported,
+      properties: a.properties,
+      extra: a.extra,
+      updated_at: a.updated_at,
+    })
+    .where('id', '=', a.id),
+)
+const remove = command((db, a: { id: number }) => db.deleteFrom('portgroups').where('id', '=', a.id))
+const portIn = query((db, a: { id: number }) =>
+  db.selectFrom('ports').select('uuid').where('portgroup_id', '=', a.id).limit(1),
+)
+
+export function* findPortgroup(ident: string): Read<Portgroup> {
+  const uuid = canonicalUuid(ident)
+  const found = yield* one(uuid ? byUuid({ uuid }) : byName({ name: ident }))
+  if (!found) throw problem('metal_not_found', { what: 'Portgroup', name: ident })
+  return found
+}
+
+export function* listPortgroups(of: { node?: number; address?: string }): Read<Portgroup[]> {
+  return (yield* all(every({}))).filter(
+    group =>
+      (of.node === undefined || group.node_id === of.node) &&
+      (of.address === undefined || group.address === of.address),
+  )
+}
+
+export function* createPortgroup(group: Omit<PortgroupRow, 'id'>): Write<Portgroup> {
+  yield* requireFree(group)
+  yield* run(insert(group))
+  return yield* findPortgroup(group.uuid)
+}
+
+export function* savePortgroup(group: PortgroupRow): Write<Portgroup> {
+  yield* requireFree(group)
+  yield* run(update(group))
+  return yield* findPortgroup(group.uuid)
+}
+
+export function* deletePortgroup(ident: string): Write<void> {
+  const { id, uuid } = yield* findPortgroup(ident)
+  if (yield* one(portIn({ id }))) throw problem('metal_in_use', { reason: `Portgroup ${uuid} has ports in it.` })
+  yield* run(remove({ id }))
+}
+
+function* requireFree({ id, uuid, address, name }: Omit<PortgroupRow, 'id'> & { id?: number }): Read<void> {
+  const refuse = (reason: string) => problem('metal_exists', { reason })
+  const twin = yield* one(byUuid({ uuid }))
+  if (twin && twin.id !== id) throw refuse(`A portgroup with UUID ${uuid} already exists.`)
+  const other = address === null ? undefined : yield* one(byAddress({ address }))
+  if (other && other.id !== id) throw refuse(`A portgroup with MAC address ${address} already exists.`)
+  const namesake = name === null ? undefined : yield* one(byName({ name }))
+  if (namesake && namesake.id !== id) throw refuse(`A portgroup with name ${name} already exists.`)
+}

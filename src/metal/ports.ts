@@ -1,0 +1,109 @@
+// Ports: the network cards of nodes, known by their MAC addresses. They go with their node.
+import type { Kysely, Selectable } from 'kysely'
+import { canonicalUuid } from '../ledger/uuid.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+
+export type PortRow = Selectable<Schema['ports']>
+export interface Port extends PortRow {
+  node_uuid: string
+  portgroup_uuid: string | null
+}
+
+const selectPorts = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('ports as p')
+    .innerJoin('nodes as n', 'n.id', 'p.node_id')
+    .leftJoin('portgroups as g', 'g.id', 'p.portgroup_id')
+    .selectAll('p')
+    .select(['n.uuid as node_uuid', 'g.uuid as portgroup_uuid'])
+
+const portByUuid = query((db, a: { uuid: string }) => selectPorts(db).where('p.uuid', '=', a.uuid))
+const portByAddress = query((db, a: { address: string }) => selectPorts(db).where('p.address', '=', a.address))
+const portByName = query((db, a: { name: string }) => selectPorts(db).where('p.name', '=', a.name))
+const everyPort = query((db, _: object) => selectPorts(db).orderBy('p.id'))
+const portsOfNode = query((db, a: { node: number }) => selectPorts(db).where('p.node_id', '=', a.node).orderBy('p.id'))
+const portsOfGroup = query((db, a: { group: number }) =>
+  selectPorts(db).where('p.portgroup_id', '=', a.group).orderBy('p.id'),
+)
+const insertPort = command((db, a: Omit<PortRow, 'id'>) =>
+  db.insertInto('ports').values({
+    uuid: a.uuid,
+    node_id: a.node_id,
+    portgroup_id: a.portgroup_id,
+    address: a.address,
+    name: a.name,
+    pxe_enabled: a.pxe_enabled,
+    is_smartnic: a.is_smartnic,
+    physical_network: a.physical_network,
+    local_link_connection: a.local_link_connection,
+    internal_info: a.internal_info,
+    extra: a.extra,
+    created_at: a.created_at,
+    updated_at: a.updated_at,
+  }),
+)
+const updatePort = command((db, a: PortRow) =>
+  db
+    .updateTable('ports')
+    .set({
+      node_id: a.node_id,
+      portgroup_id: a.portgroup_id,
+      address: a.address,
+      name: a.name,
+      pxe_enabled: a.pxe_enabled,
+      is_smartnic: a.is_smartnic,
+      physical_network: a.physical_network,
+      local_link_connection: a.local_link_connection,
+      internal_info: a.internal_info,
+      extra: a.extra,
+      updated_at: a.updated_at,
+    })
+    .where('id', '=', a.id),
+)
+const removePort = command((db, a: { id: number }) => db.deleteFrom('ports').where('id', '=', a.id))
+
+export function* findPort(uuid: string): Read<Port> {
+  const found = yield* one(portByUuid({ uuid: canonicalUuid(uuid) ?? uuid }))
+  if (!found) throw problem('metal_not_found', { what: 'Port', name: uuid })
+  return found
+}
+
+/** All, or those of a node, of a port group, or with an address. */
+export function* listPorts(of: { node?: number; group?: number; address?: string }): Read<Port[]> {
+  if (of.address !== undefined) {
+    const found = yield* all(portByAddress({ address: of.address }))
+    return found.filter(port => of.node === undefined || port.node_id === of.node)
+  }
+  if (of.node !== undefined) return yield* all(portsOfNode({ node: of.node }))
+  if (of.group !== undefined) return yield* all(portsOfGroup({ group: of.group }))
+  return yield* all(everyPort({}))
+}
+
+export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {
+  yield* requireFree(port)
+  yield* run(insertPort(port))
+  return yield* findPort(port.uuid)
+}
+
+export function* savePort(port: PortRow): Write<Port> {
+  yield* requireFree(port)
+  yield* run(updatePort(port))
+  return yield* findPort(port.uuid)
+}
+
+export function* deletePort(uuid: string): Write<void> {
+  yield* run(removePort({ id: (yield* findPort(uuid)).id }))
+}
+
+function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: number }): Read<void> {
+  const refuse = (reason: string) => problem('metal_exists', { reason })
+  const twin = yield* one(portByUuid({ uuid }))
+  if (twin && twin.id !== id) throw refuse(`A port with UUID ${uuid} already exists.`)
+  const other = yield* one(portByAddress({ address }))
+  if (other && other.id !== id) throw refuse(`A port with MAC address ${address} already exists.`)
+  const namesake = name === null ? undefined : yield* one(portByName({ name }))
+  if (namesake && namesake.id !== id) throw refuse(`A port with name ${name} already exists.`)
+}

@@ -1,0 +1,151 @@
+// The states of a node, and all ways between them: one table, for the API (may it?) and for the conductor (what next?).
+
+export type Stable =
+  | 'enroll'
+  | 'manageable'
+  | 'available'
+  | 'active'
+  | 'rescue'
+  | 'error'
+  | 'clean failed'
+  | 'inspect failed'
+  | 'adopt failed'
+  | 'deploy failed'
+  | 'rescue failed'
+  | 'unrescue failed'
+
+export type Busy =
+  | 'verifying'
+  | 'cleaning'
+  | 'inspecting'
+  | 'adopting'
+  | 'deploying'
+  | 'deleting'
+  | 'rescuing'
+  | 'unrescuing'
+
+export type Waiting = 'clean wait' | 'inspect wait' | 'wait call-back' | 'rescue wait'
+
+export type State = Stable | Busy | Waiting
+
+/** One thing that a conductor does with the hardware. */
+export interface Step {
+  /** The node's state while it is done. */
+  during: Busy
+  /** Its state while the machine is busy by itself and will call back. */
+  waiting: Waiting | null
+  failed: Stable
+  /** What another conductor does with it when the first one died in the middle of it. */
+  onTakeOver: 'resume' | 'fail'
+}
+
+export const STEPS = {
+  // Reading changes nothing, so it can be done again.
+  verify: { during: 'verifying', waiting: null, failed: 'enroll', onTakeOver: 'resume' },
+  inspect: { during: 'inspecting', waiting: 'inspect wait', failed: 'inspect failed', onTakeOver: 'resume' },
+  adopt: { during: 'adopting', waiting: null, failed: 'adopt failed', onTakeOver: 'resume' },
+  // A machine must come out empty and off, however often that takes.
+  tearDown: { during: 'deleting', waiting: null, failed: 'error', onTakeOver: 'resume' },
+  // A disk half erased or half written is nothing to build on: a person or the next undeploy decides.
+  clean: { during: 'cleaning', waiting: 'clean wait', failed: 'clean failed', onTakeOver: 'fail' },
+  deploy: { during: 'deploying', waiting: 'wait call-back', failed: 'deploy failed', onTakeOver: 'fail' },
+  rescue: { during: 'rescuing', waiting: 'rescue wait', failed: 'rescue failed', onTakeOver: 'fail' },
+  unrescue: { during: 'unrescuing', waiting: null, failed: 'unrescue failed', onTakeOver: 'fail' },
+} as const satisfies Record<string, Step>
+
+export type StepName = keyof typeof STEPS
+
+export type Verb =
+  | 'manage'
+  | 'provide'
+  | 'clean'
+  | 'inspect'
+  | 'adopt'
+  | 'active'
+  | 'rebuild'
+  | 'deleted'
+  | 'rescue'
+  | 'unrescue'
+  | 'abort'
+
+export interface Transition {
+  verb: Verb
+  from: readonly State[]
+  /** None: the change is made at once, without a conductor. */
+  steps: readonly StepName[]
+  to: Stable
+}
+
+export const TRANSITIONS: readonly Transition[] = [
+  { verb: 'manage', from: ['enroll'], steps: ['verify'], to: 'manageable' },
+  {
+    verb: 'manage',
+    from: ['available', 'clean failed', 'inspect failed', 'adopt failed'],
+    steps: [],
+    to: 'manageable',
+  },
+  { verb: 'provide', from: ['manageable'], steps: ['clean'], to: 'available' },
+  { verb: 'clean', from: ['manageable'], steps: ['clean'], to: 'manageable' },
+  { verb: 'inspect', from: ['manageable', 'inspect failed'], steps: ['inspect'], to: 'manageable' },
+  { verb: 'adopt', from: ['manageable', 'adopt failed'], steps: ['adopt'], to: 'active' },
+  { verb: 'active', from: ['available', 'deploy failed'], steps: ['deploy'], to: 'active' },
+  { verb: 'rebuild', from: ['active', 'deploy failed', 'error'], steps: ['deploy'], to: 'active' },
+  {
+    verb: 'deleted',
+    from: [
+      'active',
+      'wait call-back',
+      'deploy failed',
+      'error',
+      'rescue',
+      'rescue wait',
+      'rescue failed',
+      'unrescue failed',
+    ],
+    steps: ['tearDown', 'clean'],
+    to: 'available',
+  },
+  {
+    verb: 'rescue',
+    from: ['active', 'rescue', 'rescue failed', 'unrescue failed'],
+    steps: ['rescue'],
+    to: 'rescue',
+  },
+  { verb: 'unrescue', from: ['rescue', 'rescue failed', 'unrescue failed'], steps: ['unrescue'], to: 'active' },
+  { verb: 'abort', from: ['clean wait'], steps: [], to: 'clean failed' },
+  { verb: 'abort', from: ['inspect wait'], steps: [], to: 'inspect failed' },
+  { verb: 'abort', from: ['rescue wait'], steps: [], to: 'rescue failed' },
+]
+
+export function transitionFor(verb: Verb, state: State): Transition | null {
+  return TRANSITIONS.find(transition => transition.verb === verb && transition.from.includes(state)) ?? null
+}
+
+const SYNONYMS: Record<string, Verb> = { deploy: 'active', undeploy: 'deleted' }
+const VERBS = new Set<string>(TRANSITIONS.map(({ verb }) => verb))
+
+/** The verb that a client's word means, or null when there is none. */
+export function verbOf(word: string): Verb | null {
+  return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : VERBS.has(word) ? (word as Verb) : null
+}
+
+export const STATES: ReadonlySet<string> = new Set<string>([
+  ...TRANSITIONS.flatMap(({ from, to }) => [...from, to]),
+  ...Object.values(STEPS).flatMap(({ during, waiting, failed }) => [during, ...(waiting ? [waiting] : []), failed]),
+])
+
+/** Where a node may be changed in what allocations depend on. */
+export const FREE_TO_CHANGE: ReadonlySet<State> = new Set<State>([
+  'enroll',
+  'inspecting',
+  'inspect wait',
+  'manageable',
+  'available',
+])
+
+export const DELETABLE: ReadonlySet<State> = new Set<State>(['enroll', 'manageable', 'available', 'adopt failed'])
+
+/** A node that can be had: the ledger blocks all others. */
+export function isUsable({ provision_state, maintenance }: { provision_state: string; maintenance: 0 | 1 }): boolean {
+  return provision_state === 'available' && maintenance === 0
+}

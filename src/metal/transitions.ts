@@ -1,0 +1,150 @@
+// What is asked of a node: a verb of its state machine or a change of its power. Checked, written down for a
+// conductor, or made at once where no hardware is involved.
+import { problem } from '../problem.ts'
+import type { Write } from '../store/transaction.ts'
+import { requireConductor } from './conductors.ts'
+import type { Driver, Json, PowerTarget } from './drivers/port.ts'
+import type { Drivers } from './drivers/registry.ts'
+import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './nodes.ts'
+import { holderOf, offerNode } from './offer.ts'
+import { type Stable, type State, STEPS, type StepName, type Transition, transitionFor, type Verb } from './states.ts'
+import { requireDeployable } from './validation.ts'
+
+/** The work on a node, as it is written down for whichever conductor takes it. */
+export type Work =
+  | {
+      kind: 'provision'
+      verb: Verb
+      steps: readonly StepName[]
+      /** Which of the steps is being done. */
+      step: number
+      to: Stable
+      /** The machine has been waiting by itself in this step. */
+      resumed: boolean
+      args: Json
+    }
+  | { kind: 'power'; target: PowerTarget; args: Json }
+
+export const workOf = ({ transition }: NodeRow): Work | null =>
+  transition === null ? null : (JSON.parse(transition) as Work)
+
+export interface Order {
+  verb: Verb
+  /** As the client spelled it. */
+  word: string
+  args: Json
+}
+
+/** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
+export function* startVerb(ident: string, order: Order, drivers: Drivers, now: number): Write<boolean> {
+  const node = yield* lockNode(ident)
+  requireUnlocked(node)
+  const transition = transitionFor(order.verb, node.provision_state as State)
+  if (!transition) {
+    throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
+  }
+  yield* requireAllowed(node, order)
+  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  const steps = stepsOf(node, transition)
+  const after = steps.length === 0 ? settled(node, transition, now) : begun(node, transition, steps, order, now)
+  if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
+  yield* saveNode(after)
+  yield* offerNode(after, now)
+  return steps.length > 0
+}
+
+function* requireAllowed(node: NodeRow, { verb, word }: Order): Write<void> {
+  const { uuid } = node
+  if (node.maintenance) {
+    throw problem('invalid_parameter', {
+      reason: `The ${word} operation can't be performed on node ${uuid} because it's in maintenance mode.`,
+    })
+  }
+  if (node.protected && (verb === 'deleted' || verb === 'rebuild')) {
+    throw problem('node_protected', { node: uuid, action: verb === 'deleted' ? 'undeployed' : 'rebuilt' })
+  }
+  if (node.retired && verb === 'provide') {
+    throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
+  }
+  if (verb === 'active' && node.instance_uuid === null) {
+    const holder = yield* holderOf(uuid)
+    if (holder) {
+      throw problem('node_refuses', {
+        reason: `Node ${uuid} is claimed by consumer ${holder}; set instance_uuid to that to deploy it.`,
+      })
+    }
+  }
+}
+
+/** Cleaning that nobody asked for can be switched off. */
+function stepsOf({ automated_clean }: NodeRow, { verb, steps }: Transition): readonly StepName[] {
+  return verb !== 'clean' && automated_clean === 0 ? steps.filter(step => step !== 'clean') : steps
+}
+
+function settled<N extends NodeRow>(node: N, { verb, to }: Transition, now: number): N {
+  return {
+    ...node,
+    ...stateChange(node, to, now),
+    target_provision_state: null,
+    last_error: verb === 'abort' ? `${node.provision_state} was aborted by request.` : null,
+    transition: null,
+    due_at: null,
+    updated_at: now,
+  }
+}
+
+function begun<N extends NodeRow>(
+  node: N,
+  { verb, to }: Transition,
+  steps: readonly StepName[],
+  { args }: Order,
+  now: number,
+): N {
+  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args }
+  return {
+    ...node,
+    ...stateChange(node, STEPS[steps[0]!].during, now),
+    target_provision_state: to,
+    last_error: null,
+    ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
+    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    transition: JSON.stringify(work),
+    due_at: AT_ONCE,
+    updated_at: now,
+  }
+}
+
+const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
+  JSON.stringify({ ...(JSON.parse(instance_info) as Json), configdrive })
+
+export const stateChange = (node: NodeRow, state: State, now: number) => ({
+  provision_state: state,
+  provision_updated_at: state === node.provision_state ? node.provision_updated_at : now,
+})
+
+/** Asks for another power state. Needs no more than a node that nobody works on. */
+export function* startPower(ident: string, target: PowerTarget, args: Json, now: number): Write<void> {
+  const node = yield* lockNode(ident)
+  requireUnlocked(node)
+  if (node.transition !== null) {
+    throw problem('node_refuses', {
+      reason: `Node ${node.uuid} can not change its power while it is in state ${node.provision_state}.`,
+    })
+  }
+  yield* requireConductor(node.driver, node.conductor_group)
+  const work: Work = { kind: 'power', target, args }
+  yield* saveNode({
+    ...node,
+    target_power_state: target.endsWith('power off') ? 'power off' : 'power on',
+    last_error: null,
+    transition: JSON.stringify(work),
+    due_at: AT_ONCE,
+    updated_at: now,
+  })
+}
+
+export function driverOf({ driver }: NodeRow, drivers: Drivers): Driver {
+  const found = drivers.get(driver)
+  if (!found) throw problem('metal_not_found', { what: 'Driver', name: driver })
+  return found
+}

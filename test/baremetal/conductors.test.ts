@@ -1,0 +1,213 @@
+// Conductors that die or fall asleep in the middle of their work: others end it as the table in docs/BAREMETAL.md says.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Baremetal, spawnConductor, uuid } from '../support/baremetal.ts'
+import { expectStatus } from '../support/placement.ts'
+import { runHoldfast, type ServerProcess, spawnServer } from '../support/server.ts'
+import { eachDatabase } from '../support/stores.ts'
+
+const TAKE_OVER_MS = 2_000
+const BOUND = ['--take-over-ms', String(TAKE_OVER_MS)]
+const SLOW = ['--fake-delay-ms', '60000']
+const CLEAN = { clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] }
+const RESCUE = { rescue_password: 'x' }
+
+type Start = 'enroll' | 'manageable' | 'available' | 'active'
+
+/** Each transition: where it starts, and where the node is after its conductor died. */
+const DEATHS: { verb: string; from: Start; during: string; ends: string; more?: object; info?: object }[] = [
+  { verb: 'manage', from: 'enroll', during: 'verifying', ends: 'manageable' },
+  { verb: 'inspect', from: 'manageable', during: 'inspecting', ends: 'manageable' },
+  { verb: 'adopt', from: 'manageable', during: 'adopting', ends: 'active' },
+  { verb: 'provide', from: 'manageable', during: 'cleaning', ends: 'clean failed' },
+  { verb: 'clean', from: 'manageable', during: 'cleaning', ends: 'clean failed', more: CLEAN },
+  { verb: 'active', from: 'available', during: 'deploying', ends: 'deploy failed' },
+  { verb: 'rebuild', from: 'active', during: 'deploying', ends: 'deploy failed' },
+  { verb: 'deleted', from: 'active', during: 'deleting', ends: 'available' },
+  {
+    verb: 'deleted',
+    from: 'active',
+    during: 'cleaning',
+    ends: 'clean failed',
+    info: { fake_delay: { tearDown: 0.001, clean: 60 } },
+  },
+  { verb: 'rescue', from: 'active', during: 'rescuing', ends: 'rescue failed', more: RESCUE },
+]
+
+async function waitFor<T>(what: string, look: () => Promise<T | null | false>, deadlineMs = 10_000): Promise<T> {
+  const deadline = performance.now() + deadlineMs
+  for (;;) {
+    const found = await look()
+    if (found !== null && found !== false) return found
+    if (performance.now() > deadline) return assert.fail(`waited in vain until ${what}`)
+    await sleep(20)
+  }
+}
+
+/** Nodes at the start of each transition, two of them for power. */
+async function prepare(api: Baremetal): Promise<string[]> {
+  const nodes: string[] = []
+  for (const { from } of DEATHS) nodes.push(await api.node({ instance_uuid: uuid() }, from))
+  const rescued = await api.node({}, 'active')
+  await api.go(rescued, 'rescue', 'rescue', RESCUE)
+  nodes.push(rescued, await api.node(), await api.node())
+  return nodes
+}
+
+/** Sets everything going, with a conductor that takes a minute for each step. */
+async function beginAll(api: Baremetal, nodes: readonly string[]): Promise<void> {
+  for (const [i, { verb, more, info }] of DEATHS.entries()) {
+    const patch = [{ op: 'add', path: '/driver_info', value: info ?? {} }]
+    expectStatus(await api.patch(`/v1/nodes/${nodes[i]}`, patch), 200)
+    expectStatus(await api.provision(nodes[i]!, verb, more), 202)
+  }
+  const [rescued, on, reboot] = nodes.slice(DEATHS.length)
+  expectStatus(await api.provision(rescued!, 'unrescue'), 202)
+  expectStatus(await api.put(`/v1/nodes/${on}/states/power`, { target: 'power on' }), 202)
+  expectStatus(await api.put(`/v1/nodes/${reboot}/states/power`, { target: 'rebooting' }), 202)
+  for (const [i, node] of nodes.entries()) {
+    const during = DEATHS[i]?.during ?? (i === DEATHS.length ? 'unrescuing' : 'enroll')
+    await waitFor(`${node} is ${during} and locked`, async () => {
+      const shown = await api.show(node)
+      return shown.provision_state === during && shown.reservation !== null
+    })
+  }
+}
+
+async function expectEnds(api: Baremetal, nodes: readonly string[], deadlineMs: number): Promise<void> {
+  for (const [i, { verb, ends }] of DEATHS.entries()) {
+    const shown = await api.until(nodes[i]!, ends, deadlineMs)
+    assert.equal(shown.target_provision_state, null)
+    if (ends.endsWith('failed')) assert.match(shown.last_error, /died while the node was/)
+    assert.equal(shown.instance_uuid === null, verb === 'deleted', verb)
+  }
+  const [rescued, on, reboot] = nodes.slice(DEATHS.length)
+  await api.until(rescued!, 'unrescue failed', deadlineMs)
+  for (const node of [on!, reboot!]) {
+    assert.equal((await api.until(node, 'enroll', deadlineMs)).power_state, 'power on')
+  }
+  await api.fsck()
+}
+
+eachDatabase('conductors', ({ kind, create }) => {
+  void test('a server killed in the middle of every transition ends each in its state when it is back', async () => {
+    const database = await create()
+    let server: ServerProcess = await spawnServer(database, BOUND)
+    const api = new Baremetal(server.origin)
+    const move = async (args: string[], end: 'stop' | 'kill9') => {
+      await server[end]()
+      server = await spawnServer(database, [...BOUND, ...args])
+      api.origins = api.placement.origins = [server.origin]
+    }
+    try {
+      const nodes = await prepare(api)
+      await move(SLOW, 'stop')
+      await beginAll(api, nodes)
+      await move([], 'kill9')
+      await expectEnds(api, nodes, TAKE_OVER_MS * 2)
+      // A transition after that goes its way as ever.
+      await api.go(nodes[3]!, 'manage', 'manageable')
+    } finally {
+      api.close()
+      await server.kill9()
+    }
+  })
+
+  if (kind === 'sqlite') return
+
+  void describe('several', () => {
+    let database = ''
+    let server: ServerProcess
+    let api: Baremetal
+    before(async () => {
+      database = await create()
+      const migrated = await runHoldfast(['migrate', '--database', database]).exit
+      assert.equal(migrated.code, 0, migrated.stderr)
+      server = await spawnServer(database, [], 'api')
+      api = new Baremetal(server.origin)
+    })
+    after(async () => {
+      api.close()
+      await server.kill9()
+    })
+
+    void test('without a conductor no node is taken; the API says so', async () => {
+      expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }), 400)
+    })
+
+    void test('kill -9 in the middle of every transition: another ends each within the bound', async () => {
+      const first = await spawnConductor(database, 'first', BOUND)
+      const nodes = await prepare(api)
+      first.child.kill('SIGTERM')
+      assert.equal((await first.exit).code, 0)
+      const doomed = await spawnConductor(database, 'doomed', [...BOUND, ...SLOW])
+      await beginAll(api, nodes)
+      const heir = await spawnConductor(database, 'heir', BOUND)
+      try {
+        doomed.child.kill('SIGKILL')
+        const killedAt = performance.now()
+        await expectEnds(api, nodes, TAKE_OVER_MS + 500)
+        const tookMs = performance.now() - killedAt
+        assert.ok(tookMs < TAKE_OVER_MS + 500, `${tookMs} ms`)
+        const { conductors } = (await api.get('/v1/conductors')).body
+        const alive = Object.fromEntries(
+          conductors.map((c: { hostname: string; alive: boolean }) => [c.hostname, c.alive]),
+        )
+        assert.deepEqual(alive, { first: false, doomed: false, heir: true })
+      } finally {
+        heir.child.kill('SIGTERM')
+        await heir.exit
+      }
+    })
+
+    void test('a conductor that slept writes nothing late, and then works again', async () => {
+      const sleeper = await spawnConductor(database, 'sleeper', [...BOUND, '--fake-delay-ms', '400'])
+      const node = await api.node({ driver_info: { fake_delay: { verify: 0.001, clean: 0.001 } } }, 'available')
+      const power = await api.node()
+      expectStatus(await api.provision(node, 'active'), 202)
+      await waitFor('it is locked', async () => (await api.show(node)).reservation === 'sleeper')
+      sleeper.child.kill('SIGSTOP')
+      const heir = await spawnConductor(database, 'heir-2', BOUND)
+      try {
+        await api.until(node, 'deploy failed', TAKE_OVER_MS + 1_000)
+        await api.go(node, 'deleted', 'available')
+        const before = await api.show(node)
+        sleeper.child.kill('SIGCONT')
+        // Its step has long ended; what came of it must not show, now or later.
+        await sleep(TAKE_OVER_MS)
+        assert.deepEqual(await api.show(node), before)
+        await waitFor('it is back', async () => (await api.get('/v1/conductors/sleeper')).body.alive === true)
+        heir.child.kill('SIGTERM')
+        await heir.exit
+        expectStatus(await api.put(`/v1/nodes/${power}/states/power`, { target: 'power on' }), 202)
+        const shown = await api.until(power, 'enroll')
+        assert.deepEqual([shown.conductor, shown.power_state], ['sleeper', 'power on'])
+        await api.fsck()
+      } finally {
+        sleeper.child.kill('SIGKILL')
+        heir.child.kill('SIGKILL')
+        await Promise.all([sleeper.exit, heir.exit])
+      }
+    })
+
+    void test('work does not wait for a poll when it can be nudged', async () => {
+      const conductor = await spawnConductor(database, 'quick', BOUND)
+      try {
+        // The dead ones of the tests before must be given up first.
+        await sleep(TAKE_OVER_MS)
+        const times: number[] = []
+        for (let i = 0; i < 10; i++) {
+          const startedAt = performance.now()
+          await api.node({}, 'manageable')
+          times.push(performance.now() - startedAt)
+        }
+        times.sort((a, b) => a - b)
+        assert.ok(times[5]! < 300, `median ${times[5]} ms`)
+      } finally {
+        conductor.child.kill('SIGTERM')
+        await conductor.exit
+      }
+    })
+  })
+})

@@ -1,0 +1,184 @@
+// The command line: where settings come from, how a wrong one is told, and how the server starts and stops.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { parse } from 'yaml'
+import { inParallel } from './races/clients.ts'
+import { expectStatus, Placement } from './support/placement.ts'
+import { listening, runHoldfast } from './support/server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))
+after(() => rmSync(folder, { recursive: true }))
+const fileWith = (name: string, text: string) => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+const newDatabase = () => `sqlite:${join(folder, `${crypto.randomUUID()}.db`)}`
+
+/** Each setting with four values: its default, and one for each place where it can be set. */
+const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
+  host: ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'],
+  port: [8780, 1001, 1002, 1003],
+  database: ['sqlite:./holdfast.db', 'sqlite:./file.db', 'sqlite:./environment.db', 'sqlite:./flag.db'],
+  auth: ['none', 'noauth2', 'none', 'noauth2'],
+  insecure: [false, true, false, true],
+  'placement-policy': ['secure', 'legacy', 'open', 'legacy'],
+  'randomize-candidates': [false, true, false, true],
+  'cors-origin': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
+  'log-level': ['info', 'debug', 'warn', 'error'],
+  'database-connections': [8, 11, 12, 13],
+  'trust-forwarded': [false, true, false, true],
+  'conductor-name': [null, 'file', 'environment', 'flag'],
+  'conductor-group': ['', 'file', 'environment', 'flag'],
+  'take-over-ms': [10_000, 1_001, 1_002, 1_003],
+  'fake-delay-ms': [0, 1, 2, 3],
+  'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
+}
+
+async function printed(args: readonly string[], environment: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await runHoldfast(['serve', '--print-config', ...args], environment).exit
+  assert.equal(code, 0, stderr)
+  return parse(stdout) as Record<string, unknown>
+}
+
+test('every setting has a default, and the file, the environment and the flag each win over what is before', async () => {
+  const column = (at: number) =>
+    Object.fromEntries(Object.entries(SETTINGS).map(([name, values]) => [name, values[at]]))
+  const file = fileWith('all.yaml', JSON.stringify(column(1)))
+  const environment = Object.fromEntries(
+    Object.entries(column(2)).map(([name, value]) => [
+      `HOLDFAST_${name.replaceAll('-', '_').toUpperCase()}`,
+      String(value),
+    ]),
+  )
+  const flags = Object.entries(column(3)).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [`--${name}`, String(value)],
+  )
+  assert.deepEqual(await printed([]), column(0))
+  assert.deepEqual(await printed(['--config', file]), column(1))
+  assert.deepEqual(await printed([], { HOLDFAST_CONFIG: file }), column(1))
+  assert.deepEqual(await printed(['--config', file], environment), column(2))
+  assert.deepEqual(await printed(['--config', file, ...flags], environment), column(3))
+  const mixed = await printed(['--config', fileWith('some.yaml', 'port: 7\nauth: noauth2\n'), '--port', '9'])
+  assert.deepEqual([mixed['port'], mixed['auth']], [9, 'noauth2'])
+})
+
+test('passwords are not shown', async () => {
+  for (const address of ['postgres://me:s3cret@db/x', 'postgres://db/x?user=me&password=s3cret&sslmode=require']) {
+    const { stdout } = await runHoldfast(['serve', '--print-config', '--database', address]).exit
+    assert.doesNotMatch(stdout, /s3cret/)
+    assert.match(stdout, /\*\*\*/)
+    const { code, stderr } = await runHoldfast(['serve', '--port', 'x', '--database', address]).exit
+    assert.equal(code, 2)
+    assert.doesNotMatch(stderr, /s3cret/)
+  }
+})
+
+test('what is wrong with the command line is said in one line, with exit code 2', async () => {
+  const missing = join(folder, 'missing.yaml')
+  const wrong: [string[], RegExp][] = [
+    [['serve', '--port', 'eighty'], /port .*'eighty'/],
+    [['serve', '--database', 'mysql://x'], /database .*'mysql:\/\/x'/],
+    [['serve', '--auth', 'trust'], /auth .*'trust'/],
+    [['serve', '--database-connections', '0'], /database-connections/],
+    [['serve', '--frobnicate'], /--frobnicate/],
+    [['serve', '--port'], /--port/],
+    [['serve', '--config', missing], /missing\.yaml/],
+    [['serve', '--config', fileWith('broken.yaml', 'port: [')], /broken\.yaml/],
+    [['serve', '--config', fileWith('list.yaml', '- port')], /list\.yaml/],
+    [['serve', '--config', fileWith('unknown.yaml', 'prot: 1')], /no setting 'prot'/],
+    [['serve', '--config', fileWith('wrong.yaml', 'port: many')], /wrong\.yaml.*'many'/],
+    [['frobnicate'], /frobnicate/],
+    [['serve', '--database', `sqlite:${folder}/no/such/folder.db`], /can't open the database/],
+  ]
+  await inParallel(3, wrong.length, async index => {
+    const [args, said] = wrong[index]!
+    const { code, stdout, stderr } = await runHoldfast(args).exit
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
+    assert.equal(stdout, '')
+    assert.match(stderr, said)
+    assert.match(stderr, /^holdfast: [^\n]+\n$/, 'one line')
+  })
+  const { code, stderr } = await runHoldfast(['serve'], { HOLDFAST_PORT: 'x' }).exit
+  assert.equal(code, 2)
+  assert.match(stderr, /port .*environment.*'x'/)
+})
+
+test('help is no error', async () => {
+  for (const args of [['--help'], ['serve', '--help'], ['help']]) {
+    const { code, stdout } = await runHoldfast(args).exit
+    assert.equal(code, 0)
+    assert.match(stdout, /Usage: holdfast/)
+  }
+})
+
+test('a server that lets everyone in listens to itself only, unless one insists', async () => {
+  for (const host of ['0.0.0.0', 'example.org']) {
+    const { code, stderr } = await runHoldfast(['serve', '--auth', 'none', '--host', host, '--port', '0']).exit
+    assert.equal(code, 2)
+    assert.match(stderr, /--insecure/)
+  }
+  const args = [
+    'serve',
+    '--auth',
+    'none',
+    '--host',
+    '0.0.0.0',
+    '--port',
+    '0',
+    '--insecure',
+    '--database',
+    newDatabase(),
+  ]
+  const server = await listening(runHoldfast(args))
+  assert.equal((await server.terminate()).code, 0)
+})
+
+test('a start tells where it listens and what to try, and the first request is answered', async () => {
+  const command = runHoldfast(['serve', '--port', '0', '--database', newDatabase()])
+  const server = await listening(command)
+  const api = new Placement(server.origin)
+  expectStatus(await api.get('/', { token: null, version: null }), 200)
+  assert.match(command.stdout(), /database +sqlite:/)
+  const urls = [...command.stdout().matchAll(/http:\/\/\S+\/placement\S*/g)].map(([url]) => url)
+  assert.equal(urls.length, 3)
+  for (const url of urls) assert.equal((await fetch(url)).status, 200, url)
+  api.close()
+  await server.stop()
+})
+
+test('a port that is taken is said in one line', async () => {
+  const server = await listening(runHoldfast(['serve', '--port', '0', '--database', newDatabase()]))
+  const { port } = new URL(server.origin)
+  const { code, stderr } = await runHoldfast(['serve', '--port', port, '--database', newDatabase()]).exit
+  assert.equal(code, 1)
+  assert.match(stderr, /^holdfast: .*EADDRINUSE[^\n]*\n$/)
+  await server.stop()
+})
+
+test('fsck exits with 0 on a whole ledger and with 1 on a broken one, and names what is broken', async () => {
+  const database = newDatabase()
+  const server = await listening(runHoldfast(['serve', '--port', '0', '--database', database]))
+  const api = new Placement(server.origin)
+  const provider = await api.provider({ VCPU: 8 })
+  expectStatus(await api.claim(crypto.randomUUID(), { [provider]: { VCPU: 2 } }), 204)
+  api.close()
+  const beside = await runHoldfast(['fsck', '--database', database]).exit
+  assert.equal(beside.code, 0, 'beside a running server')
+  await server.stop()
+  const whole = await runHoldfast(['fsck', '--database', database]).exit
+  assert.equal(whole.code, 0, whole.stderr)
+  assert.match(whole.stdout, /^ +0 {2}violations in all$/m)
+
+  const file = new DatabaseSync(database.slice('sqlite:'.length))
+  file.exec('update inventories set used = 5')
+  file.close()
+  const broken = await runHoldfast(['fsck', '--database', database]).exit
+  assert.equal(broken.code, 1)
+  assert.match(broken.stdout, /^ +1 {2}an inventory’s use is the sum of its claims$/m)
+  assert.match(broken.stdout, /^ +1 {2}violations in all$/m)
+})
