@@ -1,11 +1,15 @@
 // npm run bench: starts Holdfast, loads it, and prints what it does beside what the machine could do.
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
+import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
 
-const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = { claims: benchClaims }
+const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
+  claims: benchClaims,
+  candidates: benchCandidates,
+}
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))
 const machine = {

@@ -1,0 +1,21 @@
+// Loads a ledger into memory as a server does, and prints how long that took and what it holds. Run with --expose-gc.
+import { Mirror } from '../src/ledger/mirror.ts'
+import { openStore } from '../src/store/open.ts'
+
+const used = () => {
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+const store = openStore(process.argv[2] ?? '')
+await store.ping()
+const mirror = new Mirror(store, error => {
+  throw error
+})
+const before = used()
+const start = performance.now()
+await mirror.load()
+const ms = performance.now() - start
+console.log(JSON.stringify({ ms, bytes: used() - before, providers: mirror.table.size }))
+await store.close()

@@ -1,0 +1,124 @@
+// The copy in memory when readings of the database take their time or fail: the newest always wins, and trees stay whole.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { Mirror } from '../../src/ledger/mirror.ts'
+import { createProvider, deleteProvider, type Provider, updateProvider } from '../../src/ledger/providers.ts'
+import { migrateStore } from '../../src/serve.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { eventually } from './questions.ts'
+
+describe('the copy in memory', () => {
+  let store: Store
+  let mirror: Mirror
+  let failures: unknown[]
+  /** What a reading waits for once it has seen the database. */
+  let gate: Promise<void> | null
+  let isAway: boolean
+
+  beforeEach(async () => {
+    store = openStore('sqlite::memory:')
+    await migrateStore(store)
+    gate = null
+    isAway = false
+    failures = []
+    const slow: Store = Object.assign(Object.create(store) as Store, {
+      read: async (work: Parameters<Store['read']>[0]) => {
+        if (isAway) throw new Error('away')
+        const seen = await store.read(work)
+        await gate
+        return seen
+      },
+    })
+    mirror = new Mirror(slow, error => failures.push(error))
+    await mirror.load()
+  })
+  afterEach(() => store.close())
+
+  const create = (parent: Provider | null = null) => {
+    const uuid = randomUUID()
+    return store.write(() => createProvider({ uuid, name: uuid, parentUuid: parent?.uuid ?? null }, 1))
+  }
+  const move = ({ uuid, name }: Provider, parent: Provider | null) =>
+    store.write(() => updateProvider(uuid, { name, parentUuid: parent?.uuid ?? null, mayReparent: true }, 1))
+  const treeOf = ({ id }: Provider) => {
+    const rows = mirror.table.trees.get(id)?.rows ?? [mirror.table.rowOfId(id)]
+    return rows.map(row => mirror.table.uuid[row])
+  }
+
+  test('is not set back by a reading of everything that began before a change', async () => {
+    const gone = await create()
+    await mirror.refresh([gone.id])
+    const { promise, resolve: open } = Promise.withResolvers<void>()
+    gate = promise
+    const loading = mirror.load()
+    // The reading has seen the database by now, and is held up on its way.
+    await new Promise(setImmediate)
+    gate = null
+    const added = await create()
+    await store.write(() => deleteProvider(gone.uuid))
+    const refreshing = mirror.refresh([added.id, gone.id])
+    await new Promise(setImmediate)
+    open()
+    await Promise.all([loading, refreshing])
+    assert.ok(mirror.table.rowOfId(added.id) >= 0, 'the new one stays')
+    assert.equal(mirror.table.rowOfId(gone.id), -1, 'the deleted one does not come back')
+  })
+
+  test('never holds half of a subtree that moved, whichever of its providers it is told of', async () => {
+    const [left, right, top] = [await create(), await create(), await create()]
+    const inner = await create(top)
+    const leaf = await create(inner)
+    await mirror.refresh([left.id, right.id, top.id, inner.id, leaf.id])
+    for (const told of [top, inner, leaf]) {
+      for (const [to, other] of [
+        [left, right],
+        [right, left],
+      ] as const) {
+        await move(top, to)
+        await mirror.refresh([told.id])
+        assert.deepEqual(
+          treeOf(to),
+          [to, top, inner, leaf].map(provider => provider.uuid),
+        )
+        assert.deepEqual(treeOf(other), [other.uuid])
+      }
+      await move(top, null)
+      await mirror.refresh([told.id])
+      assert.deepEqual(treeOf(top), [top.uuid, inner.uuid, leaf.uuid])
+    }
+  })
+
+  test('finds the ancestors of a new child by itself', async () => {
+    const root = await create()
+    const parent = await create(root)
+    const child = await create(parent)
+    await mirror.refresh([child.id])
+    assert.deepEqual(treeOf(root), [root.uuid, parent.uuid, child.uuid])
+  })
+
+  test('keeps the children of a provider that was deleted after they had left it', async () => {
+    const [root, parent] = [await create(), await create()]
+    const child = await create(parent)
+    await mirror.refresh([root.id, parent.id, child.id])
+    await move(child, root)
+    await store.write(() => deleteProvider(parent.uuid))
+    await mirror.refresh([parent.id])
+    assert.deepEqual(treeOf(root), [root.uuid, child.uuid])
+    assert.equal(mirror.table.rowOfId(parent.id), -1)
+  })
+
+  test('catches up by itself when the database is back', async () => {
+    const provider = await create()
+    isAway = true
+    await mirror.refresh([provider.id])
+    assert.equal(failures.length, 1)
+    assert.equal(mirror.table.rowOfId(provider.id), -1)
+    isAway = false
+    await eventually(
+      async () => mirror.table.rowOfId(provider.id),
+      row => row >= 0,
+    )
+  })
+})
