@@ -43,7 +43,7 @@ export function flatWorld(count: number, roomy = false): World {
   return world
 }
 
-/** Trees of 7: disk on the root, VCPU and memory in two NUMA children, two FPGAs below each. And wide trees beside them. */
+/** Trees of 7: disk on the root, VCPU and memory in two NUMA children, two FPGAs below each; and some wide trees. */
 export function treesWorld(count: number, wide: readonly number[]): World {
   const random = seeded(42)
   const world = new Builder()
@@ -74,8 +74,8 @@ export async function fill(database: string, world: World): Promise<void> {
 const customNames = (rows: readonly { name: string }[]) =>
   [...new Set(rows.map(row => row.name))].filter(name => name.startsWith('CUSTOM_'))
 
-const INVENTORY = `insert into inventories
-  (provider_id, class_id, total, reserved, min_unit, max_unit, step_size, allocation_ratio, capacity, ceiling, created_at)`
+const INVENTORY = `insert into inventories (provider_id, class_id, total, reserved, min_unit, max_unit, step_size,
+  allocation_ratio, capacity, ceiling, created_at)`
 
 function fillSqlite(path: string, world: World): void {
   const db = new DatabaseSync(path)

@@ -25,8 +25,14 @@ interface Entry {
 
 const keyOf = ({ xid, provider_id }: Entry) => `${xid} ${provider_id}`
 
+interface State {
+  xmin: string
+  xmax: string
+  behind: boolean
+}
+
 const STATE = `select pg_snapshot_xmin(pg_current_snapshot())::text as xmin,
-  (select xid > $1::xid8 from changes_horizon) as behind`
+  pg_snapshot_xmax(pg_current_snapshot())::text as xmax, (select xid > $1::xid8 from changes_horizon) as behind`
 const ENTRIES = `select xid::text, provider_id, origin, xid >= pg_snapshot_xmin(pg_current_snapshot()) as open,
   extract(epoch from clock_timestamp() - made_at)::float8 as age from changes where xid >= $1::xid8`
 const PRUNE = `with old as (
@@ -42,6 +48,11 @@ export class Feed {
   #cursor = '0'
   /** Entries of transactions that were still open to others at the last poll, by transaction and provider. */
   #seen = new Set<string>()
+  /** How often a connection broke under a transaction of ours: it may be committed without our having heard of it. */
+  #doubts = 0
+  #doubtsNoted = 0
+  /** What was in doubt is decided once all transactions before this one are over. */
+  #decidedAt: string | null = null
   #listener: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
@@ -53,6 +64,7 @@ export class Feed {
     this.#store = store
     this.#url = url
     this.#reader = reader
+    store.pool.on('release', broken => (this.#doubts += broken ? 1 : 0))
   }
 
   /** Notes where the feed is, loads, and follows from there: what is committed meanwhile is read twice, never missed. */
@@ -89,26 +101,34 @@ export class Feed {
   }
 
   async #pollOnce(): Promise<void> {
-    const { xmin, behind, entries } = await this.#read()
-    if (behind) {
+    const doubts = this.#doubts
+    const { xmin, xmax, behind, entries } = await this.#read()
+    if (doubts > this.#doubtsNoted) {
+      this.#doubtsNoted = doubts
+      this.#decidedAt = xmax
+    }
+    const isDecided = this.#decidedAt !== null && BigInt(xmin) >= BigInt(this.#decidedAt)
+    if (behind || isDecided) {
       await this.#reader.load()
+      if (isDecided) this.#decidedAt = null
     } else {
       const fresh = entries.filter(entry => !this.#seen.has(keyOf(entry)) && entry.origin !== this.#store.origin)
       if (fresh.length > 0) {
         await this.#reader.refresh(fresh.map(entry => entry.provider_id))
-        this.#reader.lagged(Math.max(...fresh.map(entry => entry.age)))
+        // Not spread into Math.max: after a pause there may be more entries than a call takes arguments.
+        this.#reader.lagged(fresh.reduce((oldest, { age }) => Math.max(oldest, age), 0))
       }
     }
     this.#cursor = xmin
     this.#seen = new Set(entries.filter(entry => entry.open).map(keyOf))
   }
 
-  async #read(): Promise<{ xmin: string; behind: boolean; entries: Entry[] }> {
+  async #read(): Promise<State & { entries: Entry[] }> {
     const client = await this.#store.pool.connect()
     try {
       const [, state, entries] = await Promise.all([
         client.query('begin isolation level repeatable read read only'),
-        client.query<{ xmin: string; behind: boolean }>({ name: 'feed_state', text: STATE, values: [this.#cursor] }),
+        client.query<State>({ name: 'feed_state', text: STATE, values: [this.#cursor] }),
         client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [this.#cursor] }),
         client.query('commit'),
       ])

@@ -114,7 +114,7 @@ export class SqliteStore implements Store {
     const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
     const runs = sqlite.bind(args) as (string | number | null)[][]
     if (sqlite.returnsRows) {
-      const rows = runs.flatMap(values => statement.all(...values))
+      const rows = runs.length === 1 ? statement.all(...runs[0]!) : runs.flatMap(values => statement.all(...values))
       return { rows, count: rows.length }
     }
     let count = 0

@@ -1,4 +1,4 @@
-// Query strings that must be refused: of /allocation_candidates and of the provider list, each with the versions it is about.
+// Query strings that /allocation_candidates and the provider list must refuse, each with the versions it is about.
 
 export interface BadQuery {
   /** TRAIT, U and V stand for a trait and two aggregates. */

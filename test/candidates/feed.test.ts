@@ -117,8 +117,9 @@ describe('the feed of changes', () => {
       const trait = await newTrait(watched)
       const provider = await watched.provider({ [name]: 1 })
       await sql.query('begin')
-      // Nobody can poll until this is over: then the entry is already pruned, and the horizon is behind it.
-      await sql.query('lock table changes, changes_horizon in access exclusive mode')
+      // In the order in which polls read them. Nobody can poll until this is over; by then the entry is already
+      // pruned, and the horizon is behind it.
+      await sql.query('lock table changes_horizon, changes in access exclusive mode')
       await addTrait(sql, provider, trait, 'someone')
       await sql.query('delete from changes')
       await sql.query(`update changes_horizon set xid = (pg_current_xact_id()::text::numeric + 1)::text::xid8`)
@@ -129,5 +130,26 @@ describe('the feed of changes', () => {
       )
       await letPass(name, 1)
     }
+  })
+
+  test('goes on after more entries at once than there ever were', async () => {
+    const name = await newClass(watched)
+    const trait = await newTrait(watched)
+    const provider = await watched.provider({ [name]: 1 })
+    const polled = async () => {
+      const text = await (await fetch(`${watched.origin}/metrics`)).text()
+      return Number(/^holdfast_feed_lag_seconds_count (\d+)$/m.exec(text)?.[1])
+    }
+    const before = await polled()
+    await sql.query('begin')
+    await addTrait(sql, provider, trait, 'someone')
+    await sql.query(`insert into changes (provider_id, origin)
+      select id, 'someone' from providers, generate_series(1, 200000) where uuid = '${provider}'`)
+    await sql.query('commit')
+    await eventually(
+      () => withTrait(name, trait),
+      found => found.includes(provider),
+    )
+    await eventually(polled, count => count > before)
   })
 })

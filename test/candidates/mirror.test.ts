@@ -1,4 +1,4 @@
-// The copy in memory when readings of the database take their time or fail: the newest always wins, and trees stay whole.
+// The copy in memory when readings of the database take their time or fail: the newest wins, and trees stay whole.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'

@@ -192,7 +192,7 @@ eachStore('the next question after a write', api => {
     assert.deepEqual(summaries[child]!.resources, { [name]: { capacity: 11, used: 4 } })
   })
 
-  test('knows a class by its new name', { todo: 'renaming a class tells nobody' }, async () => {
+  test('knows a class by its new name', async () => {
     const name = await newClass(api)
     const provider = await api.provider({ [name]: 1 })
     const renamed = `${name}_RENAMED`

@@ -1,4 +1,4 @@
-// Questions to allocation candidates and the provider list in the words of tests, and their answers in a form to compare.
+// Questions to allocation candidates and the provider list in the words of tests, and answers in a form to compare.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -19,6 +19,9 @@ declare module 'fastify' {
   }
 }
 
+const JSON_TYPE = 'application/json'
+const TEXT_BYTES_MAX = 64 * 1024
+
 export function placement(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('placementCaller', null)
@@ -34,6 +37,11 @@ export function placement(context: Context, authenticate: (request: FastifyReque
       checkLine(request)
       checkContentHeaders(request)
       next()
+    })
+    // To text fastify adds a charset, and clients compare.
+    app.addHook('onSend', (_request, reply, payload, sent) => {
+      if (typeof payload === 'string' && reply.hasHeader('content-type')) void reply.header('content-type', JSON_TYPE)
+      sent(null, payload)
     })
     app.setErrorHandler((error, request, reply) => refuse(app, context, error, request, reply))
 
@@ -103,9 +111,13 @@ function send(app: FastifyInstance, answer: Answer, version: Version, raw: Fasti
   }
   if (answer.headers) void reply.headers(answer.headers)
   if (answer.body === undefined) return reply.send()
-  const bytes = answer.body instanceof Buffer ? answer.body : Buffer.from(JSON.stringify(answer.body))
-  // As bytes: to a string fastify would add a charset, and clients compare.
-  return reply.header('content-type', 'application/json').send(bytes)
+  return reply.header('content-type', JSON_TYPE).send(textOf(answer.body))
+}
+
+/** Short answers as text: Node writes it with the headers in one go, and a buffer by itself. */
+function textOf(body: object | Buffer): string | Buffer {
+  if (!(body instanceof Buffer)) return JSON.stringify(body)
+  return body.length > TEXT_BYTES_MAX ? body : body.toString('latin1')
 }
 
 function refuse(app: FastifyInstance, context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {
