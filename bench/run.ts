@@ -3,12 +3,14 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
+import { benchMetal } from './metal.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
 
 const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   claims: benchClaims,
   candidates: benchCandidates,
+  metal: benchMetal,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

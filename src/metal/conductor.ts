@@ -182,9 +182,11 @@ export class Conductor {
   async #perform(taken: NodeRow): Promise<void> {
     const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
     const { log, clock, rules } = this.#options
-    const facts = { node: taken.uuid, ...writes.describe(workOf(taken)!) }
+    const work = workOf(taken)!
+    const facts = { node: taken.uuid, ...writes.describe(work) }
     try {
-      let node = await this.#write(() => writes.stepResumes(lock, clock.now()))
+      const hasWaited = work.kind === 'provision' && work.resumed
+      let node = hasWaited ? await this.#write(() => writes.stepResumes(lock, clock.now())) : taken
       while (node.reservation !== null) {
         const before = node
         try {

@@ -7,8 +7,8 @@ import { traitsOfProviders } from './traits.ts'
 
 export interface ShelvedNode extends Node {
   traits: readonly string[]
-  /** How it was written for clients, by whatever way of writing. */
-  texts: Map<object, string>
+  /** How it was written for clients, by whatever way of writing; as bytes, which are quickest to put together. */
+  texts: Map<object, Buffer>
 }
 
 export class NodeShelf {
@@ -22,27 +22,36 @@ export class NodeShelf {
 
   /** These nodes, in this order, in their present state. */
   *fetch(keys: readonly NodeKey[]): Read<ShelvedNode[]> {
-    const missing = keys.filter(({ id, revision }) => this.#nodes.get(id)?.revision !== revision)
-    const fresh = new Map<number, ShelvedNode>()
-    if (missing.length > 0) {
-      const nodes = yield* nodesOf(missing.map(({ id }) => id))
-      const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
-      for (const node of nodes) {
-        fresh.set(node.id, { ...node, traits: traits.get(node.provider_id) ?? [], texts: new Map() })
-      }
+    const found: (ShelvedNode | undefined)[] = []
+    const missing: number[] = []
+    for (const { id, revision } of keys) {
+      const node = this.#nodes.get(id)
+      const isCurrent = node?.revision === revision
+      found.push(isCurrent ? node : undefined)
+      if (!isCurrent) missing.push(id)
     }
-    const found = keys.flatMap(({ id }) => fresh.get(id) ?? this.#nodes.get(id) ?? [])
+    if (missing.length === 0) return found as ShelvedNode[]
+    const fresh = yield* read(missing)
+    for (const [i, { id }] of keys.entries()) found[i] ??= fresh.get(id)
     for (const [id, node] of fresh) this.#put(id, node)
-    return found
+    return found.filter(node => node !== undefined)
   }
 }
 
-/** The text that a writer makes of a node, made once for each of its states. */
-export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): string {
+function* read(ids: readonly number[]): Read<Map<number, ShelvedNode>> {
+  const nodes = yield* nodesOf(ids)
+  const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
+  return new Map(
+    nodes.map(node => [node.id, { ...node, traits: traits.get(node.provider_id) ?? [], texts: new Map() }]),
+  )
+}
+
+/** What a writer makes of a node, made once for each of the node's states. */
+export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {
   const known = node.texts.get(writer)
   if (known !== undefined) return known
   if (node.texts.size >= limits.textsPerNodeMax) node.texts.clear()
-  const text = writer(node)
+  const text = Buffer.from(writer(node))
   node.texts.set(writer, text)
   return text
 }

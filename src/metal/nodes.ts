@@ -4,7 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
 export const OWNER = 'baremetal'
@@ -142,10 +142,11 @@ export function* nodesOf(ids: readonly number[]): Read<Node[]> {
 
 /** The node as it is now, held until the transaction ends. Nodes are locked before consumers and providers. */
 export function* lockNode(ident: string): Write<Node> {
-  const { id, chassis_uuid } = yield* findNode(ident)
-  const found = yield* one(lockById({ id }))
+  const { id } = yield* findNodeKey(ident)
+  // After the lock, in a statement of its own: only then does it see what the previous holder did.
+  const [, [found]] = yield* together(lockById({ id }), nodesById({ ids: [id] }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
-  return { ...found, chassis_uuid }
+  return found
 }
 
 export function* lockNodeById(id: number): Write<NodeRow | undefined> {

@@ -161,6 +161,22 @@ eachDatabase('conductors', ({ kind, create }) => {
       }
     })
 
+    void test('with default settings the bound is 10 s', async () => {
+      const doomed = await spawnConductor(database, 'doomed-2', ['--fake-delay-ms', '60000'])
+      const info = { fake_delay: { verify: 0.001 } }
+      const node = await api.node({ driver_info: info }, 'manageable')
+      expectStatus(await api.provision(node, 'provide'), 202)
+      await waitFor('it is locked', async () => (await api.show(node)).reservation === 'doomed-2')
+      const heir = await spawnConductor(database, 'heir-3')
+      try {
+        doomed.child.kill('SIGKILL')
+        await api.until(node, 'clean failed', 10_000)
+      } finally {
+        heir.child.kill('SIGTERM')
+        await heir.exit
+      }
+    })
+
     void test('a conductor that slept writes nothing late, and then works again', async () => {
       const sleeper = await spawnConductor(database, 'sleeper', [...BOUND, '--fake-delay-ms', '400'])
       const node = await api.node({ driver_info: { fake_delay: { verify: 0.001, clean: 0.001 } } }, 'available')

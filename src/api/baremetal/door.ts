@@ -78,8 +78,12 @@ function send(request: MetalRequest, answer: Answer, raw: FastifyRequest, reply:
   void reply.code(answer.status).headers(versionHeaders(raw.metalVersion))
   if (answer.location !== undefined) void reply.header('location', `${request.base}/v1${answer.location}`)
   if (answer.body === undefined) return reply.send()
-  const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
-  return reply.header('content-type', 'application/json').send(Buffer.from(text))
+  return reply.header('content-type', 'application/json').send(bytesOf(answer.body))
+}
+
+function bytesOf(body: object | string): Buffer {
+  if (body instanceof Buffer) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 const RANGE = {

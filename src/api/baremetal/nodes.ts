@@ -23,7 +23,7 @@ export function nodeIdent(request: MetalRequest): string {
   return ident
 }
 
-async function show(request: MetalRequest, ident: string, fields: readonly string[]): Promise<string> {
+async function show(request: MetalRequest, ident: string, fields: readonly string[]): Promise<Buffer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
     return yield* shelf.fetch([yield* findNodeKey(ident)])
@@ -56,11 +56,19 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
     return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit)), more: keys.length > paging.limit }
   })
   const write = writer(fields, request)
-  const rows = nodes.map(node => textOf(node, write)).join(',')
-  if (!more) return { status: 200, body: `{"nodes":[${rows}]}` }
-  const next = JSON.stringify(nextLink(request, path, paging.limit, nodes.at(-1)!.uuid))
+  const parts: Buffer[] = [Buffer.from('{"nodes":[')]
+  for (const node of nodes) parts.push(textOf(node, write), COMMA)
+  if (nodes.length > 0) parts.pop()
+  parts.push(Buffer.from(`]${more ? nextMembers(request, path, paging.limit, nodes.at(-1)!.uuid) : ''}}`))
+  return { status: 200, body: Buffer.concat(parts) }
+}
+
+const COMMA = Buffer.from(',')
+
+function nextMembers(request: MetalRequest, path: string, limit: number, marker: string): string {
+  const next = JSON.stringify(nextLink(request, path, limit, marker))
   // The second form is where gophercloud looks.
-  return { status: 200, body: `{"nodes":[${rows}],"next":${next},"nodes_links":[{"href":${next},"rel":"next"}]}` }
+  return `,"next":${next},"nodes_links":[{"href":${next},"rel":"next"}]`
 }
 
 export async function postNode(request: MetalRequest): Promise<Answer> {

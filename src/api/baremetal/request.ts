@@ -14,7 +14,7 @@ import { type Has, requireWord, type Version, type Word } from './versions.ts'
 export interface Answer {
   status: number
   /** Written as JSON, unless it is that already. */
-  body?: object | string
+  body?: object | string | Buffer
   /** Path below /v1. */
   location?: string
 }
