@@ -42,7 +42,7 @@ export class ClaimQueue {
 
   // One batch at a time, on PostgreSQL too: two at once only made both of them smaller.
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#decide(this.#nextBatch())
+    while (this.#waiting.length > 0) await this.#decide()
     this.#running = false
   }
 
@@ -55,14 +55,22 @@ export class ClaimQueue {
     return this.#waiting.splice(0, size)
   }
 
-  async #decide(batch: readonly Waiting[]): Promise<void> {
-    const requests = batch.map(waiting => waiting.request)
+  /** Decides the given requests, or those that wait when the transaction begins: by then more have come than now. */
+  async #decide(given: readonly Waiting[] | null = null): Promise<void> {
+    let batch = given
     try {
-      const verdicts = await this.#store.write(() => claimBatch(requests, this.#clock.now()))
+      const verdicts = await this.#store.write(() => {
+        batch ??= this.#nextBatch()
+        return claimBatch(
+          batch.map(waiting => waiting.request),
+          this.#clock.now(),
+        )
+      })
       const refused = verdicts.filter(verdict => verdict !== null).length
-      this.#observe(batch.length - refused, refused)
-      batch.forEach((waiting, i) => settle(waiting, verdicts[i]!))
+      this.#observe(verdicts.length - refused, refused)
+      batch!.forEach((waiting, i) => settle(waiting, verdicts[i]!))
     } catch (error) {
+      batch ??= this.#nextBatch()
       if (batch.length === 1 || error instanceof StoreUnavailable) {
         for (const waiting of batch) waiting.reject(error)
         return
