@@ -1,5 +1,4 @@
 // A request as bare metal's handlers see it, and the answer that they give.
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
@@ -8,6 +7,7 @@ import { flagOf } from '../../metal/attributes.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
+import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
 
@@ -76,15 +76,8 @@ export class MetalRequest {
 
   /** The JSON of the body, whatever it is. */
   json(): unknown {
-    const raw = this.#raw.body instanceof Buffer ? this.#raw.body : Buffer.alloc(0)
-    if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
-    let value: unknown
-    try {
-      value = JSON.parse(raw.toString())
-    } catch (error) {
-      throw problem('malformed_json', { reason: (error as Error).message })
-    }
-    requireStorable(value)
+    const value = parseJson(textOfBody(this.#raw.body))
+    requireStorable(value, limits.jsonDepthMax)
     return value
   }
 
@@ -95,23 +88,6 @@ export class MetalRequest {
       throw problem('invalid_body', { reason: 'expected an object' })
     }
     return value as Json
-  }
-}
-
-/** Neither deeper than can be written again, nor with strings that no database gives back as they were. */
-function requireStorable(body: unknown): void {
-  let level = [body]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.jsonDepthMax) throw problem('invalid_body', { reason: 'the body is nested too deep' })
-    const next: unknown[] = []
-    for (const value of level) {
-      if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) {
-        throw problem('invalid_body', { reason: 'a string holds NUL or half of a surrogate pair' })
-      }
-      if (typeof value !== 'object' || value === null) continue
-      for (const [key, inner] of Object.entries(value)) next.push(key, inner)
-    }
-    level = next
   }
 }
 

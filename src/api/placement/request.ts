@@ -1,9 +1,9 @@
 // A request as Placement's handlers see it, and the answer that they give.
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { problem } from '../../problem.ts'
+import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import type { Check } from '../schema.ts'
 import { acceptsJson } from './errors.ts'
 import type { Has, Version } from './versions.ts'
@@ -64,34 +64,11 @@ export class PlacementRequest {
 
   /** The JSON body, known to have the schema's shape. */
   body<T>(check: Check<T>): T {
-    const raw = this.#raw.body instanceof Buffer ? this.#raw.body : Buffer.alloc(0)
-    if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
-    const text = raw.toString()
+    const text = textOfBody(this.#raw.body)
     const checked = check(parseJson(text))
     if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
-    // Only an escape can bring these in; no database keeps them as they are.
-    if (text.includes('\\u') && !isStorable(checked.value)) {
-      throw problem('invalid_body', { reason: 'a string holds NUL or half of a surrogate pair' })
-    }
+    // Only an escape can bring in what can't be stored, so most bodies needn't be looked through.
+    if (text.includes('\\u')) requireStorable(checked.value)
     return checked.value
   }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw problem('malformed_json', { reason: (error as Error).message })
-  }
-}
-
-/** Without recursion: where a schema leaves values open, they may be nested deeper than the stack. */
-function isStorable(body: unknown): boolean {
-  const open = [body]
-  while (open.length > 0) {
-    const value = open.pop()
-    if (typeof value === 'string' && (!value.isWellFormed() || value.includes('\0'))) return false
-    if (typeof value === 'object' && value !== null) for (const entry of Object.entries(value)) open.push(...entry)
-  }
-  return true
 }
