@@ -2,7 +2,6 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Logger } from 'pino'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
@@ -12,6 +11,7 @@ import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
+import type { Duty } from './duty.ts'
 import { Conductor } from './metal/conductor.ts'
 import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
@@ -51,7 +51,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const conductor = role === 'serve' ? await conduct(store, { config, log, drivers, bell }) : null
+    const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
     const shelf = new NodeShelf()
     const context = { config, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
     const app = await createApp(context)
@@ -73,7 +73,8 @@ export async function startConductor(config: Config): Promise<{ hostname: string
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
-    const conductor = await conduct(store, { config, log, drivers: driversFor(config), bell })
+    const drivers = driversFor(config)
+    const conductor = await conduct({ config, store, log, drivers, bell, clock: systemClock })
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
@@ -93,17 +94,20 @@ function driversFor({ fakeDelayMs }: Config): Drivers {
   return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
 }
 
-interface Conducting {
-  config: Config
-  log: Logger
-  drivers: Drivers
-  bell: Bell
+type Conducting = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'>
+
+/** All that works behind the APIs. */
+interface Workers {
+  hostname: string
+  stop(): Promise<void>
 }
 
-async function conduct(store: Store, { config, log, drivers, bell }: Conducting): Promise<Conductor> {
+/** Starts the conductor and the duties of each room. */
+async function conduct(context: Conducting): Promise<Workers> {
+  const { config, store, log, drivers, bell, clock } = context
   const conductor = new Conductor({
     store,
-    clock: systemClock,
+    clock,
     log,
     drivers,
     rules: config.inspectionRules,
@@ -112,9 +116,18 @@ async function conduct(store: Store, { config, log, drivers, bell }: Conducting)
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
   })
+  const duties: Duty[] = []
   await conductor.start()
-  await bell.listen(() => conductor.wake())
-  return conductor
+  await bell.listen(() => {
+    conductor.wake()
+    for (const duty of duties) void duty.wake()
+  })
+  for (const duty of duties) void duty.wake()
+  const stop = async () => {
+    await Promise.all(duties.map(duty => duty.stop()))
+    await conductor.stop()
+  }
+  return { hostname: conductor.hostname, stop }
 }
 
 /** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
@@ -155,7 +168,7 @@ interface Parts {
   app: FastifyInstance
   store: Store
   feed: Feed | null
-  conductor: Conductor | null
+  conductor: Workers | null
   bell: Bell
   address: string
 }

@@ -1,5 +1,5 @@
 // Failures as bare metal's clients know them: a status, and a string that holds JSON.
-import type { Problem, ProblemKind } from '../../problem.ts'
+import type { MetalProblem, Problem, ProblemKind } from '../../problem.ts'
 
 interface Shape {
   status: number
@@ -7,7 +7,7 @@ interface Shape {
   router?: true
 }
 
-const ERRORS: Partial<Record<ProblemKind, Shape>> = {
+const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> = {
   malformed_request: { status: 400 },
   malformed_json: { status: 400 },
   invalid_body: { status: 400 },

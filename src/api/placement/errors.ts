@@ -1,5 +1,5 @@
 // Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
-import type { Problem, ProblemKind } from '../../problem.ts'
+import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problem.ts'
 import { MAX_MINOR } from './versions.ts'
 
 // Once set, they are set: clients compare them.
@@ -22,7 +22,8 @@ interface Shape {
   early?: true
 }
 
-const ERRORS: Record<ProblemKind, Shape> = {
+/** Of what other rooms refuse, nothing is met here. */
+const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<ProblemKind, Shape>> = {
   malformed_request: { status: 400, early: true },
   malformed_json: { status: 400 },
   invalid_body: { status: 400 },
@@ -83,21 +84,6 @@ const ERRORS: Record<ProblemKind, Shape> = {
   claim_exceeds_capacity: { status: 409 },
 
   reshape_unknown_provider: { status: 400, code: 'placement.resource_provider.not_found' },
-
-  // Bare metal's own; none of them is met here.
-  invalid_parameter: { status: 400 },
-  invalid_name_in_path: { status: 400 },
-  version_malformed: { status: 406 },
-  version_unsupported: { status: 406 },
-  version_too_old: { status: 406 },
-  metal_not_found: { status: 404 },
-  node_trait_not_found: { status: 404 },
-  metal_exists: { status: 409 },
-  metal_in_use: { status: 409 },
-  node_locked: { status: 409 },
-  node_refuses: { status: 409 },
-  node_protected: { status: 403 },
-  verb_refused: { status: 400 },
 }
 
 const STATUS = {
@@ -139,7 +125,7 @@ export interface RenderedError {
 }
 
 export function renderError(problem: Problem, context: ErrorContext): RenderedError {
-  const { status, code = 'placement.undefined_code', early = false } = ERRORS[problem.kind]
+  const { status, code = 'placement.undefined_code', early = false } = ERRORS[problem.kind] ?? { status: 500 }
   const [title, stock] = STATUS[status]
   const explanation = stock.replace('METHOD', context.method).replace('ACCEPT', context.accept ?? 'application/json')
   const detail = `${explanation}\n\n ${problem.message}  `

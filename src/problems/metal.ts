@@ -1,0 +1,21 @@
+// What bare metal refuses.
+
+export const METAL_PROBLEMS = {
+  invalid_parameter: (f: { reason: string }) => f.reason,
+  invalid_name_in_path: (f: { what: string; name: string }) => `Expected UUID or name for ${f.what}: ${f.name}.`,
+  version_malformed: (f: { given: string }) => `Invalid value for X-OpenStack-Ironic-API-Version header: ${f.given}`,
+  version_unsupported: (f: { given: string; oldest: string; newest: string }) =>
+    `Version ${f.given} was requested but the requested API version ${f.given} is not supported by this server. ` +
+    `The supported version range is: [${f.oldest}, ${f.newest}].`,
+  version_too_old: (f: { reason: string }) => f.reason,
+  metal_not_found: (f: { what: string; name: string }) => `${f.what} ${f.name} could not be found.`,
+  node_trait_not_found: (f: { name: string; node: string }) => `Node ${f.node} doesn't have a trait '${f.name}'`,
+  metal_exists: (f: { reason: string }) => f.reason,
+  metal_in_use: (f: { reason: string }) => f.reason,
+  node_locked: (f: { node: string; host: string }) =>
+    `Node ${f.node} is locked by host ${f.host}, please retry after the current operation is completed.`,
+  node_refuses: (f: { reason: string }) => f.reason,
+  node_protected: (f: { node: string; action: string }) => `Node ${f.node} is protected and can not be ${f.action}`,
+  verb_refused: (f: { verb: string; node: string; state: string }) =>
+    `The requested action "${f.verb}" can not be performed on node "${f.node}" while it is in state "${f.state}".`,
+} as const
