@@ -83,4 +83,18 @@ export const limits = {
   conductorKeepMs: 24 * 60 * 60_000,
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
+
+  // Blazar's column, and so what its clients expect.
+  leaseNameCharsMax: 80,
+  // All reservations of a lease are decided in one transaction.
+  leaseReservationsMax: 100,
+  // Instances in one reservation: each is a slot to be placed.
+  reservationAmountMax: 10_000,
+  // Of vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
+  reservationSizeMax: 2_147_483_647,
+  // A query on hosts, as text.
+  propertiesCharsMax: 16 * 1024,
+  capabilityNameCharsMax: 64,
+  capabilityCharsMax: 4 * 1024,
+  capabilitiesPerHostMax: 256,
 } as const
