@@ -1,26 +1,31 @@
 // Every failure that we can report to a client, with the words for it: a closed table, one file a room in problems/.
 // The domain throws them; only the edge of each API knows which status code they become there.
+import { LEASE_PROBLEMS } from './problems/leases.ts'
 import { LEDGER_PROBLEMS } from './problems/ledger.ts'
 import { METAL_PROBLEMS } from './problems/metal.ts'
 import { REQUEST_PROBLEMS } from './problems/request.ts'
 
-const PROBLEMS = { ...REQUEST_PROBLEMS, ...LEDGER_PROBLEMS, ...METAL_PROBLEMS }
+const PROBLEMS = { ...REQUEST_PROBLEMS, ...LEDGER_PROBLEMS, ...METAL_PROBLEMS, ...LEASE_PROBLEMS }
 
 export type RequestProblem = keyof typeof REQUEST_PROBLEMS
 export type LedgerProblem = keyof typeof LEDGER_PROBLEMS
 export type MetalProblem = keyof typeof METAL_PROBLEMS
+export type LeaseProblem = keyof typeof LEASE_PROBLEMS
 export type ProblemKind = keyof typeof PROBLEMS
 type Facts<K extends ProblemKind> = Parameters<(typeof PROBLEMS)[K]>[0]
 
 export class Problem extends Error {
   readonly kind: ProblemKind
-  constructor(kind: ProblemKind, message: string) {
+  /** What programs may want to read, where a sentence isn't enough. */
+  readonly details: unknown
+  constructor(kind: ProblemKind, message: string, details?: unknown) {
     super(message)
     this.kind = kind
+    this.details = details
   }
 }
 
 export function problem<K extends ProblemKind>(kind: K, facts: Facts<K>): Problem {
   const say = PROBLEMS[kind] as (facts: Facts<K>) => string
-  return new Problem(kind, say(facts))
+  return new Problem(kind, say(facts), 'details' in facts ? facts.details : undefined)
 }
