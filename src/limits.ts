@@ -92,6 +92,8 @@ export const limits = {
   reservationAmountMax: 10_000,
   // Of vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
   reservationSizeMax: 2_147_483_647,
+  // Of ids, resource classes and traits in a request, as in the ledger.
+  nameCharsMax: 255,
   // A query on hosts, as text.
   propertiesCharsMax: 16 * 1024,
   capabilityNameCharsMax: 64,

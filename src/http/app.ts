@@ -7,6 +7,8 @@ import { PREFIX as BAREMETAL } from '../api/baremetal/prefix.ts'
 import { operator } from '../api/operator/routes.ts'
 import { placement } from '../api/placement/door.ts'
 import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
+import { reservation } from '../api/reservation/door.ts'
+import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { ANYONE, type Caller } from '../identity/caller.ts'
 import { callerFromNoauth2 } from '../identity/noauth2.ts'
@@ -42,6 +44,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   await app.register(operator(context, authenticate), { prefix: '/' })
   await app.register(placement(context, authenticate), { prefix: PLACEMENT })
   await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
+  await app.register(reservation(context, authenticate), { prefix: RESERVATION })
   return app
 }
 

@@ -7,6 +7,7 @@ import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { explainCandidates } from './explain.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
@@ -33,7 +34,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
+      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/`, reservation: `${RESERVATION}/` },
       ready: '/readyz',
       metrics: '/metrics',
     }))
