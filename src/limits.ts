@@ -99,4 +99,11 @@ export const limits = {
   capabilityNameCharsMax: 64,
   capabilityCharsMax: 4 * 1024,
   capabilitiesPerHostMax: 256,
+  // Nesting of such a query: more than anyone writes by hand.
+  propertiesDepthMax: 32,
+
+  // Several reservations of one lease are packed by trying: so many hosts × reservations, and so many steps of well under
+  // a microsecond each. Beyond that only the usual order is tried.
+  fitSearchMax: 1_000,
+  fitStepsMax: 20_000,
 } as const

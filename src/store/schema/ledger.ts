@@ -22,6 +22,7 @@ export interface LedgerTables {
     parent_id: number | null
     root_id: number | null
     managed_by: string | null
+    dedicated_to: string | null
     created_at: number
     updated_at: number | null
   }
