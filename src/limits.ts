@@ -99,6 +99,8 @@ export const limits = {
   capabilityNameCharsMax: 64,
   capabilityCharsMax: 4 * 1024,
   capabilitiesPerHostMax: 256,
+  // A year, as a bound on what can be meant.
+  leaseMinutesMax: 366 * 24 * 60,
   // Nesting of such a query: more than anyone writes by hand.
   propertiesDepthMax: 32,
 

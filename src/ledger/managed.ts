@@ -29,6 +29,9 @@ const blockedNow = query((db, a: { provider: number; name: string }) =>
 const setBlocked = command((db, a: { provider: number; blocked: 0 | 1 }) =>
   db.updateTable('inventories').set({ blocked: a.blocked }).where('provider_id', '=', a.provider),
 )
+const setDedication = command((db, a: { provider: number; to: string | null }) =>
+  db.updateTable('providers').set({ dedicated_to: a.to }).where('id', '=', a.provider),
+)
 const setConsumerOwner = command((db, a: { consumer: string; owner: string | null }) =>
   db.updateTable('consumers').set({ managed_by: a.owner }).where('uuid', '=', a.consumer),
 )
@@ -69,6 +72,11 @@ export function* whileUnblocked<T>(provider: number, blocked: boolean, work: Wri
   const value = yield* work
   yield* run(setBlocked({ provider, blocked: 1 }))
   return value
+}
+
+/** From now on only this part of Holdfast hands out what a locked provider has; null gives it back to everyone. */
+export function* dedicateProvider(provider: Provider, to: string | null): Write<void> {
+  yield* run(setDedication({ provider: provider.id, to }))
 }
 
 /** Hands a consumer to an owner, or back to Placement; refused when it is someone else's. */

@@ -78,6 +78,9 @@ export const LEDGER_PROBLEMS = {
   claim_exceeds_capacity: (f: { resourceClass: string; provider: string }) =>
     `Unable to allocate inventory: Unable to create allocation for '${f.resourceClass}' on resource provider ` +
     `'${f.provider}'. The requested amount would exceed the capacity.`,
+  claim_on_dedicated_provider: (f: { provider: string; owner: string }) =>
+    `Unable to allocate inventory: resource provider '${f.provider}' is handed out by ${f.owner} alone, ` +
+    'to claims that include what they have set aside on it.',
 
   // reshape
   reshape_unknown_provider: (f: { provider: string }) =>
