@@ -13,6 +13,13 @@ export function textOf(value: unknown, name: string, charsMax: number): string {
   return value
 }
 
+/** A text that says something. */
+export function nameOf(value: unknown, name: string, charsMax: number): string {
+  const text = textOf(value, name, charsMax)
+  if (text.trim() === '') throw refused(`${name} must not be empty.`)
+  return text
+}
+
 /** A whole number, which command lines send as text too. */
 export function integerOf(value: unknown, name: string, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'string' && /^\s*\d{1,16}\s*$/.test(value) ? Number(value) : value

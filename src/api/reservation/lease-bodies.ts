@@ -10,7 +10,7 @@ import type {
 } from '../../leases/types.ts'
 import { limits } from '../../limits.ts'
 import { parseDate } from './dates.ts'
-import { affinityOf, integerOf, propertiesOf, refused, shown, textOf } from './fields.ts'
+import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
 import type { Members } from './request.ts'
 
 const COUNT = { min: 1, max: limits.reservationAmountMax }
@@ -41,7 +41,7 @@ const HOST: Read<Omit<HostTerms, 'resource_type'>> = {
 const NODE: Read<Omit<NodeTerms, 'resource_type'>> = {
   min: HOST.min,
   max: HOST.max,
-  resource_class: (value, name) => textOf(value, name, limits.nameCharsMax),
+  resource_class: (value, name) => nameOf(value, name, limits.nameCharsMax),
   traits: traitsOf,
 }
 
@@ -56,7 +56,7 @@ function traitsOf(value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length > limits.nodeTraitsMax) {
     throw refused(`traits must be a list of at most ${limits.nodeTraitsMax} names, not ${shown(value)}.`)
   }
-  return value.map(trait => textOf(trait, 'a trait', limits.nameCharsMax))
+  return value.map(trait => nameOf(trait, 'a trait', limits.nameCharsMax))
 }
 
 function readAll<T>(fields: Read<T>, given: Members): T {
@@ -108,12 +108,6 @@ function membersOf(value: unknown, what: string): Members {
   throw refused(`${what} must be an object, not ${shown(value)}.`)
 }
 
-function nameOf(value: unknown): string {
-  const name = textOf(value, 'name', limits.leaseNameCharsMax)
-  if (name.trim() === '') throw refused('name must not be empty.')
-  return name
-}
-
 /** Clients send null, or nothing, when they leave it to us. */
 const optionalDate = (value: unknown, name: string, now: number) =>
   value === undefined || value === null || value === '' ? null : parseDate(value, name, now)
@@ -125,7 +119,7 @@ export function newLeaseOf(given: Members, now: number): NewLease {
   const reservations = listOf(given['reservations'], termsOf)
   if (reservations.length === 0) throw refused('reservations must name at least one reservation.')
   return {
-    name: nameOf(given['name']),
+    name: nameOf(given['name'], 'name', limits.leaseNameCharsMax),
     start_at: parseDate(given['start_date'], 'start_date', now),
     end_at: parseDate(given['end_date'], 'end_date', now),
     before_end_at: optionalDate(given['before_end_date'], 'before_end_date', now),
@@ -137,7 +131,7 @@ export function newLeaseOf(given: Members, now: number): NewLease {
 export function leaseChangeOf(given: Members, now: number): LeaseChange {
   const has = (name: string) => given[name] !== undefined && given[name] !== null
   return {
-    ...(has('name') && { name: nameOf(given['name']) }),
+    ...(has('name') && { name: nameOf(given['name'], 'name', limits.leaseNameCharsMax) }),
     ...(has('start_date') && { start_at: parseDate(given['start_date'], 'start_date', now) }),
     ...(has('end_date') && { end_at: parseDate(given['end_date'], 'end_date', now) }),
     ...(has('before_end_date') && { before_end_at: parseDate(given['before_end_date'], 'before_end_date', now) }),
