@@ -1,12 +1,14 @@
 // What every request needs, built once from the configuration and passed along.
 import type { Logger } from 'pino'
-import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Duty } from './duty.ts'
+import type { CalendarMirror } from './leases/calendar-mirror.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
+import type { SharedClock } from './shared-clock.ts'
 import type { Bell } from './store/bell.ts'
 import type { Store } from './store/store.ts'
 
@@ -16,13 +18,17 @@ export interface Context {
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
+  /** What can be leased and is booked, in memory, to choose from. */
+  readonly calendar: CalendarMirror
   /** How hardware is driven. */
   readonly drivers: Drivers
   /** Nodes that were read already. */
   readonly shelf: NodeShelf
   /** Wakes the conductors. */
   readonly bell: Bell
-  readonly clock: Clock
+  readonly clock: SharedClock
+  /** The work behind the APIs that this process does, or in tests can be made to do. */
+  readonly duties: readonly Duty[]
   readonly log: Logger
   readonly metrics: Metrics
 }

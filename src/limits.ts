@@ -99,6 +99,10 @@ export const limits = {
   capabilityNameCharsMax: 64,
   capabilityCharsMax: 4 * 1024,
   capabilitiesPerHostMax: 256,
+  // Clocks of machines drift apart by well under a millisecond in this time.
+  clockMeasureMs: 30_000,
+  // Ten years: tests that move through more than that in one step mean something else.
+  clockAdvanceSecondsMax: 10 * 366 * 24 * 3_600,
   // A year, as a bound on what can be meant.
   leaseMinutesMax: 366 * 24 * 60,
   // Nesting of such a query: more than anyone writes by hand.
@@ -108,4 +112,20 @@ export const limits = {
   // a microsecond each. Beyond that only the usual order is tried.
   fitSearchMax: 1_000,
   fitStepsMax: 20_000,
+  // Proposals that others were faster with; after that all hosts that could do are locked.
+  bookingAttemptsMax: 8,
+  // Hosts looked at for the next windows, all tries together: about ten milliseconds.
+  refusalLooksMax: 50_000,
+  refusalWindowsMax: 3,
+  refusalSampleMax: 5,
+  // Leases that start in one transaction: long enough to share the commit, short enough for requests in between.
+  leaseStartsMax: 25,
+  leaseEndsAtOnce: 4,
+  leaseEventsMax: 200,
+  // What could not be done is tried again after a second, and at least every minute.
+  leaseRetryMs: 1_000,
+  leaseRetryMsMax: 60_000,
+  // A client waits for the service that decides about leases; longer than this it counts as away.
+  leaseServiceMsMax: 5_000,
+  leaseServiceMessageMax: 1_000,
 } as const

@@ -6,6 +6,8 @@ import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
+import { CalendarMirror } from './leases/calendar-mirror.ts'
+import { eventsDuty } from './leases/events.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
@@ -17,6 +19,7 @@ import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
 import { NodeShelf } from './metal/node-shelf.ts'
 import { Metrics } from './metrics.ts'
+import { SharedClock } from './shared-clock.ts'
 import { Bell } from './store/bell.ts'
 import { Feed } from './store/feed.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
@@ -45,18 +48,27 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
     const mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
-    store.onCommit(changes => mirror.absorb(changes))
-    const feed = await follow(store, mirror, { config, log, metrics })
+    const calendar = new CalendarMirror(store)
+    store.onCommit(async changes => {
+      await mirror.absorb(changes)
+      await calendar.absorb(changes)
+    })
+    const clock = new SharedClock(store, config.testClock)
+    await clock.start()
+    const feed = await follow(store, { mirror, calendar }, { config, log, metrics })
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const claims = new ClaimQueue(store, clock, (granted, refused) => metrics.claimBatch(granted, refused))
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
+    const duties = dutiesOf({ config, store, log, clock })
+    const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock }, duties) : null
+    // Without a conductor of its own, a process of tests still hears when another one moves the clock.
+    if (!conductor && config.testClock) await bell.listen(() => void clock.look().catch(() => {}))
     const shelf = new NodeShelf()
-    const context = { config, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
+    const context = { config, store, claims, mirror, calendar, drivers, shelf, bell, clock, duties, log, metrics }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, feed, conductor, bell, address })
+    return new RunningApi({ app, store, feed, conductor, bell, clock, address })
   } catch (error) {
     await store.close()
     throw error
@@ -74,11 +86,15 @@ export async function startConductor(config: Config): Promise<{ hostname: string
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
     const drivers = driversFor(config)
-    const conductor = await conduct({ config, store, log, drivers, bell, clock: systemClock })
+    const clock = new SharedClock(store, config.testClock)
+    await clock.start()
+    const duties = dutiesOf({ config, store, log, clock })
+    const conductor = await conduct({ config, store, log, drivers, bell, clock }, duties)
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
       clearInterval(alive)
+      clock.stop()
       await conductor.stop()
       await bell.stop()
       await store.close()
@@ -102,8 +118,13 @@ interface Workers {
   stop(): Promise<void>
 }
 
-/** Starts the conductor and the duties of each room. */
-async function conduct(context: Conducting): Promise<Workers> {
+/** The duties of each room. */
+function dutiesOf(context: Pick<Context, 'config' | 'store' | 'log' | 'clock'>): Duty[] {
+  return [eventsDuty(context)]
+}
+
+/** Starts the conductor and the duties. */
+async function conduct(context: Conducting, duties: readonly Duty[]): Promise<Workers> {
   const { config, store, log, drivers, bell, clock } = context
   const conductor = new Conductor({
     store,
@@ -116,11 +137,13 @@ async function conduct(context: Conducting): Promise<Workers> {
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
   })
-  const duties: Duty[] = []
   await conductor.start()
   await bell.listen(() => {
     conductor.wake()
-    for (const duty of duties) void duty.wake()
+    void clock
+      .look()
+      .catch(() => {})
+      .then(() => duties.map(duty => duty.wake()))
   })
   for (const duty of duties) void duty.wake()
   const stop = async () => {
@@ -133,21 +156,30 @@ async function conduct(context: Conducting): Promise<Workers> {
 /** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
 async function follow(
   store: Store,
-  mirror: Mirror,
+  { mirror, calendar }: Pick<Context, 'mirror' | 'calendar'>,
   { config, log, metrics }: Pick<Context, 'config' | 'log' | 'metrics'>,
 ) {
   if (!(store instanceof PostgresStore)) {
     await mirror.load()
+    await calendar.load()
     return null
   }
   watchPool(metrics, store)
   const feed = new Feed(store, config.database, {
-    load: () => mirror.load(),
-    refresh: providers => mirror.refresh(providers),
+    load: async () => {
+      await mirror.load()
+      await calendar.load()
+    },
+    refresh: async providers => {
+      const ids = [...providers]
+      await mirror.refresh(ids)
+      await calendar.refresh(ids)
+    },
     lagged: seconds => metrics.feedLag(seconds),
     failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
   })
   await feed.start()
+  calendar.followWith(() => feed.poll())
   return feed
 }
 
@@ -170,6 +202,7 @@ interface Parts {
   feed: Feed | null
   conductor: Workers | null
   bell: Bell
+  clock: SharedClock
   address: string
 }
 
@@ -184,7 +217,8 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, feed, conductor, bell } = this.#parts
+    const { app, store, feed, conductor, bell, clock } = this.#parts
+    clock.stop()
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])

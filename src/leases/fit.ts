@@ -33,6 +33,8 @@ export interface Request {
   window: Window
   /** The lease that is being changed: what it has itself is not in its way. */
   except: string | null
+  /** How much of the window is for cleaning, after the end. */
+  cleaningMs?: number
   wishes: readonly Wish[]
 }
 

@@ -88,3 +88,16 @@ export function* ownConsumer(consumer: string, from: string | null, to: string |
   }
   yield* run(setConsumerOwner({ consumer, owner: to }))
 }
+
+const setProviderOwner = command((db, a: { id: number; owner: string }) =>
+  db.updateTable('providers').set({ managed_by: a.owner }).where('id', '=', a.id),
+)
+
+/** Hands a provider of Placement's own to another part; refused when it is someone else's. */
+export function* ownProvider(provider: Provider, owner: string): Write<void> {
+  if (provider.managed_by === owner) return
+  if (provider.managed_by !== null) {
+    throw problem('provider_managed', { provider: provider.uuid, owner: provider.managed_by, what: 'life' })
+  }
+  yield* run(setProviderOwner({ id: provider.id, owner }))
+}

@@ -8,6 +8,7 @@ import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
+import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
@@ -57,6 +58,10 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        if (context.config.testClock) {
+          ours.get('/clock', () => showClock(context))
+          ours.post('/clock', request => advanceClock(context, request))
+        }
         registered()
       },
       { prefix: '/holdfast/v1' },

@@ -37,6 +37,7 @@ create table host_properties (
   updated_at bigint
 );
 
+-- is_deleted: its owner has deleted it, and the row only stays until all that it had is given back.
 create table leases (
   id text collate "C" primary key,
   name text collate "C" not null,
@@ -46,6 +47,7 @@ create table leases (
   end_at bigint not null,
   status text collate "C" not null check (status in ('PENDING', 'STARTING', 'ACTIVE', 'TERMINATING', 'TERMINATED')),
   degraded bigint not null check (degraded in (0, 1)),
+  is_deleted bigint not null default 0 check (is_deleted in (0, 1)),
   created_at bigint not null,
   updated_at bigint,
   check (end_at >= start_at)

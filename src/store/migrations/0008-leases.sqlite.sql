@@ -37,6 +37,7 @@ create table host_properties (
   updated_at integer
 ) strict, without rowid;
 
+-- is_deleted: its owner has deleted it, and the row only stays until all that it had is given back.
 create table leases (
   id text primary key,
   name text not null,
@@ -46,6 +47,7 @@ create table leases (
   end_at integer not null,
   status text not null check (status in ('PENDING', 'STARTING', 'ACTIVE', 'TERMINATING', 'TERMINATED')),
   degraded integer not null check (degraded in (0, 1)),
+  is_deleted integer not null default 0 check (is_deleted in (0, 1)),
   created_at integer not null,
   updated_at integer,
   check (end_at >= start_at)

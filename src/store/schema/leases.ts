@@ -36,6 +36,7 @@ export interface LeaseTables {
     end_at: number
     status: 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
     degraded: 0 | 1
+    is_deleted: Generated<0 | 1>
     created_at: number
     updated_at: number | null
   }
