@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { systemClock } from './clock.ts'
+import { workOnServers } from './compute/duty.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
@@ -11,7 +12,7 @@ import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
-import type { Duty } from './duty.ts'
+import { Duty } from './duty.ts'
 import { Conductor } from './metal/conductor.ts'
 import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
@@ -116,7 +117,9 @@ async function conduct(context: Conducting): Promise<Workers> {
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
   })
-  const duties: Duty[] = []
+  const duties: Duty[] = [
+    new Duty({ name: 'servers', pollMs: limits.conductorPollMs, run: () => workOnServers(context), log }),
+  ]
   await conductor.start()
   await bell.listen(() => {
     conductor.wake()

@@ -6,13 +6,18 @@ import type { Caller } from '../../identity/caller.ts'
 import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as COMPUTE } from '../compute/prefix.ts'
+import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { explainCandidates } from './explain.ts'
+import { postHypervisorState } from './hypervisor-state.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
+  hypervisor_not_found: 404,
+  too_large: 413,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -33,7 +38,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
+      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/`, compute: COMPUTE, image: IMAGE },
       ready: '/readyz',
       metrics: '/metrics',
     }))
@@ -56,6 +61,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        ours.post('/hypervisor-state', request => postHypervisorState(context, request))
         registered()
       },
       { prefix: '/holdfast/v1' },
