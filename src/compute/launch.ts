@@ -137,7 +137,7 @@ async function takeOrLose(place: Place, take: (place: Place) => Promise<boolean>
   try {
     return await take(place)
   } catch (error) {
-    if (error instanceof Problem && place.isMetal && error.kind !== 'flavor_not_found') return false
+    if (error instanceof Problem && place.isMetal && error.kind !== 'flavor_unusable') return false
     throw error
   }
 }

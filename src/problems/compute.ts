@@ -11,6 +11,7 @@ export const COMPUTE_PROBLEMS = {
 
   // flavors
   flavor_not_found: (f: { flavor: string }) => `Flavor ${f.flavor} could not be found.`,
+  flavor_unusable: (f: { flavor: string }) => `Flavor ${f.flavor} could not be found.`,
   flavor_id_taken: (f: { flavor: string }) => `Flavor with ID ${f.flavor} already exists.`,
   flavor_name_taken: (f: { name: string }) => `Flavor with name ${f.name} already exists.`,
   flavor_managed: (f: { flavor: string; owner: string }) =>

@@ -21,6 +21,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   compute_not_implemented: 501,
   over_limit: 403,
   flavor_not_found: 404,
+  flavor_unusable: 400,
   flavor_id_taken: 409,
   flavor_name_taken: 409,
   flavor_managed: 409,

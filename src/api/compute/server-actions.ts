@@ -1,6 +1,6 @@
 // POST /servers/{id}/action: one member names the action and holds what it needs.
 import { Type } from 'typebox'
-import { findFlavor } from '../../compute/flavors.ts'
+import { chooseFlavor } from '../../compute/flavors.ts'
 import { confirmMove, type MoveKind, type MoveRequest, revertMove } from '../../compute/moves.ts'
 import { type PowerAction, switchServer } from '../../compute/power.ts'
 import { relocate } from '../../compute/relocate.ts'
@@ -113,7 +113,7 @@ async function move(
 
 async function resize(request: ComputeRequest, given: unknown): Promise<Answer> {
   const id = String(checked(resizeBody, given).flavorRef)
-  const flavor = await request.context.store.read(() => findFlavor(id, request.visibleTo))
+  const flavor = await request.context.store.read(() => chooseFlavor(id, request.visibleTo))
   return move(request, 'resize', null, { flavorId: id, wish: wishOf(flavor) })
 }
 

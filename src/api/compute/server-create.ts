@@ -1,6 +1,6 @@
 // POST /servers
 import { type Static, Type } from 'typebox'
-import { findFlavor } from '../../compute/flavors.ts'
+import { chooseFlavor } from '../../compute/flavors.ts'
 import { requireTarget } from '../../compute/hypervisors.ts'
 import { CIRROS } from '../../compute/images.ts'
 import { launchServers, type ServerRequest } from '../../compute/launch.ts'
@@ -60,7 +60,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
   if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
   const flavor = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)
-    return yield* findFlavor(id, request.visibleTo)
+    return yield* chooseFlavor(id, request.visibleTo)
   })
   const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
   const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
