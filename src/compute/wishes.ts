@@ -31,27 +31,27 @@ export function wrongSpec(key: string, value: string): string | null {
 }
 
 export function wishOf(flavor: Flavor): Wish {
-  const groups: Wish['groups'] = { '': emptyGroup() }
   const size = {
     VCPU: flavor.vcpus,
     MEMORY_MB: flavor.ram_mb,
     // Swap is in MB; a part of a GB takes a whole one.
     DISK_GB: flavor.disk_gb + flavor.ephemeral_gb + Math.ceil(flavor.swap_mb / 1024),
   }
-  Object.assign(groups['']!.resources, size)
+  const groups = new Map<string, WishGroup>([['', { ...emptyGroup(), resources: size }]])
   for (const [key, value] of Object.entries(flavor.extra_specs)) {
     const [, kind, suffix = '', name] = SPEC.exec(key) ?? []
     if (kind === undefined || wrongSpec(key, value) !== null) continue
-    const wanted = (groups[suffix] ??= emptyGroup())
-    if (kind === 'resources') wanted.resources[name!] = Number(value)
-    else if (value === 'required') wanted.required.push(name!)
-    else wanted.forbidden.push(name!)
+    const { resources, required, forbidden } = groups.getOrInsertComputed(suffix, emptyGroup)
+    if (kind === 'resources') resources[name!] = Number(value)
+    else if (value === 'required') required.push(name!)
+    else forbidden.push(name!)
   }
-  for (const { resources } of Object.values(groups)) {
+  for (const { resources } of groups.values()) {
     for (const name of Object.keys(resources)) if (resources[name] === 0) delete resources[name]
   }
   const policy = flavor.extra_specs['group_policy']
-  return { groups, groupPolicy: policy === 'none' || policy === 'isolate' ? policy : null }
+  const groupPolicy = policy === 'none' || policy === 'isolate' ? policy : null
+  return { groups: Object.fromEntries(groups), groupPolicy }
 }
 
 const emptyGroup = (): WishGroup => ({ resources: {}, required: [], forbidden: [] })
