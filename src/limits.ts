@@ -128,4 +128,21 @@ export const limits = {
   // A client waits for the service that decides about leases; longer than this it counts as away.
   leaseServiceMsMax: 5_000,
   leaseServiceMessageMax: 1_000,
+
+  // As many as one answer holds, and what clients have always been given.
+  serverPageMax: 1_000,
+  flavorPageMax: 1_000,
+  // Servers in one request; each takes a transaction of its own.
+  serversPerRequestMax: 100,
+  // Places that a search proposes at once, and that are tried in all before a server is told that there is none.
+  placesPerSearch: 8,
+  placesTriedMax: 64,
+  metadataPerServerMax: 128,
+  extraSpecsPerFlavorMax: 128,
+  // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
+  flavorNumberMax: 2_147_483_647,
+  // While a node is being deployed or emptied for a server, its state is looked at this often.
+  serverPollMs: 100,
+  // Servers that one look of the duty takes up.
+  serversPerLook: 256,
 } as const

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { systemClock } from './clock.ts'
+import { workOnServers } from './compute/duty.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
@@ -13,7 +14,7 @@ import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
-import type { Duty } from './duty.ts'
+import { Duty } from './duty.ts'
 import { Conductor } from './metal/conductor.ts'
 import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
@@ -60,7 +61,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const claims = new ClaimQueue(store, clock, (granted, refused) => metrics.claimBatch(granted, refused))
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const duties = dutiesOf({ config, store, log, clock })
+    const duties = dutiesOf({ config, store, log, drivers, bell, clock })
     const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock }, duties) : null
     // Without a conductor of its own, a process of tests still hears when another one moves the clock.
     if (!conductor && config.testClock) await bell.listen(() => void clock.look().catch(() => {}))
@@ -88,7 +89,7 @@ export async function startConductor(config: Config): Promise<{ hostname: string
     const drivers = driversFor(config)
     const clock = new SharedClock(store, config.testClock)
     await clock.start()
-    const duties = dutiesOf({ config, store, log, clock })
+    const duties = dutiesOf({ config, store, log, drivers, bell, clock })
     const conductor = await conduct({ config, store, log, drivers, bell, clock }, duties)
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
@@ -119,8 +120,12 @@ interface Workers {
 }
 
 /** The duties of each room. */
-function dutiesOf(context: Pick<Context, 'config' | 'store' | 'log' | 'clock'>): Duty[] {
-  return [eventsDuty(context)]
+function dutiesOf(context: Conducting): Duty[] {
+  const { log } = context
+  return [
+    new Duty({ name: 'servers', pollMs: limits.conductorPollMs, run: () => workOnServers(context), log }),
+    eventsDuty(context),
+  ]
 }
 
 /** Starts the conductor and the duties. */

@@ -125,19 +125,29 @@ const parsed = (row: FlavorRow): Flavor => ({
 
 /** The flavor, if this project may see it; null sees all. */
 export function* findFlavor(id: string, visibleTo: string | null): Read<Flavor> {
-  return yield* ifVisible(id, yield* one(flavorById({ id })), visibleTo)
+  const found = yield* ifVisible(yield* one(flavorById({ id })), visibleTo)
+  if (!found) throw problem('flavor_not_found', { flavor: id })
+  return found
+}
+
+/** The flavor that a server is to have. */
+export function* chooseFlavor(id: string, visibleTo: string | null): Read<Flavor> {
+  const found = yield* ifVisible(yield* one(flavorById({ id })), visibleTo)
+  if (!found) throw problem('flavor_unusable', { flavor: id })
+  return found
 }
 
 /** The flavor for a server that is being made: it can't go before the server is there. */
 export function* useFlavor(id: string, visibleTo: string | null): Write<Flavor> {
-  return yield* ifVisible(id, yield* one(lockForUse({ id })), visibleTo)
+  const found = yield* ifVisible(yield* one(lockForUse({ id })), visibleTo)
+  if (!found) throw problem('flavor_unusable', { flavor: id })
+  return found
 }
 
-function* ifVisible(id: string, found: FlavorRow | undefined, visibleTo: string | null): Read<Flavor> {
-  const isVisible =
-    found && (visibleTo === null || found.is_public === 1 || (yield* one(accessBy({ flavor: id, project: visibleTo }))))
-  if (!isVisible) throw problem('flavor_not_found', { flavor: id })
-  return parsed(found)
+function* ifVisible(found: FlavorRow | undefined, visibleTo: string | null): Read<Flavor | undefined> {
+  if (!found) return undefined
+  if (visibleTo === null || found.is_public === 1) return parsed(found)
+  return (yield* one(accessBy({ flavor: found.id, project: visibleTo }))) && parsed(found)
 }
 
 /** The flavor, held until the transaction ends. */

@@ -13,7 +13,6 @@ export const LEASE_PROBLEMS = {
   /** The lease's state is in the way. */
   lease_refuses: (f: { reason: string }) => f.reason,
   host_not_found: (f: { host: string }) => `Host ${f.host} could not be found.`,
-  hypervisor_not_found: (f: { name: string }) => `Hypervisor ${f.name} could not be found.`,
   host_unnamed: (_: object) => 'A host needs the name or the id of a hypervisor.',
   host_exists: (f: { host: string }) => `Host ${f.host} is already there.`,
   host_in_use: (f: { reason: string }) => f.reason,

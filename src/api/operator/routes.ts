@@ -6,15 +6,20 @@ import type { Caller } from '../../identity/caller.ts'
 import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as COMPUTE } from '../compute/prefix.ts'
+import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
+import { postHypervisorState } from './hypervisor-state.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
+  hypervisor_not_found: 404,
+  too_large: 413,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -35,7 +40,13 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/`, reservation: `${RESERVATION}/` },
+      apis: {
+        placement: `${PLACEMENT}/`,
+        baremetal: `${BAREMETAL}/`,
+        compute: COMPUTE,
+        image: IMAGE,
+        reservation: `${RESERVATION}/`,
+      },
       ready: '/readyz',
       metrics: '/metrics',
     }))
@@ -58,6 +69,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        ours.post('/hypervisor-state', request => postHypervisorState(context, request))
         if (context.config.testClock) {
           ours.get('/clock', () => showClock(context))
           ours.post('/clock', request => advanceClock(context, request))
