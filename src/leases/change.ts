@@ -36,8 +36,10 @@ export function planChange(
   const isNarrower = start_at >= before.start_at && end_at <= before.end_at
   const moved = { ...before, start_at, end_at }
   const events = movedEvents(before, moved, change.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS, now)
+  const isSameDates = events.events.every((event, index) => event === before.events[index])
+  const isUnchanged = name === before.name && !isMoved && !hasNewTerms && isSameDates
   return {
-    lease: { ...moved, ...events, name, reservations, updated_at: now },
+    lease: { ...moved, ...events, name, reservations, updated_at: isUnchanged ? before.updated_at : now },
     isMoved,
     isRebooked: hasNewTerms || (isMoved && !isNarrower),
     wishes: reservations.map((reservation, index) => wishFor(reservation, before.reservations[index]!, has)),

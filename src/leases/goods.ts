@@ -24,7 +24,7 @@ function* hasFlavor(id: string): Read<boolean> {
 /** With the reservation: what will be offered once the lease starts has a name, and nobody may use it yet. */
 export function* makeGoods({ id, terms }: Pick<Reservation, 'id' | 'terms'>, now: number): Write<void> {
   if (terms.resource_type === 'physical:node') return
-  yield* ensureClass(classOf(id), now)
+  yield* ensureClass(classOf(id), now, OWNER)
   if (terms.resource_type === 'virtual:instance') yield* makeFlavor(id, terms, now)
 }
 

@@ -29,6 +29,13 @@ const hostRows = query((db, _: object) =>
     .where('kind', '=', 'host')
     .orderBy('provider_id'),
 )
+const hostRow = query((db, a: { id: number }) =>
+  db
+    .selectFrom('leasables')
+    .select(['provider_id as id', 'created_at', 'updated_at'])
+    .where('provider_id', '=', a.id)
+    .where('kind', '=', 'host'),
+)
 const hypervisorState = query((db, a: { id: number }) =>
   db.selectFrom('hypervisors').select(['state', 'status']).where('provider_id', '=', a.id),
 )
@@ -104,10 +111,12 @@ export function* createHost(wanted: NewHost, now: number): Write<Host> {
   return yield* changedHost(provider.id)
 }
 
+const isDecimal = (id: string) => /^\d{1,15}$/.test(id)
+
 /** A root provider with processors that is nobody's yet, by name or number. */
 function* findHypervisor(name: string): Read<Provider> {
   const byName = yield* listProviders({ name })
-  const found = byName.length > 0 || !/^\d{1,15}$/.test(name) ? byName : yield* listProviders({ ids: [Number(name)] })
+  const found = byName.length > 0 || !isDecimal(name) ? byName : yield* listProviders({ ids: [Number(name)] })
   const [provider] = found.filter(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
   if (!provider) throw problem('hypervisor_not_found', { name })
   const { inventories } = yield* providerInventories(provider.uuid)
@@ -155,8 +164,7 @@ export function* listHosts(): Read<Host[]> {
 
 /** The host of this decimal id. */
 export function* findHost(id: string): Read<Host> {
-  const rows = (yield* all(hostRows({}))).filter(row => String(row.id) === id)
-  const [host] = yield* hostsOf(rows)
+  const [host] = isDecimal(id) ? yield* hostsOf(yield* all(hostRow({ id: Number(id) }))) : []
   if (!host) throw problem('host_not_found', { host: id })
   return host
 }
@@ -193,7 +201,7 @@ function* hostsOf(rows: readonly HostRow[]): Read<Host[]> {
 
 /** The host, held until the transaction ends. */
 function* lockHost(id: string): Write<RevisedLeasable> {
-  const [found] = /^\d{1,15}$/.test(id) ? yield* lockLeasables([Number(id)]) : []
+  const [found] = isDecimal(id) ? yield* lockLeasables([Number(id)]) : []
   if (found?.kind !== 'host') throw problem('host_not_found', { host: id })
   return found
 }

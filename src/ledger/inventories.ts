@@ -184,6 +184,9 @@ export function* writeInventories(
         name,
         where: `Unknown resource class in inventory for resource provider ${provider.uuid}`,
       })
+    if (found.managed_by !== null && found.managed_by !== provider.managed_by) {
+      throw problem('class_managed', { name, owner: found.managed_by })
+    }
     rows.push({ provider_id: provider.id, class_id: found.id, ...terms, capacity: capacityOf(terms), now })
   }
   if (rows.length > 0) yield* run(putInventories({ rows }))

@@ -135,6 +135,13 @@ export function leaseChangeOf(given: Members, now: number): LeaseChange {
     ...(has('start_date') && { start_at: parseDate(given['start_date'], 'start_date', now) }),
     ...(has('end_date') && { end_at: parseDate(given['end_date'], 'end_date', now) }),
     ...(has('before_end_date') && { before_end_at: parseDate(given['before_end_date'], 'before_end_date', now) }),
-    ...(has('reservations') && { reservations: listOf(given['reservations'], termsChangeOf) }),
+    ...(has('reservations') && { reservations: changesOf(given['reservations']) }),
   }
+}
+
+function changesOf(value: unknown): TermsChange[] {
+  const changes = listOf(value, termsChangeOf)
+  const ids = new Set(changes.map(({ id }) => id))
+  if (ids.size < changes.length) throw refused('A reservation is named twice.')
+  return changes
 }

@@ -2,6 +2,9 @@
 -- child of it that this part manages.
 alter table providers add column dedicated_to text;
 
+-- As of providers and consumers: the part of Holdfast that owns the class, null for Placement's own.
+alter table resource_classes add column managed_by text;
+
 -- What can be leased: compute hosts, and bare metal nodes that were enrolled for it. The provider is the host's or the
 -- node's own; reservation_provider is the uuid of the host's child, where the slots of started leases are inventories.
 -- version grows with every change of the bookings, under the row's lock: of two views the newer one is known.

@@ -5,6 +5,7 @@ export interface LedgerTables {
   resource_classes: {
     id: Generated<number>
     name: string
+    managed_by: string | null
     created_at: number
     updated_at: number | null
   }
