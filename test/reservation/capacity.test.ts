@@ -170,6 +170,33 @@ eachReservation('capacity', api => {
     for (const { body } of won) await api.end(body.lease.id)
   })
 
+  void test('leases that grow at the same time never grow beyond the host', async () => {
+    const { only } = await api.pool(1)
+    const leases = []
+    for (let i = 0; i < 4; i++) leases.push(await api.lease([instances({ resource_properties: only })]))
+    const answers = await Promise.all(
+      leases.map(lease => api.put(`/leases/${lease.id}`, { reservations: [{ id: ids(lease)[0], amount: 3 }] })),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 2)
+    for (const answer of answers) expectStatus(answer, 200, 409)
+    const slots = await Promise.all(leases.map(lease => api.spread(ids(lease)[0]!)))
+    assert.equal(
+      slots.flat().reduce((sum, count) => sum + count, 0),
+      8,
+    )
+    for (const lease of leases) await api.end(lease.id)
+  })
+
+  void test('of many who delete a lease at once one does', async () => {
+    const { only } = await api.pool(1)
+    const lease = await api.lease([instances({ resource_properties: only })])
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.del(`/leases/${lease.id}`)))
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [204, ...Array(7).fill(404)],
+    )
+  })
+
   void test('a deleted lease leaves its room to the next, to the last slot', async () => {
     const { only } = await api.pool(1)
     const full = [instances({ vcpus: 1, amount: 8, resource_properties: only })]
