@@ -4,6 +4,7 @@ import type { Caller } from '../../identity/caller.ts'
 type Role = 'admin' | 'member' | 'reader'
 
 const LEAST = {
+  'blazar:leases:list': 'reader',
   'blazar:leases:get': 'reader',
   'blazar:leases:post': 'member',
   'blazar:leases:put': 'member',

@@ -15,7 +15,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/leases': {
-    GET: { handle: listAllLeases, action: 'blazar:leases:get' },
+    GET: { handle: listAllLeases, action: 'blazar:leases:list' },
     POST: { handle: postLease, action: 'blazar:leases:post' },
   },
   '/leases/:id': {
