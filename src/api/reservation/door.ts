@@ -21,19 +21,21 @@ declare module 'fastify' {
 
 const JSON_TYPE = 'application/json'
 
-export function reservation(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+/** Who makes a request; a promise where someone must be asked. */
+type Authenticate = (request: FastifyRequest) => Caller | null | Promise<Caller | null>
+
+export function reservation(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('reservationCaller', null)
     app.decorateRequest('isReservationServed', false)
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    app.addHook('onRequest', (request, reply, next) => {
+    app.addHook('onRequest', async (request, reply) => {
       void reply.headers({ 'openstack-api-version': `reservation ${VERSION}`, vary: 'OpenStack-API-Version' })
       checkLine(request)
-      request.reservationCaller = authenticate(request)
+      request.reservationCaller = await authenticate(request)
       if (!request.reservationCaller) throw problem('unauthorized', {})
       requireVersion(request.headers['openstack-api-version'])
-      next()
     })
     app.setErrorHandler((error, request, reply) => {
       const { status, body } = renderError(problemOf(error, request, context), request.isReservationServed)
