@@ -125,6 +125,8 @@ export const limits = {
   // What could not be done is tried again after a second, and at least every minute.
   leaseRetryMs: 1_000,
   leaseRetryMsMax: 60_000,
+  // Reservations that lack something are looked after this often; hosts that go down are heard of at once.
+  healingPollMs: 5_000,
   // A client waits for the service that decides about leases; longer than this it counts as away.
   leaseServiceMsMax: 5_000,
   leaseServiceMessageMax: 1_000,

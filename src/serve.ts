@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
 import { CalendarMirror } from './leases/calendar-mirror.ts'
 import { eventsDuty } from './leases/events.ts'
+import { healingDuty } from './leases/healing.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
@@ -125,6 +126,7 @@ function dutiesOf(context: Conducting): Duty[] {
   return [
     new Duty({ name: 'servers', pollMs: limits.conductorPollMs, run: () => workOnServers(context), log }),
     eventsDuty(context),
+    healingDuty(context),
   ]
 }
 

@@ -52,12 +52,12 @@ export const SIZES = ['vcpus', 'memory_mb', 'disk_gb'] as const
 export const meets = (a: Window, b: Window): boolean =>
   a.start < b.free && b.start < a.free && a.start < a.free && b.start < b.free
 
-/** What is free throughout the window, leaving out what the given lease has itself. */
+/** What is free throughout the window, leaving out what the given lease or reservation has itself. */
 export function roomIn({ capacity, booked }: Leasable, window: Window, except: string | null): Room {
   let met: Booked[] | null = null
   let isTaken = false
   for (const other of booked) {
-    if (other.lease === except || !meets(other, window)) continue
+    if (other.lease === except || other.reservation === except || !meets(other, window)) continue
     if (met === null) met = [other]
     else met.push(other)
     if (other.isWhole) isTaken = true

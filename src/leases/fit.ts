@@ -31,7 +31,7 @@ export type Wish = SlotWish | WholeWish
 
 export interface Request {
   window: Window
-  /** The lease that is being changed: what it has itself is not in its way. */
+  /** The lease or reservation that is being changed: what it has itself is not in its way. */
   except: string | null
   /** How much of the window is for cleaning, after the end. */
   cleaningMs?: number

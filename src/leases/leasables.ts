@@ -197,30 +197,50 @@ const BOOKING = {
   free_at: 'bigint',
 } as const
 const addBookings = bulk<NewBooking>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
-const removeBookings = command((db, a: { lease: string; providers: readonly number[] }, on) =>
+const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly number[] }, on) =>
   db
     .deleteFrom('bookings')
-    .where('lease_id', '=', a.lease)
+    .where(on.isIn('reservation_id', a.reservations))
     .where(on.isIn('provider_id', a.providers, 'bigint')),
 )
 
 /** What a lease has from now on of the leasables that are held; of others it must have nothing. */
-export function* replaceBookings(
+export function replaceBookings(
   held: readonly RevisedLeasable[],
   lease: string,
   wanted: ReadonlyMap<number, readonly Booked[]>,
 ): Write<void> {
-  const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(one => one.lease === lease))
+  return replace(held, booked => booked.lease === lease, wanted)
+}
+
+/** The same for one reservation of a lease. */
+export function replaceBookingsOf(
+  held: readonly RevisedLeasable[],
+  reservation: string,
+  wanted: ReadonlyMap<number, readonly Booked[]>,
+): Write<void> {
+  return replace(held, booked => booked.reservation === reservation, wanted)
+}
+
+function* replace(
+  held: readonly RevisedLeasable[],
+  isOwn: (booked: Booked) => boolean,
+  wanted: ReadonlyMap<number, readonly Booked[]>,
+): Write<void> {
+  const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
   if (touched.length === 0) return
   const after = touched.map(one => ({
     ...one,
     version: one.version + 1,
-    booked: [...one.booked.filter(other => other.lease !== lease), ...(wanted.get(one.id) ?? [])],
+    booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
   }))
   // As wide as what is booked already where the capacity was lowered since, and no wider: the schema stops the rest.
   const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
-  const added = after.flatMap(({ id, booked }) => booked.filter(one => one.lease === lease).map(one => rowOf(id, one)))
-  yield* run(removeBookings({ lease, providers: touched.map(({ id }) => id) }))
+  const added = after.flatMap(({ id, booked }) => booked.filter(isOwn).map(one => rowOf(id, one)))
+  const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
+  if (reservations.length > 0) {
+    yield* run(removeBookings({ reservations, providers: touched.map(({ id }) => id) }))
+  }
   yield* run(raiseVersions({ rows: ceilings }))
   if (added.length > 0) yield* run(addBookings({ rows: added }))
   for (const leasable of after) yield* noteLeasable(leasable.id, leasable)

@@ -24,6 +24,8 @@ create table leasables (
   check ((kind = 'host') = (reservation_provider is not null))
 );
 
+create index leasables_closed on leasables (provider_id) where reservable = 0;
+
 create table host_capabilities (
   provider_id bigint not null references leasables (provider_id) on delete cascade,
   name text collate "C" not null,
@@ -70,6 +72,8 @@ create table lease_reservations (
   updated_at bigint,
   unique (lease_id, position)
 );
+
+create index lease_reservations_missing on lease_reservations (id) where missing_resources = 1;
 
 -- time is what was asked for; due_at is when it is worked on next, null once it is done.
 create table lease_events (
