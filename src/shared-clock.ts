@@ -18,8 +18,6 @@ const moveAhead = command((db, a: { ms: number }) =>
 )
 
 export class SharedClock implements Clock {
-  readonly newUuid = systemClock.newUuid
-  readonly newSeed = systemClock.newSeed
   readonly isTest: boolean
   readonly #store: Store
   readonly #timers: NodeJS.Timeout[] = []
@@ -31,6 +29,9 @@ export class SharedClock implements Clock {
     this.#store = store
     this.isTest = isTest
   }
+
+  newUuid = () => systemClock.newUuid()
+  newSeed = () => systemClock.newSeed()
 
   now(): number {
     return systemClock.now() + this.#skewMs + this.#testMs

@@ -75,7 +75,7 @@ function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type
     throw problem('lease_invalid', { reason: `Reservation ${id} is ${terms.resource_type} and stays that.` })
   }
   const known = Object.entries(given).filter(([name, value]) => name in terms && value !== undefined)
-  const after = { ...terms, ...Object.fromEntries(known) } as Terms
+  const after: Terms = { ...terms, ...Object.fromEntries(known) }
   const changed = Object.keys(after).filter(name => !isSame(at(after, name), at(terms, name)))
   if (changed.length === 0) return terms
   if (status === 'active') requireGrowth(id, terms, after, changed)

@@ -111,7 +111,7 @@ async function putOff({ store, clock, log }: Working, event: DueEvent, error: un
 }
 
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items].reverse()
+  const left = items.toReversed()
   const worker = async () => {
     for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
   }

@@ -150,8 +150,8 @@ function isAllowed(world: readonly Leasable[], request: Request, places: Places)
 function satisfies(world: readonly Leasable[], wish: Wish, places: ReadonlyMap<number, number>): boolean {
   const slots = [...places.values()]
   const total = slots.reduce((sum, n) => sum + n, 0)
-  const usable = world.filter(one => one.isReservable && wish.accepts(one)).map(({ id }) => id)
-  if ([...places.keys()].some(id => !usable.includes(id))) return false
+  const usable = new Set(world.filter(one => one.isReservable && wish.accepts(one)).map(({ id }) => id))
+  if ([...places.keys()].some(id => !usable.has(id))) return false
   if (wish.kind === 'whole') return slots.every(n => n === 1) && total >= wish.min && total <= wish.max
   if (total !== wish.amount) return false
   if (wish.affinity === true) return places.size === 1
@@ -161,7 +161,10 @@ function satisfies(world: readonly Leasable[], wish: Wish, places: ReadonlyMap<n
 /** Every way to give each wish any number of slots on each host. */
 function* everyPlaces(world: readonly Leasable[], wishes: readonly Wish[]): Generator<Places> {
   const [wish, ...rest] = wishes
-  if (!wish) return yield []
+  if (!wish) {
+    yield []
+    return
+  }
   const most = wish.kind === 'whole' ? 1 : wish.amount
   for (const counts of everyCount(world.length, most)) {
     const places = new Map(counts.flatMap((n, i) => (n > 0 ? [[world[i]!.id, n] as const] : [])))
@@ -171,8 +174,8 @@ function* everyPlaces(world: readonly Leasable[], wishes: readonly Wish[]): Gene
 }
 
 function* everyCount(hosts: number, most: number): Generator<number[]> {
-  if (hosts === 0) return yield []
-  for (let n = 0; n <= most; n++) for (const others of everyCount(hosts - 1, most)) yield [n, ...others]
+  if (hosts === 0) yield []
+  else for (let n = 0; n <= most; n++) for (const others of everyCount(hosts - 1, most)) yield [n, ...others]
 }
 
 describe('places for a lease', () => {

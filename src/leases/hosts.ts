@@ -117,7 +117,7 @@ const isDecimal = (id: string) => /^\d{1,15}$/.test(id)
 function* findHypervisor(name: string): Read<Provider> {
   const byName = yield* listProviders({ name })
   const found = byName.length > 0 || !isDecimal(name) ? byName : yield* listProviders({ ids: [Number(name)] })
-  const [provider] = found.filter(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
+  const provider = found.find(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
   if (!provider) throw problem('hypervisor_not_found', { name })
   const { inventories } = yield* providerInventories(provider.uuid)
   if (!inventories.some(({ resource_class }) => resource_class === 'VCPU')) {

@@ -150,7 +150,7 @@ export interface Refusal {
   windows: readonly { start_at: number; end_at: number }[]
 }
 
-/** One reason, and how many hosts (or nodes) it keeps from being used. */
+/** One reason, and how many hosts (or nodes) it is true of; `free` are those that could be had. */
 export interface RefusalReason {
   /** Which of the request's reservations, counted from 0. */
   reservation: number

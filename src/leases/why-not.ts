@@ -11,13 +11,12 @@ export function refusalOf(leasables: readonly Leasable[], request: Request, now:
   return problem('lease_does_not_fit', { reason: sentenceOf(request, details), details })
 }
 
-/** For each wish by itself: the causes that keep hosts from it, with their number and a few examples. */
+/** For each wish by itself: the causes that keep hosts from it, and those that are free, with their number and examples. */
 export function reasonsOf(leasables: readonly Leasable[], request: Request): RefusalReason[] {
   return request.wishes.flatMap((wish, reservation) => {
     const causes = new Map<string, { count: number; sample: { host: string; detail: string }[] }>()
     for (const leasable of leasables) {
       const cause = causeOf(leasable, wish, request)
-      if (cause === null) continue
       const found = causes.getOrInsertComputed(cause.reason, () => ({ count: 0, sample: [] }))
       found.count++
       if (found.sample.length < limits.refusalSampleMax)
@@ -29,11 +28,7 @@ export function reasonsOf(leasables: readonly Leasable[], request: Request): Ref
 
 const WORDS: Record<keyof Size, string> = { vcpus: 'vcpus', memory_mb: 'memory_mb', disk_gb: 'disk_gb' }
 
-function causeOf(
-  leasable: Leasable,
-  wish: Wish,
-  { window, except }: Request,
-): { reason: string; detail: string } | null {
+function causeOf(leasable: Leasable, wish: Wish, { window, except }: Request): { reason: string; detail: string } {
   if (!wish.accepts(leasable)) return { reason: 'does not match', detail: 'its properties are not those asked for' }
   if (!leasable.isReservable) return { reason: 'not reservable', detail: 'it is down or disabled' }
   const { capacity } = leasable
@@ -49,11 +44,12 @@ function causeOf(
   const room = roomIn(leasable, window, except)
   if (room.isTaken) return { reason: 'leased as a whole', detail: whenTaken(leasable, window, except) }
   if (wish.kind === 'whole') {
-    return room.isUntouched ? null : { reason: 'booked in part', detail: whenTaken(leasable, window, except) }
+    if (room.isUntouched) return { reason: 'free', detail: 'nothing of it is booked' }
+    return { reason: 'booked in part', detail: whenTaken(leasable, window, except) }
   }
   const slots = slotsIn(room.free, wish.size)
   const needed = wish.affinity === false ? 1 : wish.amount
-  if (slots >= needed) return null
+  if (slots >= needed) return { reason: 'free', detail: `room for ${slots}` }
   const scarce = SIZES.filter(name => wish.size[name] > 0).sort(
     (a, b) => room.free[a] / wish.size[a] - room.free[b] / wish.size[b],
   )[0]!
@@ -111,7 +107,8 @@ function sentenceOf({ wishes }: Request, { reasons, windows }: Refusal): string 
     const causes = reasons
       .filter(reason => reason.reservation === index)
       .map(({ reason, count, sample }) => `${count} ${reason} (${sample[0]!.host}: ${sample[0]!.detail})`)
-    return `${wishes.length > 1 ? `reservation ${index + 1} ` : ''}${askedFor(wish)}: ${causes.join('; ') || 'there is room, but not for all of it together'}`
+    const which = wishes.length > 1 ? `Reservation ${index + 1}` : 'The reservation'
+    return `${which} asks for ${askedFor(wish)}: ${causes.join('; ') || 'there are none at all'}`
   })
   const next = windows.map(({ start_at, end_at }) => `${shownMinute(start_at)} to ${shownMinute(end_at)}`)
   const when = next.length > 0 ? ` It would fit from ${next.join(', or from ')}.` : ''
@@ -119,10 +116,10 @@ function sentenceOf({ wishes }: Request, { reasons, windows }: Refusal): string 
 }
 
 function askedFor(wish: Wish): string {
-  if (wish.kind === 'whole') return `asks for ${wish.min} to ${wish.max} whole`
+  if (wish.kind === 'whole') return wish.min === wish.max ? `${wish.min} whole` : `${wish.min} to ${wish.max} whole`
   const { vcpus, memory_mb, disk_gb } = wish.size
   const where = wish.affinity === true ? ' on one host' : wish.affinity === false ? ' each on another host' : ''
-  return `asks for ${wish.amount} of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB${where}`
+  return `${wish.amount} of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB${where}`
 }
 
 /** As clients write dates, in UTC. */

@@ -17,16 +17,12 @@ const NOTHING: Held = { places: new Map(), isFixed: false }
 
 export function wishOf(terms: Terms, { places, isFixed }: Held = NOTHING): Wish {
   const has = { held: places, isFixed, accepts: acceptsOf(terms) }
-  switch (terms.resource_type) {
-    case 'virtual:instance': {
-      const { vcpus, memory_mb, disk_gb, amount, affinity } = terms
-      return { kind: 'slots', size: { vcpus, memory_mb, disk_gb }, amount, affinity, ...has }
-    }
-    case 'physical:host':
-    case 'physical:node':
-      if (terms.min > terms.max) throw problem('lease_invalid', { reason: 'min must not be more than max.' })
-      return { kind: 'whole', min: terms.min, max: terms.max, ...has }
+  if (terms.resource_type === 'virtual:instance') {
+    const { vcpus, memory_mb, disk_gb, amount, affinity } = terms
+    return { kind: 'slots', size: { vcpus, memory_mb, disk_gb }, amount, affinity, ...has }
   }
+  if (terms.min > terms.max) throw problem('lease_invalid', { reason: 'min must not be more than max.' })
+  return { kind: 'whole', min: terms.min, max: terms.max, ...has }
 }
 
 function acceptsOf(terms: Terms): (leasable: Leasable) => boolean {

@@ -27,7 +27,7 @@ function bookWith(terms: readonly Partial<Terms>[], owners: readonly Partial<Own
       const { used, ...rest } = { ...ROOMY, ...given }
       inventories.set(resourceClass, { providerId: id, classId, resourceClass, ...rest, usedBefore: used, used })
     })
-    const owned = { parentId: null, managedBy: null, dedicatedTo: null, ...(owners[id] ?? {}) }
+    const owned = { parentId: null, managedBy: null, dedicatedTo: null, ...owners[id] }
     book.addProvider({ id, uuid: `p${id}`, revision: 0, generation: 0, ...owned, bumps: 0, inventories })
   })
   return book
