@@ -6,13 +6,18 @@ import type { Caller } from '../../identity/caller.ts'
 import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { MetalRequest } from '../baremetal/request.ts'
+import { NEWEST } from '../baremetal/versions.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { explainAllocation, postRetry } from './allocations.ts'
 import { explainCandidates } from './explain.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
+  metal_not_found: 404,
+  node_refuses: 409,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -47,6 +52,8 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     )
     void app.register(
       (ours, _options, registered) => {
+        ours.removeAllContentTypeParsers()
+        ours.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
         ours.addHook('onRequest', (request, _reply, next) => {
           requireAdmin(authenticate(request))
           next()
@@ -56,6 +63,11 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        const asMetal = (request: FastifyRequest) => new MetalRequest(context, authenticate(request)!, NEWEST, request)
+        ours.get('/explain/allocations/:ident', request => explainAllocation(asMetal(request)))
+        ours.post('/allocations/:ident/retry', async (request, reply) =>
+          reply.code(202).send(await postRetry(asMetal(request))),
+        )
         registered()
       },
       { prefix: '/holdfast/v1' },
