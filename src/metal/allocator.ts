@@ -24,12 +24,16 @@ export interface AllocatorOptions {
 interface Job {
   row: AllocationRow
   wish: Wish
+  /** A node that would do was being worked on. */
+  metLocked: boolean
 }
 
-const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row) })
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
 
 export class Allocator {
   readonly #options: AllocatorOptions
+  /** How often each allocation found only nodes that were being worked on. */
+  #patience = new Map<number, number>()
   #waiting = 0
 
   constructor(options: AllocatorOptions) {
@@ -58,10 +62,18 @@ export class Allocator {
       left = await this.#assignAll(left, theirs, tried, self)
     }
     const now = clock.now()
-    const [over, waiting] = [left.filter(job => !isWaiting(job, now)), left.filter(job => isWaiting(job, now))]
+    const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
+    this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
     await this.#giveUp(over, held, self)
-    this.#waiting = waiting.length
-    return waiting.length === 0 ? null : Math.min(...waiting.map(({ row }) => row.wait_until!)) - now
+    this.#waiting = waiting.length + patient.length
+    const dueIn = waiting.map(({ row }) => row.wait_until! - now)
+    if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
+    return dueIn.length === 0 ? null : Math.min(...dueIn)
+  }
+
+  #stayOf({ row, metLocked }: Job, now: number): 'waiting' | 'patient' | 'over' {
+    if (row.wait_until !== null && row.wait_until > now) return 'waiting'
+    return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
   }
 
   /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
@@ -75,12 +87,11 @@ export class Allocator {
       const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
       if (batch.length === 0) return left
       const outcomes = await this.#assign(batch, proposed, self)
-      for (const [i, { wish }] of batch.entries()) {
-        if (outcomes[i] === 'lost') tried.add(attemptKey(wish, proposed.get(wish)!))
-      }
-      const done = new Set(batch.filter((_, i) => outcomes[i] !== 'lost'))
-      left = left.filter(job => !done.has(job))
-      await this.#lookAgain(batch.filter(job => !done.has(job)).map(({ wish }) => proposed.get(wish)!.provider_id))
+      const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
+      for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
+      for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
+      left = left.filter(job => !batch.includes(job) || failed.includes(job))
+      await this.#lookAgain(failed.map(({ wish }) => proposed.get(wish)!.provider_id))
     }
   }
 
@@ -115,5 +126,3 @@ export class Allocator {
     }
   }
 }
-
-const isWaiting = ({ row }: Job, now: number): boolean => row.wait_until !== null && row.wait_until > now

@@ -115,8 +115,10 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
   if (resourceClass === null && node === null)
     throw refuse("Invalid input for field/attribute resource_class: 'resource_class' is mandatory.")
   if (node !== null && candidates !== null) throw refuse('candidate_nodes can not be used together with node.')
+  const givenUuid = canonicalUuid(asText(body['uuid']) ?? '')
   return {
-    uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
+    uuid: givenUuid ?? context.clock.newUuid(),
+    givenUuid,
     name: asText(body['name']),
     resourceClass,
     traits,
