@@ -2,11 +2,13 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
+import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../limits.ts'
 import { StoreConflict } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import * as writes from './allocating.ts'
 import { type AllocationRow, wishOf } from './allocations.ts'
+import { OWNER } from './nodes.ts'
 import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
 import { sentenceOf, whyNot } from './why-not.ts'
 
@@ -58,6 +60,8 @@ export class Allocator {
     const tried = new Set<string>()
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
+      // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
+      await store.write(() => releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()))
       await this.#options.catchUp()
       left = await this.#assignAll(left, theirs, tried, self)
     }
