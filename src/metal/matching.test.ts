@@ -9,7 +9,7 @@ import { fits, propose, type Supply, suggestions, type Wish } from './matching.t
 import { countsOf, sentenceOf, whyNot } from './why-not.ts'
 
 interface Sketch extends Partial<FleetNode> {
-  traits?: readonly string[]
+  traits?: string[]
   claimed?: boolean
 }
 
