@@ -9,7 +9,6 @@ import { all, run, runAll, together, type Read, type Write } from '../store/tran
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
-import { heldNodes } from './holds.ts'
 import { isOf } from './matching.ts'
 import { noteNode, type NodeRow, OWNER } from './nodes.ts'
 import { traitsOfProviders } from './traits.ts'
@@ -123,13 +122,12 @@ export interface AtWork {
   own: AllocationRow[]
   /** What waits with other conductors, and may have come first. */
   others: AllocationRow[]
-  held: Set<number>
 }
 
 /** All that a conductor has to decide on. */
-export function* allocationsAtWork(affinity: string, now: number): Read<AtWork> {
+export function* allocationsAtWork(affinity: string): Read<AtWork> {
   const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
-  return { own, others: own.length > 0 ? others : [], held: own.length > 0 ? yield* heldNodes(now) : new Set() }
+  return { own, others }
 }
 
 /** Proposed in memory, not yet true. */

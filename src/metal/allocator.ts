@@ -8,6 +8,7 @@ import { StoreConflict } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import * as writes from './allocating.ts'
 import { type AllocationRow, wishOf } from './allocations.ts'
+import { heldNodes } from './holds.ts'
 import { OWNER } from './nodes.ts'
 import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
 import { sentenceOf, whyNot } from './why-not.ts'
@@ -51,7 +52,7 @@ export class Allocator {
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
-    const { own, others, held } = await store.read(() => writes.allocationsAtWork(self, clock.now()))
+    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
     if (own.length === 0) {
       this.#waiting = 0
       return null
@@ -68,7 +69,7 @@ export class Allocator {
     const now = clock.now()
     const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
     this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
-    await this.#giveUp(over, held, self)
+    await this.#giveUp(over, self)
     this.#waiting = waiting.length + patient.length
     const dueIn = waiting.map(({ row }) => row.wait_until! - now)
     if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
@@ -118,8 +119,10 @@ export class Allocator {
     if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
   }
 
-  async #giveUp(jobs: readonly Job[], held: ReadonlySet<number>, self: string): Promise<void> {
+  async #giveUp(jobs: readonly Job[], self: string): Promise<void> {
     const { store, clock, supply } = this.#options
+    if (jobs.length === 0) return
+    const held = await store.read(() => heldNodes(clock.now()))
     for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
       const now = clock.now()
       const verdicts = jobs.slice(first, first + limits.allocationBatchMax).map(({ row, wish }) => {
