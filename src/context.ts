@@ -6,6 +6,8 @@ import type { CalendarMirror } from './leases/calendar-mirror.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
+import type { Allocator } from './metal/allocator.ts'
+import type { Fleet } from './metal/fleet.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
 import type { SharedClock } from './shared-clock.ts'
@@ -18,12 +20,16 @@ export interface Context {
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
+  /** The nodes in memory, likewise. */
+  readonly fleet: Fleet
   /** What can be leased and is booked, in memory, to choose from. */
   readonly calendar: CalendarMirror
   /** How hardware is driven. */
   readonly drivers: Drivers
   /** Nodes that were read already. */
   readonly shelf: NodeShelf
+  /** Of the conductor in this process; null when there is none. */
+  readonly allocator: Allocator | null
   /** Wakes the conductors. */
   readonly bell: Bell
   readonly clock: SharedClock

@@ -27,7 +27,8 @@ export const limits = {
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
   poolWaitersMax: 4_096,
-  connectMsMax: 2_000,
+  // For a connection, new or one that others give back; a server that is down says so at once.
+  connectMsMax: 10_000,
   statementMsMax: 30_000,
   lockWaitMsMax: 10_000,
   // No transaction waits for anything but the database: one that is silent for this long is a process that was
@@ -81,6 +82,25 @@ export const limits = {
   conductorPollMs: 1_000,
   // A conductor that died is listed this long.
   conductorKeepMs: 24 * 60 * 60_000,
+  // Allocations in `allocating` at once; more waiting than that is better told to come back.
+  allocationsAtWorkMax: 10_000,
+  // Allocations that one transaction gives their nodes.
+  allocationBatchMax: 64,
+  // When the only nodes that would do are being worked on: as often and as far apart as clients have always seen it.
+  lockedNodeRetriesMax: 3,
+  lockedNodeRetryMs: 1_000,
+  candidateNodesMax: 10_000,
+  allocationTraitsMax: 50,
+  // Ten years: what lies beyond is a mistake.
+  futureMsMax: 10 * 366 * 86_400_000,
+  // Nodes named for each cause when an allocation found none.
+  explainSampleMax: 5,
+  // Nodes in the list of one hold; each is looked at in turn.
+  reservationNodesMax: 1_000,
+  // Holds and allocations whose time is over, ended in one go.
+  expiryBatchMax: 256,
+  // How soon an allocation whose time is over is looked at again while its node can't be torn down.
+  expiryRetryMs: 1_000,
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
 

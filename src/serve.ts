@@ -1,33 +1,25 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
-import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { systemClock } from './clock.ts'
-import { workOnServers } from './compute/duty.ts'
 import { type Config, UsageError } from './config.ts'
-import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
-import { CalendarMirror } from './leases/calendar-mirror.ts'
-import { eventsDuty } from './leases/events.ts'
-import { healingDuty } from './leases/healing.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
-import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
-import { Duty } from './duty.ts'
-import { Conductor } from './metal/conductor.ts'
+import { Memory } from './memory.ts'
 import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
 import { NodeShelf } from './metal/node-shelf.ts'
 import { Metrics } from './metrics.ts'
 import { SharedClock } from './shared-clock.ts'
 import { Bell } from './store/bell.ts'
-import { Feed } from './store/feed.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { PostgresStore } from './store/postgres.ts'
 import type { Store } from './store/store.ts'
+import { dutiesForTests, startWork, type Work } from './work.ts'
 
 export async function migrateStore(store: Store): Promise<string[]> {
   const now = systemClock.now()
@@ -49,28 +41,26 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
-    const mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
-    const calendar = new CalendarMirror(store)
-    store.onCommit(async changes => {
-      await mirror.absorb(changes)
-      await calendar.absorb(changes)
-    })
     const clock = new SharedClock(store, config.testClock)
     await clock.start()
-    const feed = await follow(store, { mirror, calendar }, { config, log, metrics })
+    const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
+    await memory.start()
+    const { mirror, fleet, calendar } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
+    if (store instanceof PostgresStore) watchPool(metrics, store)
     const claims = new ClaimQueue(store, clock, (granted, refused) => metrics.claimBatch(granted, refused))
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const duties = dutiesOf({ config, store, log, drivers, bell, clock })
-    const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock }, duties) : null
-    // Without a conductor of its own, a process of tests still hears when another one moves the clock.
-    if (!conductor && config.testClock) await bell.listen(() => void clock.look().catch(() => {}))
+    const place = { config, store, log, drivers, bell, clock, memory }
+    const work = role === 'serve' ? await startWork(place) : null
+    const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
-    const context = { config, store, claims, mirror, calendar, drivers, shelf, bell, clock, duties, log, metrics }
+    const allocator = work?.allocator ?? null
+    const parts = { claims, mirror, fleet, calendar, drivers, shelf, allocator, bell, duties }
+    const context = { config, store, clock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, feed, conductor, bell, clock, address })
+    return new RunningApi({ app, store, memory, work, bell, clock, address })
   } catch (error) {
     await store.close()
     throw error
@@ -87,21 +77,23 @@ export async function startConductor(config: Config): Promise<{ hostname: string
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
-    const drivers = driversFor(config)
     const clock = new SharedClock(store, config.testClock)
     await clock.start()
-    const duties = dutiesOf({ config, store, log, drivers, bell, clock })
-    const conductor = await conduct({ config, store, log, drivers, bell, clock }, duties)
+    const memory = new Memory({ store, database: config.database, log, lagged: () => {} })
+    await memory.start()
+    const place = { config, store, log, drivers: driversFor(config), bell, clock, memory }
+    const work = await startWork(place)
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
       clearInterval(alive)
       clock.stop()
-      await conductor.stop()
+      await work.stop()
       await bell.stop()
+      await memory.stop()
       await store.close()
     }
-    return { hostname: conductor.hostname, stop }
+    return { hostname: work.hostname, stop }
   } catch (error) {
     await store.close()
     throw error
@@ -110,84 +102,6 @@ export async function startConductor(config: Config): Promise<{ hostname: string
 
 function driversFor({ fakeDelayMs }: Config): Drivers {
   return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
-}
-
-type Conducting = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'>
-
-/** All that works behind the APIs. */
-interface Workers {
-  hostname: string
-  stop(): Promise<void>
-}
-
-/** The duties of each room. */
-function dutiesOf(context: Conducting): Duty[] {
-  const { log } = context
-  return [
-    new Duty({ name: 'servers', pollMs: limits.conductorPollMs, run: () => workOnServers(context), log }),
-    eventsDuty(context),
-    healingDuty(context),
-  ]
-}
-
-/** Starts the conductor and the duties. */
-async function conduct(context: Conducting, duties: readonly Duty[]): Promise<Workers> {
-  const { config, store, log, drivers, bell, clock } = context
-  const conductor = new Conductor({
-    store,
-    clock,
-    log,
-    drivers,
-    rules: config.inspectionRules,
-    hostname: config.conductorName ?? hostname(),
-    isNameGiven: config.conductorName !== null,
-    group: config.conductorGroup,
-    takeOverMs: config.takeOverMs,
-  })
-  await conductor.start()
-  await bell.listen(() => {
-    conductor.wake()
-    void clock
-      .look()
-      .catch(() => {})
-      .then(() => duties.map(duty => duty.wake()))
-  })
-  for (const duty of duties) void duty.wake()
-  const stop = async () => {
-    await Promise.all(duties.map(duty => duty.stop()))
-    await conductor.stop()
-  }
-  return { hostname: conductor.hostname, stop }
-}
-
-/** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
-async function follow(
-  store: Store,
-  { mirror, calendar }: Pick<Context, 'mirror' | 'calendar'>,
-  { config, log, metrics }: Pick<Context, 'config' | 'log' | 'metrics'>,
-) {
-  if (!(store instanceof PostgresStore)) {
-    await mirror.load()
-    await calendar.load()
-    return null
-  }
-  watchPool(metrics, store)
-  const feed = new Feed(store, config.database, {
-    load: async () => {
-      await mirror.load()
-      await calendar.load()
-    },
-    refresh: async providers => {
-      const ids = [...providers]
-      await mirror.refresh(ids)
-      await calendar.refresh(ids)
-    },
-    lagged: seconds => metrics.feedLag(seconds),
-    failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
-  })
-  await feed.start()
-  calendar.followWith(() => feed.poll())
-  return feed
 }
 
 async function requireMigrated(store: Store): Promise<void> {
@@ -206,8 +120,8 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
 interface Parts {
   app: FastifyInstance
   store: Store
-  feed: Feed | null
-  conductor: Workers | null
+  memory: Memory
+  work: Work | null
   bell: Bell
   clock: SharedClock
   address: string
@@ -224,15 +138,15 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, feed, conductor, bell, clock } = this.#parts
+    const { app, store, memory, work, bell, clock } = this.#parts
     clock.stop()
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
     clearInterval(hangUp)
-    await conductor?.stop()
+    await work?.stop()
     await bell.stop()
-    await feed?.stop()
+    await memory.stop()
     await store.close()
   }
 }

@@ -38,7 +38,7 @@ export function* deployServer(
     ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
   ]
   yield* patchNode(node.uuid, patches, drivers, { project: server.project_id, user: server.user_id }, now)
-  yield* startVerb(node.uuid, { verb: 'active', word: 'active', args: {} }, drivers, now)
+  yield* startVerb(node.uuid, { verb: 'active', word: 'active', args: {}, reservation: null, who: { project: server.project_id, user: server.user_id } }, drivers, now)
   yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   return true
 }
@@ -103,7 +103,7 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       break
     }
     case 'tear down':
-      yield* startVerb(node!.uuid, { verb: 'deleted', word: 'deleted', args: {} }, drivers, now)
+      yield* startVerb(node!.uuid, { verb: 'deleted', word: 'deleted', args: {}, reservation: null, who: { project: server.project_id, user: server.user_id } }, drivers, now)
       yield* saveServer({ ...after, task: 'tearing down' })
       break
     case 'let go':

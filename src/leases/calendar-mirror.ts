@@ -8,11 +8,12 @@ export class CalendarMirror {
   readonly #store: Store
   readonly #byId = new Map<number, RevisedLeasable>()
   #list: readonly RevisedLeasable[] | null = null
-  #catchUp: () => Promise<void> = async () => {}
+  readonly #catchUp: () => Promise<void>
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(store: Store) {
+  constructor(store: Store, catchUp: () => Promise<void>) {
     this.#store = store
+    this.#catchUp = catchUp
   }
 
   /** All that can be leased, by id. */
@@ -21,10 +22,6 @@ export class CalendarMirror {
   }
 
   /** Where this process follows others, this brings in all that they had committed when it was called. */
-  followWith(catchUp: () => Promise<void>): void {
-    this.#catchUp = catchUp
-  }
-
   catchUp(): Promise<void> {
     return this.#catchUp()
   }

@@ -6,10 +6,13 @@ import type { Caller } from '../../identity/caller.ts'
 import { checkEverything } from '../../fsck.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { MetalRequest } from '../baremetal/request.ts'
+import { NEWEST } from '../baremetal/versions.ts'
 import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
+import { explainAllocation, postRetry } from './allocations.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
@@ -18,7 +21,9 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
+  metal_not_found: 404,
   hypervisor_not_found: 404,
+  node_refuses: 409,
   too_large: 413,
   uri_too_long: 414,
   internal: 500,
@@ -60,8 +65,11 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     )
     void app.register(
       (ours, _options, registered) => {
+        ours.removeAllContentTypeParsers()
+        ours.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
         ours.addHook('onRequest', (request, _reply, next) => {
           requireAdmin(authenticate(request))
+          if (request.url.includes('%00')) throw problem('route_not_found', {})
           next()
         })
         ours.get('/fsck', async () => {
@@ -69,6 +77,11 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
+        const asMetal = (request: FastifyRequest) => new MetalRequest(context, authenticate(request)!, NEWEST, request)
+        ours.get('/explain/allocations/:ident', request => explainAllocation(asMetal(request)))
+        ours.post('/allocations/:ident/retry', async (request, reply) =>
+          reply.code(202).send(await postRetry(asMetal(request))),
+        )
         ours.post('/hypervisor-state', request => postHypervisorState(context, request))
         if (context.config.testClock) {
           ours.get('/clock', () => showClock(context))

@@ -46,13 +46,10 @@ export class ReservationRequest {
     return this.#params[name]!
   }
 
-  get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
-  }
-
   /** A parameter of the query, of a repeated one the last; null when it isn't there. */
   parameter(name: string): string | null {
-    const value = this.query.getAll(name).at(-1) ?? null
+    this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? '')
+    const value = this.#query.getAll(name).at(-1) ?? null
     if (value?.includes('\0')) throw problem('invalid_query', { reason: `The parameter ${name} holds NUL.` })
     return value
   }

@@ -1,0 +1,148 @@
+// Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
+import { releaseLapsed } from '../ledger/managed.ts'
+import { limits } from '../limits.ts'
+import { StoreConflict } from '../store/failure.ts'
+import type { Store } from '../store/store.ts'
+import type { Write } from '../store/transaction.ts'
+import * as writes from './allocating.ts'
+import { type AllocationRow, wishOf } from './allocations.ts'
+import { heldNodes } from './holds.ts'
+import { OWNER } from './nodes.ts'
+import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
+import { sentenceOf, whyNot } from './why-not.ts'
+
+export interface AllocatorOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  supply: Supply
+  /** Resolves when memory has everything that is committed now. */
+  catchUp: () => Promise<void>
+  /** The affinity under which this conductor works now. */
+  affinity: () => string
+}
+
+interface Job {
+  row: AllocationRow
+  wish: Wish
+  /** A node that would do was being worked on. */
+  metLocked: boolean
+}
+
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
+
+export class Allocator {
+  readonly #options: AllocatorOptions
+  /** How often each allocation found only nodes that were being worked on. */
+  #patience = new Map<number, number>()
+  #waiting = 0
+
+  constructor(options: AllocatorOptions) {
+    this.#options = options
+  }
+
+  /** Whether a node that is freed would find takers here. */
+  get hasWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
+  /**
+   * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
+   * one commit instead of two. Whatever comes of it, the next run sees to the rest.
+   */
+  *attempt(row: AllocationRow, now: number): Write<void> {
+    const { supply, clock, affinity } = this.#options
+    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return
+    const wish = wishOf(row)
+    const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
+    if (node) yield* writes.assign([{ allocation: row.id, node: node.id }], row.conductor_affinity, now)
+  }
+
+  /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
+  async run(): Promise<number | null> {
+    const { store, clock, affinity } = this.#options
+    const self = affinity()
+    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
+    if (own.length === 0) {
+      this.#waiting = 0
+      return null
+    }
+    const [mine, theirs] = [own.map(jobOf), others.map(jobOf)]
+    const tried = new Set<string>()
+    let left = await this.#assignAll(mine, theirs, tried, self)
+    if (left.length > 0) {
+      // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
+      await store.write(() => releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()))
+      await this.#options.catchUp()
+      left = await this.#assignAll(left, theirs, tried, self)
+    }
+    const now = clock.now()
+    const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
+    this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
+    await this.#giveUp(over, self)
+    this.#waiting = waiting.length + patient.length
+    const dueIn = waiting.map(({ row }) => row.wait_until! - now)
+    if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
+    return dueIn.length === 0 ? null : Math.min(...dueIn)
+  }
+
+  #stayOf({ row, metLocked }: Job, now: number): 'waiting' | 'patient' | 'over' {
+    if (row.wait_until !== null && row.wait_until > now) return 'waiting'
+    return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
+  }
+
+  /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
+  async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
+    const { supply, clock } = this.#options
+    const random: Random = seeded(clock.newSeed())
+    let left = [...mine]
+    for (;;) {
+      const inOrder = [...left, ...theirs].map(job => job.wish).sort((a, b) => a.id - b.id)
+      const proposed = propose(supply, inOrder, tried, random)
+      const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
+      if (batch.length === 0) return left
+      const outcomes = await this.#assign(batch, proposed, self)
+      const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
+      for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
+      for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
+      left = left.filter(job => !batch.includes(job) || failed.includes(job))
+      await this.#lookAgain(failed.map(({ wish }) => proposed.get(wish)!.provider_id))
+    }
+  }
+
+  async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
+    const { store, clock } = this.#options
+    const picks = batch.map(({ row, wish }) => ({ allocation: row.id, node: proposed.get(wish)!.id }))
+    try {
+      return await store.write(() => writes.assign(picks, self, clock.now()))
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || picks.length === 1) throw error
+      // Someone fights for one of them again and again; the others needn't wait for that.
+      const outcomes: writes.Outcome[] = []
+      for (const pick of picks) outcomes.push(...(await store.write(() => writes.assign([pick], self, clock.now()))))
+      return outcomes
+    }
+  }
+
+  /** Memory was wrong about these nodes. */
+  async #lookAgain(providers: readonly number[]): Promise<void> {
+    if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
+  }
+
+  async #giveUp(jobs: readonly Job[], self: string): Promise<void> {
+    const { store, clock, supply } = this.#options
+    if (jobs.length === 0) return
+    const held = await store.read(() => heldNodes(clock.now()))
+    for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
+      const now = clock.now()
+      const verdicts = jobs.slice(first, first + limits.allocationBatchMax).map(({ row, wish }) => {
+        const reasons = whyNot(supply, wish, held, now)
+        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
+      })
+      await store.write(() => writes.failAllocations(verdicts, self, now))
+    }
+  }
+}
