@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
+import type { Fleet } from './metal/fleet.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
 import type { Bell } from './store/bell.ts'
@@ -16,6 +17,10 @@ export interface Context {
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
+  /** The nodes in memory, likewise. */
+  readonly fleet: Fleet
+  /** Resolves when both know everything that is committed now, in other processes too. */
+  readonly catchUp: () => Promise<void>
   /** How hardware is driven. */
   readonly drivers: Drivers
   /** Nodes that were read already. */

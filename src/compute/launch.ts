@@ -20,6 +20,8 @@ import type { Wish } from './wishes.ts'
 export interface Scheduling {
   store: Store
   mirror: Mirror
+  /** Resolves when the mirror knows everything that is committed now. */
+  catchUp: () => Promise<void>
   clock: Clock
   drivers: Drivers
 }
@@ -113,16 +115,22 @@ export interface Where {
 
 /** Proposes one place after another until one is taken; false when there is none, or too many were lost to others. */
 export async function tryPlaces(
-  { store, mirror, clock }: Scheduling,
+  { store, mirror, clock, catchUp }: Scheduling,
   wish: Wish,
   { only, except }: Where,
   take: (place: Place) => Promise<boolean>,
 ): Promise<boolean> {
   const tried = new Set(except)
+  let isCurrent = false
   for (let attempts = 0; attempts < limits.placesTriedMax;) {
     const without = (await store.read(unusableHypervisors)).union(tried)
     const places = await inTurns(findPlaces(mirror.table, wish, { without, only, seed: clock.newSeed() }))
-    if (places.length === 0) return false
+    if (places.length === 0) {
+      if (isCurrent) return false
+      // Another process may have made room just now.
+      await catchUp()
+      isCurrent = true
+    }
     for (const place of places) {
       attempts++
       if (await takeOrLose(place, take)) return true

@@ -28,8 +28,10 @@ import {
   lockInstance,
   offerNode,
   type Principal,
+  releaseHold,
   releaseInstance,
   requireFreeInstance,
+  withoutAllocatedTraits,
 } from './offer.ts'
 import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
 
@@ -121,8 +123,11 @@ export function* patchNode(
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
-  if (node.instance_uuid !== null && after.instance_uuid === null) yield* releaseInstance(node, node.instance_uuid, now)
-  else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
+  if (node.instance_uuid !== null && after.instance_uuid === null) {
+    yield* releaseInstance(node, node.instance_uuid, now)
+    if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
+      after.instance_info = withoutAllocatedTraits(node)
+  } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
   // The class first, so that the claim is on what the node offers from now on.
   yield* offerNode(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {
@@ -193,9 +198,10 @@ export function* deleteNode(ident: string, now: number): Write<void> {
     }
   }
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
-  const holder = yield* holderOf(node.uuid)
+  else if (node.maintenance) yield* releaseHold(node, now)
+  const holder = yield* holderOf(node, now)
   if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
-  yield* dropNode(node.id)
+  yield* dropNode(node)
   yield* deleteProvider(node.uuid, OWNER)
 }
 

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
-import { heartbeat, leave, signIn } from './conductors.ts'
+import { affinityOf, heartbeat, leave, signIn } from './conductors.ts'
 import { HardwareFailure, type Task } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import type { InspectionRule } from './inspection.ts'
@@ -54,26 +54,31 @@ export class Conductor {
     return this.#hostname
   }
 
+  /** Under which this conductor's work is written down; another one after it was given up. */
+  get affinity(): string {
+    return affinityOf({ hostname: this.#hostname, incarnation: this.#incarnation })
+  }
+
   /** SQLite has one process, so nobody else is there to be watched or to take over. */
   get #isAlone(): boolean {
     return this.#options.store.dialect === 'sqlite'
   }
 
   // Silence, the next beat that would have come, and the next look of another add up to less than the bound.
-  get #silentMs(): number {
+  get silentMs(): number {
     return this.#options.takeOverMs * 0.7
   }
 
   get #tickMs(): number {
-    return this.#isAlone ? this.#options.takeOverMs : this.#options.takeOverMs / 10
+    return this.#options.takeOverMs / (this.#isAlone ? 2 : 10)
   }
 
   async start(): Promise<void> {
     if (this.#isAlone) await this.#takeOver(-1)
     await this.#signIn()
-    await this.#takeOver(this.#silentMs)
+    await this.#takeOver(this.silentMs)
     this.#every(this.#tickMs, () => this.#beat())
-    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOver(this.#silentMs))
+    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOver(this.silentMs))
     this.#every(limits.conductorPollMs, async () => this.wake())
     this.wake()
   }
@@ -127,7 +132,7 @@ export class Conductor {
     const who = { hostname, incarnation: this.#incarnation, group, drivers: [...drivers.keys()] }
     const spare = `${hostname}-${clock.newUuid().slice(0, 8)}`
     this.#beatAt = performance.now()
-    this.#hostname = await store.write(() => signIn(who, isNameGiven, this.#silentMs, spare))
+    this.#hostname = await store.write(() => signIn(who, isNameGiven, this.silentMs, spare))
   }
 
   /** Says that this conductor lives. A duty of its own: taking over may have to wait for rows that the dead still hold. */
@@ -212,7 +217,7 @@ export class Conductor {
 
   async #run(work: Work, node: NodeRow) {
     // Without a heartbeat others may be at the machine by now, and a call to hardware can't be taken back.
-    if (!this.#isAlone && performance.now() - this.#beatAt > this.#silentMs) throw new writes.LockLost()
+    if (!this.#isAlone && performance.now() - this.#beatAt > this.silentMs) throw new writes.LockLost()
     const task: Task =
       work.kind === 'power'
         ? { step: work.target, args: work.args, resumed: false }

@@ -26,7 +26,7 @@ export function nodeIdent(request: MetalRequest): string {
 async function show(request: MetalRequest, ident: string, fields: readonly string[]): Promise<Buffer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(ident)])
+    return yield* shelf.fetch([yield* findNodeKey(ident)], request.now)
   })
   return textOf(node!, writer(fields, request))
 }
@@ -52,8 +52,8 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   const { filter, traits, paging, fields } = parseNodeQuery(request, detailed)
   const { store, shelf } = request.context
   const { nodes, more } = await store.read(function* () {
-    const keys = yield* listNodeKeys(filter, traits, paging)
-    return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit)), more: keys.length > paging.limit }
+    const keys = yield* listNodeKeys(filter, traits, paging, request.now)
+    return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit), request.now), more: keys.length > paging.limit }
   })
   const write = writer(fields, request)
   const parts: Buffer[] = [Buffer.from('{"nodes":[')]

@@ -48,6 +48,11 @@ export class MetalRequest {
     return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
   }
 
+  /** Whose things this caller sees: those of a project, or with null everyone's. */
+  get scope(): string | null {
+    return this.caller.roles.has('admin') ? null : (this.caller.project ?? '')
+  }
+
   require(word: Word, what: string): void {
     requireWord(this.version, word, what)
   }

@@ -1,5 +1,14 @@
 // All of bare metal's URLs below /v1: who answers, and from which version on.
 import {
+  deleteAllocationOfNode,
+  deleteOneAllocation,
+  listAllAllocations,
+  patchOneAllocation,
+  postAllocation,
+  showAllocation,
+  showAllocationOfNode,
+} from './allocations.ts'
+import {
   deleteOneChassis,
   listAllChassis,
   listChassisInDetail,
@@ -20,6 +29,14 @@ import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import {
+  deleteOneReservation,
+  listAllReservations,
+  patchReservation,
+  postReservation,
+  putReservation,
+  showReservation,
+} from './reservations.ts'
 import { showV1 } from './root.ts'
 import { emptyList, emptyListOfNode, listShards, showInventory, showVolume, showVolumeOfNode } from './shards.ts'
 import type { Word } from './versions.ts'
@@ -57,6 +74,7 @@ export const routes: Record<string, Methods> = {
   '/nodes/:ident/vifs/:vif': to({ DELETE: deleteVif }, 'vifs'),
   '/nodes/:ident/ports': to({ GET: listPortsOfNode }),
   '/nodes/:ident/portgroups': to({ GET: listPortgroupsOfNode }, 'nodePortgroups'),
+  '/nodes/:ident/allocation': to({ GET: showAllocationOfNode, DELETE: deleteAllocationOfNode }, 'allocations'),
   '/nodes/:ident/bios': to({ GET: emptyListOfNode('bios') }, 'bios'),
   '/nodes/:ident/history': to({ GET: emptyListOfNode('history') }, 'history'),
   '/nodes/:ident/inventory': to({ GET: showInventory }, 'inventory'),
@@ -79,6 +97,16 @@ export const routes: Record<string, Methods> = {
   '/drivers/:name/properties': to({ GET: showDriverProperties }),
   '/conductors': to({ GET: listAllConductors }, 'conductors'),
   '/conductors/:hostname': to({ GET: showConductor }, 'conductors'),
+  '/allocations': to({ GET: listAllAllocations, POST: postAllocation }, 'allocations'),
+  '/allocations/:ident': to(
+    { GET: showAllocation, PATCH: patchOneAllocation, DELETE: deleteOneAllocation },
+    'allocations',
+  ),
+  '/reservations': to({ GET: listAllReservations, POST: postReservation }, 'reservations'),
+  '/reservations/:uuid': to(
+    { GET: showReservation, PUT: putReservation, PATCH: patchReservation, DELETE: deleteOneReservation },
+    'reservations',
+  ),
   '/volume': to({ GET: showVolume }, 'volume'),
   '/volume/connectors': to({ GET: emptyList('connectors') }, 'volume'),
   '/volume/targets': to({ GET: emptyList('targets') }, 'volume'),

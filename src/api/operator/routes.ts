@@ -8,7 +8,10 @@ import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IMAGE } from '../image/prefix.ts'
+import { MetalRequest } from '../baremetal/request.ts'
+import { NEWEST } from '../baremetal/versions.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { explainAllocation, postRetry } from './allocations.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 
@@ -18,6 +21,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   route_not_found: 404,
   hypervisor_not_found: 404,
   too_large: 413,
+  metal_not_found: 404,
+  node_refuses: 409,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -52,6 +57,8 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     )
     void app.register(
       (ours, _options, registered) => {
+        ours.removeAllContentTypeParsers()
+        ours.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
         ours.addHook('onRequest', (request, _reply, next) => {
           requireAdmin(authenticate(request))
           next()
@@ -62,6 +69,11 @@ export function operator(context: Context, authenticate: (request: FastifyReques
         })
         ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
         ours.post('/hypervisor-state', request => postHypervisorState(context, request))
+        const asMetal = (request: FastifyRequest) => new MetalRequest(context, authenticate(request)!, NEWEST, request)
+        ours.get('/explain/allocations/:ident', request => explainAllocation(asMetal(request)))
+        ours.post('/allocations/:ident/retry', async (request, reply) =>
+          reply.code(202).send(await postRetry(asMetal(request))),
+        )
         registered()
       },
       { prefix: '/holdfast/v1' },

@@ -1,0 +1,119 @@
+// Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
+import { limits } from '../limits.ts'
+import { StoreConflict } from '../store/failure.ts'
+import type { Store } from '../store/store.ts'
+import * as writes from './allocating.ts'
+import { type AllocationRow, wishOf } from './allocations.ts'
+import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
+import { sentenceOf, whyNot } from './why-not.ts'
+
+export interface AllocatorOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  supply: Supply
+  /** Resolves when memory has everything that is committed now. */
+  catchUp: () => Promise<void>
+  /** The affinity under which this conductor works now. */
+  affinity: () => string
+}
+
+interface Job {
+  row: AllocationRow
+  wish: Wish
+}
+
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row) })
+
+export class Allocator {
+  readonly #options: AllocatorOptions
+  #waiting = 0
+
+  constructor(options: AllocatorOptions) {
+    this.#options = options
+  }
+
+  /** Whether a node that is freed would find takers here. */
+  get hasWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
+  /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
+  async run(): Promise<number | null> {
+    const { store, clock, affinity } = this.#options
+    const self = affinity()
+    const { own, others, held } = await store.read(() => writes.allocationsAtWork(self, clock.now()))
+    if (own.length === 0) {
+      this.#waiting = 0
+      return null
+    }
+    const [mine, theirs] = [own.map(jobOf), others.map(jobOf)]
+    const tried = new Set<string>()
+    let left = await this.#assignAll(mine, theirs, tried, self)
+    if (left.length > 0) {
+      await this.#options.catchUp()
+      left = await this.#assignAll(left, theirs, tried, self)
+    }
+    const now = clock.now()
+    const [over, waiting] = [left.filter(job => !isWaiting(job, now)), left.filter(job => isWaiting(job, now))]
+    await this.#giveUp(over, held, self)
+    this.#waiting = waiting.length
+    return waiting.length === 0 ? null : Math.min(...waiting.map(({ row }) => row.wait_until!)) - now
+  }
+
+  /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
+  async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
+    const { supply, clock } = this.#options
+    const random: Random = seeded(clock.newSeed())
+    let left = [...mine]
+    for (;;) {
+      const inOrder = [...left, ...theirs].map(job => job.wish).sort((a, b) => a.id - b.id)
+      const proposed = propose(supply, inOrder, tried, random)
+      const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
+      if (batch.length === 0) return left
+      const outcomes = await this.#assign(batch, proposed, self)
+      for (const [i, { wish }] of batch.entries()) {
+        if (outcomes[i] === 'lost') tried.add(attemptKey(wish, proposed.get(wish)!))
+      }
+      const done = new Set(batch.filter((_, i) => outcomes[i] !== 'lost'))
+      left = left.filter(job => !done.has(job))
+      await this.#lookAgain(batch.filter(job => !done.has(job)).map(({ wish }) => proposed.get(wish)!.provider_id))
+    }
+  }
+
+  async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
+    const { store, clock } = this.#options
+    const picks = batch.map(({ row, wish }) => ({ allocation: row.id, node: proposed.get(wish)!.id }))
+    try {
+      return await store.write(() => writes.assign(picks, self, clock.now()))
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || picks.length === 1) throw error
+      // Someone fights for one of them again and again; the others needn't wait for that.
+      const outcomes: writes.Outcome[] = []
+      for (const pick of picks) outcomes.push(...(await store.write(() => writes.assign([pick], self, clock.now()))))
+      return outcomes
+    }
+  }
+
+  /** Memory was wrong about these nodes. */
+  async #lookAgain(providers: readonly number[]): Promise<void> {
+    if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
+  }
+
+  async #giveUp(jobs: readonly Job[], held: ReadonlySet<number>, self: string): Promise<void> {
+    const { store, clock, supply } = this.#options
+    for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
+      const now = clock.now()
+      const verdicts = jobs.slice(first, first + limits.allocationBatchMax).map(({ row, wish }) => {
+        const reasons = whyNot(supply, wish, held, now)
+        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
+      })
+      await store.write(() => writes.failAllocations(verdicts, self, now))
+    }
+  }
+}
+
+const isWaiting = ({ row }: Job, now: number): boolean => row.wait_until !== null && row.wait_until > now
