@@ -1,4 +1,5 @@
 // Servers on bare metal: the server's uuid is the node's instance, and the server follows what becomes of the node.
+import { sql } from 'kysely'
 import { patchNode } from '../metal/change.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Patch } from '../metal/json-patch.ts'
@@ -17,7 +18,7 @@ const unsettled = query((db, _: object) =>
     .selectFrom('servers as s')
     .leftJoin('nodes as n', 'n.instance_uuid', 's.uuid')
     .select('s.uuid')
-    .where('s.is_metal', '=', 1)
+    .where('s.is_metal', '=', sql.lit(1))
     .where(e => e.or([e('s.task', 'is not', null), e('n.id', 'is', null)]))
     .orderBy('s.id')
     .limit(limits.serversPerLook),
