@@ -11,6 +11,7 @@ import { Conductor } from './metal/conductor.ts'
 import { endLapsed } from './metal/expiry.ts'
 import { hasRoom } from './metal/matching.ts'
 import { isOpen } from './metal/fleet.ts'
+import type { Topic } from './store/bell.ts'
 
 export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'> & { memory: Memory }
 
@@ -41,11 +42,11 @@ export async function startWork(place: Workplace): Promise<Work> {
     log,
   })
   const servers = new Duty({ name: 'servers', pollMs: limits.conductorPollMs, run: () => workOnServers(place), log })
-  const nudged = [allocations, expiry, servers]
-  const duties = [...nudged, ...(await takeOverDuties(place, conductor, allocations))]
-  await bell.listen(() => {
-    conductor.wake()
-    for (const duty of nudged) void duty.wake()
+  const duties = [allocations, expiry, servers, ...(await takeOverDuties(place, conductor, allocations))]
+  const nudged: Partial<Record<Topic, { wake(): unknown }>> = { nodes: conductor, allocations, expiry, servers }
+  await bell.listen(topic => {
+    const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
+    for (const worker of concerned) void worker?.wake()
   })
   for (const duty of duties) void duty.wake()
   const stop = async () => {

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import type { Bell } from '../store/bell.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { all, type Read, together, type Write } from '../store/transaction.ts'
+import { all, one, type Read, together, type Write } from '../store/transaction.ts'
 import { type Allocation, endAllocation, selectAllocations } from './allocations.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, OWNER } from './nodes.ts'
@@ -29,6 +29,9 @@ const allocationNow = query((db, a: { id: number; now: number }) =>
 const nextAllocation = query((db, a: { now: number }) =>
   db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
+const lapsedHold = query((db, a: { now: number }) =>
+  db.selectFrom('consumers').select('id').where('expires_at', '<=', a.now).where('managed_by', '=', OWNER).limit(1),
+)
 const nextHold = query((db, a: { now: number }) =>
   db.selectFrom('consumers').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
@@ -43,7 +46,9 @@ export interface ExpiryOptions {
 /** Does what is due; in how many milliseconds the next thing lapses. */
 export async function endLapsed({ store, clock, drivers, bell }: ExpiryOptions): Promise<number | null> {
   const limit = limits.expiryBatchMax
-  while ((await store.write(() => releaseLapsed(OWNER, limit, clock.now()))) === limit);
+  if (await store.read(() => hasLapsed(clock.now()))) {
+    while ((await store.write(() => releaseLapsed(OWNER, limit, clock.now()))) === limit);
+  }
   const due = await store.read(() => all(lapsed({ now: clock.now(), limit })))
   let [postponed, started] = [0, 0]
   for (const { id } of due) {
@@ -51,11 +56,15 @@ export async function endLapsed({ store, clock, drivers, bell }: ExpiryOptions):
     if (outcome === 'started') started++
     if (outcome === 'postponed') postponed++
   }
-  if (started > 0) bell.ring()
+  if (started > 0) bell.ring('nodes')
   if (due.length === limit && postponed < limit) return 0
   if (postponed > 0) return limits.expiryRetryMs
   const next = await store.read(() => nextExpiry(clock.now()))
   return next === null ? null : next - clock.now()
+}
+
+function* hasLapsed(now: number): Read<boolean> {
+  return (yield* one(lapsedHold({ now }))) !== undefined
 }
 
 function* nextExpiry(now: number): Read<number | null> {

@@ -97,7 +97,7 @@ function switching(action: PowerAction) {
     const isWork = await store.write(() =>
       switchServer(request.param('id'), action, request.seesServersOf, request.now),
     )
-    if (isWork) bell.ring()
+    if (isWork) bell.ring('nodes')
     return { status: 202 }
   }
 }
@@ -111,7 +111,7 @@ async function move(
   const { context, seesServersOf: visibleTo } = request
   const wanted = { uuid: context.clock.newUuid(), server: request.param('id'), visibleTo, kind, resize }
   await relocate(context, wanted, host)
-  context.bell.ring()
+  if (kind === 'live-migration') context.bell.ring('servers')
   return { status: 202 }
 }
 

@@ -76,9 +76,12 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     wish: wishOf(flavor),
     only,
   }))
-  const placed = await launchServers(context, requests, min, request.seesFlavorsOf)
+  const { placed, onMetal } = await launchServers(context, requests, min, request.seesFlavorsOf)
   context.metrics.launched(placed, max - placed)
-  context.bell.ring()
+  if (onMetal > 0) {
+    context.bell.ring('nodes')
+    context.bell.ring('servers')
+  }
   if (returnsReservation) return { status: 202, body: { reservation_id } }
   const { uuid } = requests[0]!
   const server = {

@@ -45,7 +45,7 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
 
 export async function deleteOneServer(request: ComputeRequest): Promise<Answer> {
   const { store, bell } = request.context
-  await store.write(() => deleteServer(request.param('id'), request.now, request.seesServersOf))
-  bell.ring()
+  const isWork = await store.write(() => deleteServer(request.param('id'), request.now, request.seesServersOf))
+  if (isWork) bell.ring('servers')
   return { status: 204 }
 }

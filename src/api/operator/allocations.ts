@@ -34,6 +34,6 @@ export async function postRetry(request: MetalRequest): Promise<object> {
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
   const routing = routingOf(request)
   const row = await context.store.write(() => retryAllocation(request.param('ident'), scope, waitUntil, routing, now))
-  context.bell.ring()
+  context.bell.ring('allocations')
   return shownAllocation(row, base, has)
 }

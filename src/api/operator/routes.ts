@@ -61,6 +61,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
         ours.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
         ours.addHook('onRequest', (request, _reply, next) => {
           requireAdmin(authenticate(request))
+          if (request.url.includes('%00')) throw problem('route_not_found', {})
           next()
         })
         ours.get('/fsck', async () => {
