@@ -22,6 +22,8 @@ export interface Context {
   readonly mirror: Mirror
   /** The nodes in memory, likewise. */
   readonly fleet: Fleet
+  /** Resolves when both know everything that is committed now, in other processes too. */
+  readonly catchUp: () => Promise<void>
   /** What can be leased and is booked, in memory, to choose from. */
   readonly calendar: CalendarMirror
   /** How hardware is driven. */

@@ -56,7 +56,8 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
-    const parts = { claims, mirror, fleet, calendar, drivers, shelf, allocator, bell, duties }
+    const catchUp = () => memory.catchUp()
+    const parts = { claims, mirror, fleet, calendar, catchUp, drivers, shelf, allocator, bell, duties }
     const context = { config, store, clock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })

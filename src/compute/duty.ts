@@ -22,7 +22,7 @@ interface Working {
 export async function workOnServers({ store, clock, drivers, bell, log }: Working): Promise<number | null> {
   const attempt = async (server: string, work: (now: number) => Write<boolean>) => {
     try {
-      if (await store.write(() => work(clock.now()))) bell.ring()
+      if (await store.write(() => work(clock.now()))) bell.ring('nodes')
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       // The node is locked or in maintenance, or another process was faster: the next look will tell.

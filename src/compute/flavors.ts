@@ -41,7 +41,8 @@ const visible = (db: Kysely<Schema>, project: string) =>
   db
     .selectFrom('flavors')
     .select('id')
-    .where('is_public', '=', 1)
+    // Written out, so that PostgreSQL knows its index of public ones to fit.
+    .where('is_public', '=', sql.lit(1))
     .union(db.selectFrom('flavor_access').select('flavor_id as id').where('project_id', '=', project))
 
 const flavorById = query((db, a: { id: string }) => db.selectFrom('flavors').selectAll().where('id', '=', a.id))

@@ -56,7 +56,7 @@ const unusable = query((db, _: object) =>
   db
     .selectFrom('hypervisors')
     .select('provider_id')
-    .where(e => e.or([e('state', '=', 'down'), e('status', '=', 'disabled')])),
+    .where(e => e.or([e('state', '=', sql.lit('down' as const)), e('status', '=', sql.lit('disabled' as const))])),
 )
 const say = command((db, a: Said) =>
   db

@@ -1,28 +1,14 @@
-// Making a server: proposes places from memory, and claims one in the same transaction that makes the server.
-import type { Clock } from '../clock.ts'
+// Making a server: its place is claimed in the same transaction that makes the server.
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
-import type { Mirror } from '../ledger/mirror.ts'
-import { limits } from '../limits.ts'
-import type { Drivers } from '../metal/drivers/registry.ts'
-import { Problem, problem } from '../problem.ts'
-import type { Store } from '../store/store.ts'
+import { problem } from '../problem.ts'
 import type { Write } from '../store/transaction.ts'
-import { inTurns } from '../turns.ts'
 import { useFlavor } from './flavors.ts'
-import { unusableHypervisors } from './hypervisors.ts'
 import { deployServer } from './metal-servers.ts'
-import { findPlaces, type Place } from './scheduler.ts'
+import { type Scheduling, tryPlaces } from './placing.ts'
+import type { Place } from './scheduler.ts'
 import { addServer, deleteServer, lockServer, type NewServer, OWNER, release, saveServer } from './servers.ts'
 import type { Wish } from './wishes.ts'
-
-/** What it takes to find and claim a place. */
-export interface Scheduling {
-  store: Store
-  mirror: Mirror
-  clock: Clock
-  drivers: Drivers
-}
 
 /** A server that is asked for, before it has a place. */
 export type ServerRequest = Pick<
@@ -32,28 +18,39 @@ export type ServerRequest = Pick<
 
 const NOWHERE = problem('no_valid_host', { reason: 'There are not enough hosts available.' }).message
 
+export interface Launched {
+  placed: number
+  /** How many of them wait for a node that is being deployed. */
+  onMetal: number
+}
+
 /**
  * Makes servers, each with a place of its own or with a fault that says that there is none. When fewer than `countMin` find a
- * place, none keeps it. Says how many have one.
+ * place, none keeps it.
  */
 export async function launchServers(
   scheduling: Scheduling,
   requests: readonly ServerRequest[],
   countMin: number,
   visibleTo: string | null,
-): Promise<number> {
-  const placed: ServerRequest[] = []
+): Promise<Launched> {
+  const places = new Map<string, Place>()
   for (const request of requests) {
-    if (await launch(scheduling, request, visibleTo)) placed.push(request)
+    const place = await launch(scheduling, request, visibleTo)
+    if (place) places.set(request.uuid, place)
   }
-  if (placed.length >= countMin) return placed.length
-  for (const { uuid } of placed) await scheduling.store.write(() => giveUp(uuid, scheduling.clock.now()))
-  return 0
+  const onMetal = places
+    .values()
+    .filter(({ isMetal }) => isMetal)
+    .toArray().length
+  if (places.size >= countMin) return { placed: places.size, onMetal }
+  for (const uuid of places.keys()) await scheduling.store.write(() => giveUp(uuid, scheduling.clock.now()))
+  return { placed: 0, onMetal }
 }
 
-async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo: string | null): Promise<boolean> {
+async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo: string | null): Promise<Place | null> {
   const { store, clock, drivers } = scheduling
-  const placed = await tryPlaces(scheduling, request.wish, { only: request.only, except: [] }, place => {
+  const place = await tryPlaces(scheduling, request.wish, { only: request.only, except: [] }, place => {
     const now = clock.now()
     return store.write(function* (): Write<boolean> {
       yield* useFlavor(request.flavor_id, visibleTo)
@@ -63,13 +60,13 @@ async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo:
         : yield* startServer(server, place, now)
     })
   })
-  if (placed) return true
+  if (place) return place
   await store.write(function* (): Write<void> {
     yield* useFlavor(request.flavor_id, visibleTo)
     const now = clock.now()
     yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
   })
-  return false
+  return null
 }
 
 function newServer({ wish, only: _, ...request }: ServerRequest, now: number): NewServer {
@@ -96,50 +93,10 @@ function* startServer(server: NewServer, { host, claims }: Place, now: number): 
   return true
 }
 
-export function claimFor(
-  server: Pick<NewServer, 'uuid' | 'project_id' | 'user_id'>,
-  resources: Resources,
-): ClaimRequest {
+function claimFor(server: Pick<NewServer, 'uuid' | 'project_id' | 'user_id'>, resources: Resources): ClaimRequest {
   const { uuid, project_id, user_id } = server
   const claims = { consumer: uuid, projectId: project_id, userId: user_id, type: 'INSTANCE', generation: undefined }
   return { kind: 'replace', consumers: [{ ...claims, resources }], owner: OWNER }
-}
-
-export interface Where {
-  only: string | null
-  /** Hosts that are out of the question, by provider id. */
-  except: readonly number[]
-}
-
-/** Proposes one place after another until one is taken; false when there is none, or too many were lost to others. */
-export async function tryPlaces(
-  { store, mirror, clock }: Scheduling,
-  wish: Wish,
-  { only, except }: Where,
-  take: (place: Place) => Promise<boolean>,
-): Promise<boolean> {
-  const tried = new Set(except)
-  for (let attempts = 0; attempts < limits.placesTriedMax;) {
-    const without = (await store.read(unusableHypervisors)).union(tried)
-    const places = await inTurns(findPlaces(mirror.table, wish, { without, only, seed: clock.newSeed() }))
-    if (places.length === 0) return false
-    for (const place of places) {
-      attempts++
-      if (await takeOrLose(place, take)) return true
-      tried.add(place.host.id)
-    }
-  }
-  return false
-}
-
-/** What the ledger or a node refuses is lost to someone else; that the flavor is gone ends the search. */
-async function takeOrLose(place: Place, take: (place: Place) => Promise<boolean>): Promise<boolean> {
-  try {
-    return await take(place)
-  } catch (error) {
-    if (error instanceof Problem && place.isMetal && error.kind !== 'flavor_unusable') return false
-    throw error
-  }
 }
 
 /** Takes a server's place away again, and leaves it with the fault that it would have had without one. */

@@ -1,10 +1,12 @@
 // Servers on bare metal: the server's uuid is the node's instance, and the server follows what becomes of the node.
+import { sql } from 'kysely'
 import { patchNode } from '../metal/change.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Patch } from '../metal/json-patch.ts'
 import { findInstance, lockNode, type NodeRow } from '../metal/nodes.ts'
 import { FREE_TO_CHANGE, type State, transitionFor } from '../metal/states.ts'
-import { startVerb } from '../metal/transitions.ts'
+import type { Principal } from '../metal/offer.ts'
+import { type Order, startVerb } from '../metal/transitions.ts'
 import { limits } from '../limits.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, type Write } from '../store/transaction.ts'
@@ -16,7 +18,7 @@ const unsettled = query((db, _: object) =>
     .selectFrom('servers as s')
     .leftJoin('nodes as n', 'n.instance_uuid', 's.uuid')
     .select('s.uuid')
-    .where('s.is_metal', '=', 1)
+    .where('s.is_metal', '=', sql.lit(1))
     .where(e => e.or([e('s.task', 'is not', null), e('n.id', 'is', null)]))
     .orderBy('s.id')
     .limit(limits.serversPerLook),
@@ -37,8 +39,8 @@ export function* deployServer(
     info('traits', requiredTraits(wish)),
     ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
   ]
-  yield* patchNode(node.uuid, patches, drivers, { project: server.project_id, user: server.user_id }, now)
-  yield* startVerb(node.uuid, { verb: 'active', word: 'active', args: {}, reservation: null, who: { project: server.project_id, user: server.user_id } }, drivers, now)
+  yield* patchNode(node.uuid, patches, drivers, principalOf(server), now)
+  yield* startVerb(node.uuid, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   return true
 }
@@ -103,11 +105,11 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       break
     }
     case 'tear down':
-      yield* startVerb(node!.uuid, { verb: 'deleted', word: 'deleted', args: {}, reservation: null, who: { project: server.project_id, user: server.user_id } }, drivers, now)
+      yield* startVerb(node!.uuid, orderOf(server, 'deleted'), drivers, now)
       yield* saveServer({ ...after, task: 'tearing down' })
       break
     case 'let go':
-      yield* patchNode(node!.uuid, [RELEASE], drivers, { project: server.project_id, user: server.user_id }, now)
+      yield* patchNode(node!.uuid, [RELEASE], drivers, principalOf(server), now)
       yield* dropServers([server.id])
       break
     case 'gone':
@@ -116,5 +118,18 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
   }
   return step.kind === 'tear down'
 }
+
+const principalOf = ({ project_id, user_id }: Pick<NewServer, 'project_id' | 'user_id'>): Principal => ({
+  project: project_id,
+  user: user_id,
+})
+
+const orderOf = (server: Pick<NewServer, 'project_id' | 'user_id'>, verb: 'active' | 'deleted'): Order => ({
+  verb,
+  word: verb,
+  args: {},
+  reservation: null,
+  who: principalOf(server),
+})
 
 const RELEASE: Patch = { op: 'remove', path: ['instance_uuid'], value: undefined }

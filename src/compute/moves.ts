@@ -74,6 +74,9 @@ const latestMoves = query((db, a: { limit: number }) =>
     .orderBy('m.id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
+const movesOfServer = query((db, a: { server: string }) =>
+  selectMoves(db).where('s.uuid', '=', a.server).orderBy('m.id', 'desc'),
+)
 const finishedMove = query((db, a: { server: number }) =>
   selectMoves(db).where('m.server_id', '=', a.server).where('m.status', '=', 'finished'),
 )
@@ -81,7 +84,7 @@ const finishedMove = query((db, a: { server: number }) =>
 const movesDue = query((db, _: object) =>
   selectMoves(db)
     .leftJoin('hypervisors as h', 'h.provider_id', 'm.source_id')
-    .where('m.status', 'in', ['running', 'finished', 'done'])
+    .where(sql<boolean>`m.status in ('running', 'finished', 'done')`)
     .where(e =>
       e.or([
         e('m.status', '=', 'running'),
@@ -111,9 +114,9 @@ const changeMove = command((db, a: { id: number; status: MoveRow['status']; now:
   db.updateTable('moves').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
 )
 
-/** The newest first. */
-export function* listMoves(): Read<Move[]> {
-  return yield* all(latestMoves({ limit: limits.serverPageMax }))
+/** All moves of a server, or the latest of any; the newest first. */
+export function* listMoves(server: string | null): Read<Move[]> {
+  return yield* all(server === null ? latestMoves({ limit: limits.serverPageMax }) : movesOfServer({ server }))
 }
 
 /** Refuses a move that the server's state doesn't allow. */

@@ -1,8 +1,8 @@
 // Moving a server: proposes places from memory, and swaps the claims in one transaction.
 import { problem } from '../problem.ts'
 import { findHypervisor, requireTarget } from './hypervisors.ts'
-import { type Scheduling, tryPlaces } from './launch.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
+import { type Scheduling, tryPlaces } from './placing.ts'
 import { findServer } from './servers.ts'
 import type { Wish } from './wishes.ts'
 

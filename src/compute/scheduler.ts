@@ -1,9 +1,10 @@
 // Where a server could go: searched in the ledger in memory. What is found is a proposal; the claim decides.
 import { candidateAt } from '../ledger/candidates/candidate.ts'
-import { search } from '../ledger/candidates/search.ts'
+import { search, type SearchResult } from '../ledger/candidates/search.ts'
 import type { CandidateTable } from '../ledger/candidates/table.ts'
 import type { Resources } from '../ledger/claims/claim.ts'
 import { limits } from '../limits.ts'
+import { OWNER as BAREMETAL } from '../metal/nodes.ts'
 import { HYPERVISOR_CLASSES } from './hypervisors.ts'
 import { asksForReservation, candidateRequestOf, type Wish } from './wishes.ts'
 
@@ -33,7 +34,16 @@ const BUDGET = {
 export function* findPlaces(table: CandidateTable, wish: Wish, choice: Choice): Generator<undefined, Place[], void> {
   const request = candidateRequestOf(wish, choice.seed)
   if (request === null) return []
-  const result = yield* search(table, request, BUDGET)
+  // Mostly a handful of candidates holds enough that will do; else all are looked at.
+  for (const limit of [limits.placesPerSearch * 8, null]) {
+    const result = yield* search(table, { ...request, limit }, BUDGET)
+    const places = eligiblePlaces(table, result, wish, choice)
+    if (places.length > 0 || result.count < (limit ?? Infinity)) return places
+  }
+  return []
+}
+
+function eligiblePlaces(table: CandidateTable, result: SearchResult, wish: Wish, choice: Choice): Place[] {
   const places: Place[] = []
   for (let i = 0; i < result.count && places.length < limits.placesPerSearch; i++) {
     const row = result.anchors[i]!
@@ -61,7 +71,7 @@ function isEligible(table: CandidateTable, row: number, wish: Wish, { without, o
   return isHypervisor(table, row) && (!isEnrolled(table, row) || asksForReservation(wish))
 }
 
-const isNode = (table: CandidateTable, row: number): boolean => table.managedBy[row] === 'baremetal'
+const isNode = (table: CandidateTable, row: number): boolean => table.managedBy[row] === BAREMETAL
 
 const isHypervisor = (table: CandidateTable, row: number): boolean =>
   table.managedBy[row] === null && HYPERVISOR_CLASSES.every(name => (table.column(name)?.at(row) ?? -1) >= 0)

@@ -114,29 +114,36 @@ export function* serversOfFlavor(flavorId: string): Read<Server[]> {
   return yield* all(serversByFlavor({ flavor: flavorId }))
 }
 
-/** Ends a server and all its claims. On bare metal that takes a while: it is marked, and gone when its node is empty. */
-export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<void> {
-  yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
+/**
+ * Ends a server and all its claims. On bare metal that takes a while: it is marked, and gone when its node is empty.
+ * Says whether there is such work.
+ */
+export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<boolean> {
+  return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
 }
 
 /** No server of this flavor is made meanwhile: whoever is about to waits until this transaction ends. */
-export function* deleteServersOfFlavor(flavorId: string, now: number): Write<void> {
+export function* deleteServersOfFlavor(flavorId: string, now: number): Write<boolean> {
   yield* lockFlavor(flavorId)
   const [, servers] = yield* together(lockByFlavor({ flavor: flavorId }), serversByFlavor({ flavor: flavorId }))
-  yield* deleteServers(servers, now)
+  return yield* deleteServers(servers, now)
 }
 
 /** All at once, so that consumers and providers are locked in the one order. */
-function* deleteServers(servers: readonly Server[], now: number): Write<void> {
+function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
   const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
   for (const server of metal) {
     if (server.task !== 'tearing down') yield* saveServer({ ...server, task: 'deleting', updated_at: now })
   }
   const others = servers.filter(server => !metal.includes(server))
-  const ids = others.map(server => server.id)
-  if (ids.length === 0) return
+  if (others.length > 0) yield* endServers(others, now)
+  return metal.length > 0
+}
+
+function* endServers(servers: readonly Server[], now: number): Write<void> {
+  const ids = servers.map(server => server.id)
   const moves = yield* all(movesHolding({ servers: ids }))
-  const placed = others.filter(server => server.host_id !== null)
+  const placed = servers.filter(server => server.host_id !== null)
   yield* release(
     [...placed, ...moves].map(({ uuid }) => uuid),
     now,

@@ -29,7 +29,7 @@ export async function createLease(leasing: Leasing, who: Principal, wanted: NewL
   const request = requestOf(leasing, lease, null)
   await askService(leasing, 'check-create', lease, request, null)
   await book(leasing, propose => tryCreate(leasing, lease, request, propose, now))
-  bell.ring()
+  bell.ring('leases')
   return lease
 }
 
@@ -112,7 +112,7 @@ export async function updateLease(
     await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
   }
   const lease = await book(leasing, propose => tryUpdate(leasing, { id, project, change, propose, now }))
-  bell.ring()
+  bell.ring('leases')
   return lease
 }
 
@@ -171,7 +171,7 @@ export async function deleteLease(leasing: Leasing, id: string, project: string 
   const { store, clock, bell } = leasing
   const now = clock.now()
   const ended = await store.write(() => remove(id, project, now))
-  bell.ring()
+  bell.ring('leases')
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
 }
 

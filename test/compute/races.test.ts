@@ -48,7 +48,10 @@ eachComputeRace('races for room', api => {
     assert.equal(moves.filter(status => status === 202).length, 1, moves.join())
     await api.fsck()
     const gone = await clients(8, async () => (await api.del(`/servers/${id}`)).status)
-    assert.deepEqual(gone.toSorted((a, b) => a - b), [204, 404, 404, 404, 404, 404, 404, 404])
+    assert.deepEqual(
+      gone.toSorted((a, b) => a - b),
+      [204, 404, 404, 404, 404, 404, 404, 404],
+    )
   })
 
   test('a flavor that is deleted while servers are made with it: each has it or is refused', async () => {

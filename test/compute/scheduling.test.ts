@@ -95,6 +95,17 @@ eachCompute('scheduling', api => {
     assert.equal(await status(), 'ACTIVE')
   })
 
+  test('the one host that will do is found among many that won’t', async () => {
+    const hosts = await Promise.all(
+      Array.from({ length: 80 }, () => api.hypervisor({ VCPU: 50, MEMORY_MB: 1_000_000 })),
+    )
+    const flavor = await api.flavor({ ram: 500_000 })
+    await Promise.all(hosts.slice(1).map(host => api.setState(host, 'down')))
+    assert.equal(hostOf(await api.server(flavor)), hosts[0])
+    await api.setState(hosts[0]!, 'down')
+    assert.equal((await api.server(flavor)).status, 'ERROR')
+  })
+
   test('an admin may choose the host, others may not', async () => {
     const [, host] = [await api.hypervisor(), await api.hypervisor({ VCPU: 1 })]
     const flavor = await api.flavor()

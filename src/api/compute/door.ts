@@ -6,7 +6,6 @@ import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { renderError } from './errors.ts'
-import { may } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 import { ComputeRequest } from './request.ts'
 import { showVersion, showVersions } from './root.ts'
@@ -44,11 +43,11 @@ export function compute(context: Context, authenticate: (request: FastifyRequest
           void reply.header('allow', Object.keys(methods).join(', '))
           throw problem('method_not_allowed', {})
         }
-        if (!may(caller, route.rule)) throw problem('forbidden', { action: `compute:${raw.method.toLowerCase()}` })
         for (const value of Object.values(raw.params as Record<string, string>)) {
           if (value.includes('\0')) throw problem('route_not_found', {})
         }
         const request = new ComputeRequest(context, caller, raw)
+        request.requireAllowed(route.action)
         const { status, body, location } = await route.handle(request)
         void reply.code(status)
         if (location !== undefined) void reply.header('location', `${request.base}/v2.1${location}`)

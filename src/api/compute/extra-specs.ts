@@ -25,7 +25,7 @@ export async function showExtraSpec(request: ComputeRequest): Promise<Answer> {
 }
 
 const visibleFlavor = (request: ComputeRequest) =>
-  request.context.store.read(() => findFlavor(request.param('id'), request.visibleTo))
+  request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
 
 export async function postExtraSpecs(request: ComputeRequest): Promise<Answer> {
   const added = asTexts(request.body(specsBody).extra_specs)

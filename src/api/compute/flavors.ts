@@ -75,7 +75,7 @@ function filterOf(request: ComputeRequest): FlavorFilter {
   const minima = { ramMbMin: numberOf(request, 'minRam'), diskGbMin: numberOf(request, 'minDisk') }
   const given = request.parameter('is_public')
   const own = { visibleTo: request.project, isPublic: null, ...minima }
-  if (given === null || !request.isAdmin) return own
+  if (given === null || !request.may('os_compute_api:flavors:list_all')) return own
   if (given.toLowerCase() === 'none') return { ...own, visibleTo: null }
   const isPublic = flagOf(given)
   if (isPublic === null) throw refuse(`Invalid is_public filter [${given.slice(0, 100)}]`)
@@ -90,7 +90,7 @@ function numberOf(request: ComputeRequest, name: string): number {
 }
 
 export async function showFlavor(request: ComputeRequest): Promise<Answer> {
-  const flavor = await request.context.store.read(() => findFlavor(request.param('id'), request.visibleTo))
+  const flavor = await request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
   return { status: 200, body: { flavor: detail(request, flavor) } }
 }
 

@@ -20,11 +20,10 @@ const shown = (move: Move) => ({
 
 export async function listMigrations(request: ComputeRequest): Promise<Answer> {
   const [status, host, server] = ['status', 'host', 'instance_uuid'].map(name => request.parameter(name))
-  const moves = (await request.context.store.read(listMoves)).filter(
+  const moves = await request.context.store.read(() => listMoves(server ?? null))
+  const found = moves.filter(
     move =>
-      (status === null || move.status === status) &&
-      (host === null || move.source === host || move.target === host) &&
-      (server === null || move.server === server),
+      (status === null || move.status === status) && (host === null || move.source === host || move.target === host),
   )
-  return { status: 200, body: { migrations: moves.map(shown) } }
+  return { status: 200, body: { migrations: found.map(shown) } }
 }

@@ -7,7 +7,8 @@ import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import type { Check } from '../schema.ts'
-import { isAdmin } from './policy.ts'
+import { allows } from './permission.ts'
+import type { ComputeAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 
 export interface Answer {
@@ -36,8 +37,12 @@ export class ComputeRequest {
     return this.context.clock.now()
   }
 
-  get isAdmin(): boolean {
-    return isAdmin(this.caller)
+  may(action: ComputeAction): boolean {
+    return allows(action, this.caller)
+  }
+
+  requireAllowed(action: ComputeAction): void {
+    if (!this.may(action)) throw problem('forbidden', { action })
   }
 
   /** The project that the caller acts for. */
@@ -49,9 +54,14 @@ export class ComputeRequest {
     return this.caller.user || NOBODY.user
   }
 
-  /** Whose things the caller sees; null for everyone's. */
-  get visibleTo(): string | null {
-    return this.isAdmin ? null : this.project
+  /** Whose servers the caller sees; null for everyone's. */
+  get seesServersOf(): string | null {
+    return this.may('os_compute_api:servers:list_all') ? null : this.project
+  }
+
+  /** Whose flavors, likewise; public ones everyone sees. */
+  get seesFlavorsOf(): string | null {
+    return this.may('os_compute_api:flavors:list_all') ? null : this.project
   }
 
   param(name: string): string {

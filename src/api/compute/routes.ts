@@ -13,7 +13,7 @@ import {
   showUptime,
 } from './hypervisors.ts'
 import { listMigrations } from './migrations.ts'
-import type { Rule } from './policy.ts'
+import type { ComputeAction } from './policy.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { postServerAction } from './server-actions.ts'
 import { postServer } from './server-create.ts'
@@ -33,57 +33,70 @@ type Handle = (request: ComputeRequest) => Answer | Promise<Answer>
 
 export interface Route {
   handle: Handle
-  rule: Rule
+  action: ComputeAction
 }
-type Handles = Partial<Record<Method, Handle>>
 
-/** Reading by one rule, changing by another. */
-const to = (handles: Handles, reading: Rule, changing: Rule): Partial<Record<Method, Route>> =>
+type Short = ComputeAction extends `os_compute_api:${infer Rest}` ? Rest : never
+
+/** Each method with its handler and the action that the caller needs. */
+const to = (methods: Partial<Record<Method, [Handle, Short]>>): Partial<Record<Method, Route>> =>
   Object.fromEntries(
-    Object.entries(handles).map(([method, handle]) => [
+    Object.entries(methods).map(([method, [handle, action]]) => [
       method,
-      { handle, rule: method === 'GET' ? reading : changing },
+      { handle, action: `os_compute_api:${action}` },
     ]),
   )
-const forProjects = (handles: Handles) => to(handles, 'read', 'write')
-const keptByAdmins = (handles: Handles) => to(handles, 'read', 'admin')
-const forAdmins = (handles: Handles) => to(handles, 'admin', 'admin')
 
 export const routes: Record<string, Partial<Record<Method, Route>>> = {
-  '/servers': forProjects({ GET: listAllServers, POST: postServer }),
-  '/servers/detail': forProjects({ GET: listServersInDetail }),
-  '/servers/:id': forProjects({ GET: showServer, PUT: putServer, DELETE: deleteOneServer }),
-  '/servers/:id/action': forProjects({ POST: postServerAction }),
-  '/servers/:id/metadata': forProjects({ GET: listMetadata, POST: postMetadata, PUT: putAllMetadata }),
-  '/servers/:id/metadata/:key': forProjects({ GET: showMetadata, PUT: putMetadata, DELETE: deleteMetadata }),
-  '/flavors': keptByAdmins({ GET: listAllFlavors, POST: postFlavor }),
-  '/flavors/detail': keptByAdmins({ GET: listFlavorsInDetail }),
-  '/flavors/:id': keptByAdmins({ GET: showFlavor, DELETE: deleteOneFlavor }),
-  '/flavors/:id/os-extra_specs': keptByAdmins({ GET: listExtraSpecs, POST: postExtraSpecs }),
-  '/flavors/:id/os-extra_specs/:key': keptByAdmins({
-    GET: showExtraSpec,
-    PUT: putExtraSpec,
-    DELETE: deleteExtraSpec,
+  '/servers': to({ GET: [listAllServers, 'servers:index'], POST: [postServer, 'servers:create'] }),
+  '/servers/detail': to({ GET: [listServersInDetail, 'servers:index'] }),
+  '/servers/:id': to({
+    GET: [showServer, 'servers:show'],
+    PUT: [putServer, 'servers:update'],
+    DELETE: [deleteOneServer, 'servers:delete'],
   }),
-  '/flavors/:id/os-flavor-access': forAdmins({ GET: listFlavorAccess }),
-  '/flavors/:id/action': forAdmins({ POST: postFlavorAction }),
-  '/os-hypervisors': forAdmins({ GET: listAllHypervisors }),
-  '/os-hypervisors/detail': forAdmins({ GET: listHypervisorsInDetail }),
-  '/os-hypervisors/statistics': forAdmins({ GET: showStatistics }),
-  '/os-hypervisors/:id': forAdmins({ GET: showHypervisor }),
-  '/os-hypervisors/:id/uptime': forAdmins({ GET: showUptime }),
-  '/os-hypervisors/:id/search': forAdmins({ GET: searchHypervisors }),
-  '/os-hypervisors/:id/servers': forAdmins({ GET: listServersOf }),
-  '/os-services': forAdmins({ GET: listServices }),
-  '/os-services/:action': forAdmins({ PUT: putService }),
-  '/os-migrations': forAdmins({ GET: listMigrations }),
-  '/os-aggregates': forAdmins({ GET: listAggregates }),
-  '/os-availability-zone': forProjects({ GET: listZones }),
-  '/os-availability-zone/detail': forAdmins({ GET: listZonesInDetail }),
-  '/os-server-groups': forProjects({ GET: listServerGroups }),
-  '/os-keypairs': forProjects({ GET: listKeypairs }),
-  '/os-quota-sets/:project': forProjects({ GET: showQuotas }),
-  '/os-quota-sets/:project/defaults': forProjects({ GET: showQuotas }),
-  '/limits': forProjects({ GET: showLimits }),
-  '/extensions': forProjects({ GET: listExtensions }),
+  '/servers/:id/action': to({ POST: [postServerAction, 'servers:action'] }),
+  '/servers/:id/metadata': to({
+    GET: [listMetadata, 'servers:show'],
+    POST: [postMetadata, 'servers:update'],
+    PUT: [putAllMetadata, 'servers:update'],
+  }),
+  '/servers/:id/metadata/:key': to({
+    GET: [showMetadata, 'servers:show'],
+    PUT: [putMetadata, 'servers:update'],
+    DELETE: [deleteMetadata, 'servers:update'],
+  }),
+  '/flavors': to({ GET: [listAllFlavors, 'flavors:list'], POST: [postFlavor, 'os-flavor-manage:create'] }),
+  '/flavors/detail': to({ GET: [listFlavorsInDetail, 'flavors:list'] }),
+  '/flavors/:id': to({ GET: [showFlavor, 'flavors:show'], DELETE: [deleteOneFlavor, 'os-flavor-manage:delete'] }),
+  '/flavors/:id/os-extra_specs': to({
+    GET: [listExtraSpecs, 'os-flavor-extra-specs:index'],
+    POST: [postExtraSpecs, 'os-flavor-extra-specs:create'],
+  }),
+  '/flavors/:id/os-extra_specs/:key': to({
+    GET: [showExtraSpec, 'os-flavor-extra-specs:show'],
+    PUT: [putExtraSpec, 'os-flavor-extra-specs:update'],
+    DELETE: [deleteExtraSpec, 'os-flavor-extra-specs:delete'],
+  }),
+  '/flavors/:id/os-flavor-access': to({ GET: [listFlavorAccess, 'os-flavor-access'] }),
+  '/flavors/:id/action': to({ POST: [postFlavorAction, 'os-flavor-access:add_tenant_access'] }),
+  '/os-hypervisors': to({ GET: [listAllHypervisors, 'os-hypervisors:list'] }),
+  '/os-hypervisors/detail': to({ GET: [listHypervisorsInDetail, 'os-hypervisors:list'] }),
+  '/os-hypervisors/statistics': to({ GET: [showStatistics, 'os-hypervisors:list'] }),
+  '/os-hypervisors/:id': to({ GET: [showHypervisor, 'os-hypervisors:show'] }),
+  '/os-hypervisors/:id/uptime': to({ GET: [showUptime, 'os-hypervisors:show'] }),
+  '/os-hypervisors/:id/search': to({ GET: [searchHypervisors, 'os-hypervisors:list'] }),
+  '/os-hypervisors/:id/servers': to({ GET: [listServersOf, 'os-hypervisors:list'] }),
+  '/os-services': to({ GET: [listServices, 'os-services:list'] }),
+  '/os-services/:action': to({ PUT: [putService, 'os-services:update'] }),
+  '/os-migrations': to({ GET: [listMigrations, 'os-migrations:index'] }),
+  '/os-aggregates': to({ GET: [listAggregates, 'os-aggregates:list'] }),
+  '/os-availability-zone': to({ GET: [listZones, 'os-availability-zone:list'] }),
+  '/os-availability-zone/detail': to({ GET: [listZonesInDetail, 'os-availability-zone:detail'] }),
+  '/os-server-groups': to({ GET: [listServerGroups, 'os-server-groups:index'] }),
+  '/os-keypairs': to({ GET: [listKeypairs, 'os-keypairs:index'] }),
+  '/os-quota-sets/:project': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
+  '/os-quota-sets/:project/defaults': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
+  '/limits': to({ GET: [showLimits, 'limits'] }),
+  '/extensions': to({ GET: [listExtensions, 'extensions'] }),
 }

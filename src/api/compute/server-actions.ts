@@ -8,12 +8,14 @@ import { wishOf } from '../../compute/wishes.ts'
 import { problem } from '../../problem.ts'
 import { check, type Check } from '../schema.ts'
 import { closed } from './bodies.ts'
+import type { ComputeAction } from './policy.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { deleteOneServer } from './servers.ts'
 
 interface Action {
   handle: (request: ComputeRequest, given: unknown) => Promise<Answer>
-  isForAdmins?: true
+  /** What it takes beyond the right to act on a server at all. */
+  needs?: ComputeAction
 }
 
 const Host = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]))
@@ -59,14 +61,14 @@ const ACTIONS: Record<string, Action> = {
   revertResize: { handle: revert },
   forceDelete: { handle: deleteOneServer },
   migrate: {
-    isForAdmins: true,
+    needs: 'os_compute_api:os-migrate-server:migrate',
     handle: (request, given) => move(request, 'migration', checked(migrateBody, given)?.host ?? null),
   },
   'os-migrateLive': {
-    isForAdmins: true,
+    needs: 'os_compute_api:os-migrate-server:migrate_live',
     handle: (request, given) => move(request, 'live-migration', checked(liveBody, given).host ?? null),
   },
-  evacuate: { isForAdmins: true, handle: evacuate },
+  evacuate: { needs: 'os_compute_api:os-evacuate', handle: evacuate },
 }
 
 export async function postServerAction(request: ComputeRequest): Promise<Answer> {
@@ -78,8 +80,8 @@ export async function postServerAction(request: ComputeRequest): Promise<Answer>
   if (!Object.hasOwn(ACTIONS, name)) {
     throw problem('compute_invalid', { reason: `There is no such action: ${name.slice(0, 100)}` })
   }
-  const { handle, isForAdmins } = ACTIONS[name]!
-  if (isForAdmins && !request.isAdmin) throw problem('forbidden', { action: `os_compute_api:${name}` })
+  const { handle, needs } = ACTIONS[name]!
+  if (needs) request.requireAllowed(needs)
   return handle(request, given)
 }
 
@@ -92,8 +94,10 @@ function checked<T>(check: Check<T>, given: unknown): T {
 function switching(action: PowerAction) {
   return async (request: ComputeRequest): Promise<Answer> => {
     const { store, bell } = request.context
-    const isWork = await store.write(() => switchServer(request.param('id'), action, request.visibleTo, request.now))
-    if (isWork) bell.ring()
+    const isWork = await store.write(() =>
+      switchServer(request.param('id'), action, request.seesServersOf, request.now),
+    )
+    if (isWork) bell.ring('nodes')
     return { status: 202 }
   }
 }
@@ -104,16 +108,16 @@ async function move(
   host: string | null,
   resize: MoveRequest['resize'] = null,
 ): Promise<Answer> {
-  const { context, visibleTo } = request
+  const { context, seesServersOf: visibleTo } = request
   const wanted = { uuid: context.clock.newUuid(), server: request.param('id'), visibleTo, kind, resize }
   await relocate(context, wanted, host)
-  context.bell.ring()
+  if (kind === 'live-migration') context.bell.ring('servers')
   return { status: 202 }
 }
 
 async function resize(request: ComputeRequest, given: unknown): Promise<Answer> {
   const id = String(checked(resizeBody, given).flavorRef)
-  const flavor = await request.context.store.read(() => chooseFlavor(id, request.visibleTo))
+  const flavor = await request.context.store.read(() => chooseFlavor(id, request.seesFlavorsOf))
   return move(request, 'resize', null, { flavorId: id, wish: wishOf(flavor) })
 }
 
@@ -124,11 +128,11 @@ async function evacuate(request: ComputeRequest, given: unknown): Promise<Answer
 }
 
 async function confirm(request: ComputeRequest): Promise<Answer> {
-  await request.context.store.write(() => confirmMove(request.param('id'), request.visibleTo, request.now))
+  await request.context.store.write(() => confirmMove(request.param('id'), request.seesServersOf, request.now))
   return { status: 204 }
 }
 
 async function revert(request: ComputeRequest): Promise<Answer> {
-  await request.context.store.write(() => revertMove(request.param('id'), request.visibleTo, request.now))
+  await request.context.store.write(() => revertMove(request.param('id'), request.seesServersOf, request.now))
   return { status: 202 }
 }

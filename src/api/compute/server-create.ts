@@ -60,7 +60,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
   if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
   const flavor = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)
-    return yield* chooseFlavor(id, request.visibleTo)
+    return yield* chooseFlavor(id, request.seesFlavorsOf)
   })
   const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
   const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
@@ -76,9 +76,12 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     wish: wishOf(flavor),
     only,
   }))
-  const placed = await launchServers(context, requests, min, request.visibleTo)
+  const { placed, onMetal } = await launchServers(context, requests, min, request.seesFlavorsOf)
   context.metrics.launched(placed, max - placed)
-  context.bell.ring()
+  if (onMetal > 0) {
+    context.bell.ring('nodes')
+    context.bell.ring('servers')
+  }
   if (returnsReservation) return { status: 202, body: { reservation_id } }
   const { uuid } = requests[0]!
   const server = {
@@ -109,7 +112,7 @@ function hostOf({ availability_zone }: NewServer, request: ComputeRequest): stri
   const [zone, host] = (availability_zone ?? '').split(':')
   if (zone !== '' && zone !== ZONE) throw refuse('The requested availability zone is not available')
   if (host === undefined || host === '') return null
-  if (!request.isAdmin) throw problem('forbidden', { action: 'os_compute_api:servers:create:forced_host' })
+  request.requireAllowed('os_compute_api:servers:create:forced_host')
   return host
 }
 

@@ -26,8 +26,10 @@ export function parseServerQuery(request: ComputeRequest): ServerFilter {
     status: status === null ? null : status.toUpperCase(),
     flavor: request.parameter('flavor'),
     image: request.parameter('image'),
-    // Where servers are is for admins to know.
-    host: request.isAdmin ? (request.parameter('host') ?? request.parameter('node')) : null,
+    // Where servers are is not for everyone to know.
+    host: request.may('os_compute_api:os-extended-server-attributes')
+      ? (request.parameter('host') ?? request.parameter('node'))
+      : null,
     uuid: request.parameter('uuid'),
     reservation: request.parameter('reservation_id'),
   }
@@ -38,7 +40,7 @@ function projectOf(request: ComputeRequest): string | null {
   const wanted = request.parameter('project_id') ?? request.parameter('tenant_id')
   const everyone = isAllTenants(request.parameter('all_tenants'))
   if (!everyone) return request.project
-  if (!request.isAdmin) throw problem('forbidden', { action: 'os_compute_api:servers:index:get_all_tenants' })
+  request.requireAllowed('os_compute_api:servers:list_all')
   return wanted
 }
 

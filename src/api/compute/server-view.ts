@@ -60,7 +60,7 @@ export function detail(request: ComputeRequest, server: Server): object {
     ...(status === 'ERROR' && {
       fault: { code: 500, created: shownTime(server.fault_at!), message: server.fault },
     }),
-    ...(request.isAdmin && {
+    ...(request.may('os_compute_api:os-extended-server-attributes') && {
       'OS-EXT-SRV-ATTR:host': server.host,
       'OS-EXT-SRV-ATTR:hypervisor_hostname': server.host,
       'OS-EXT-SRV-ATTR:instance_name': `instance-${server.id.toString(16).padStart(8, '0')}`,

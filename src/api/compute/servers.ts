@@ -25,7 +25,7 @@ async function list(request: ComputeRequest, path: string, show: Show): Promise<
 }
 
 export async function showServer(request: ComputeRequest): Promise<Answer> {
-  const server = await request.context.store.read(() => findServer(request.param('id'), request.visibleTo))
+  const server = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
   return { status: 200, body: { server: detail(request, server) } }
 }
 
@@ -35,7 +35,7 @@ const renameBody = check(Type.Object({ server: Type.Object({ name: Type.Optional
 export async function putServer(request: ComputeRequest): Promise<Answer> {
   const { name } = request.body(renameBody).server
   const server = await request.context.store.write(function* () {
-    const found = yield* lockServer(request.param('id'), request.visibleTo)
+    const found = yield* lockServer(request.param('id'), request.seesServersOf)
     const after = { ...found, name: name ?? found.name, updated_at: request.now }
     yield* saveServer(after)
     return after
@@ -45,7 +45,7 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
 
 export async function deleteOneServer(request: ComputeRequest): Promise<Answer> {
   const { store, bell } = request.context
-  await store.write(() => deleteServer(request.param('id'), request.now, request.visibleTo))
-  bell.ring()
+  const isWork = await store.write(() => deleteServer(request.param('id'), request.now, request.seesServersOf))
+  if (isWork) bell.ring('servers')
   return { status: 204 }
 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
 import type { Context } from '../../context.ts'
 import { problem } from '../../problem.ts'
-import { requireStorable } from '../json-body.ts'
+import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { check } from '../schema.ts'
 
 const stateBody = check(
@@ -18,8 +18,9 @@ const stateBody = check(
 )
 
 export async function postHypervisorState(context: Context, { body }: FastifyRequest): Promise<object> {
-  requireStorable(body)
-  const checked = stateBody(body)
+  const given = parseJson(textOfBody(body))
+  requireStorable(given)
+  const checked = stateBody(given)
   if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
   const { name, state } = checked.value
   const { id } = await context.store.write(() => changeHypervisor(name, { state }, context.clock.now()))
