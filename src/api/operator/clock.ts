@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import { parseJson, textOfBody } from '../json-body.ts'
 import { check } from '../schema.ts'
 
 const checkAdvance = check(
@@ -18,7 +19,7 @@ export function showClock({ clock }: Context): object {
 }
 
 export async function advanceClock(context: Context, { body }: FastifyRequest): Promise<object> {
-  const checked = checkAdvance(body)
+  const checked = checkAdvance(parseJson(textOfBody(body)))
   if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
   const { clock, bell, duties } = context
   await clock.advance(Math.round(checked.value.advance * 1_000))
