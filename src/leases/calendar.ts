@@ -46,18 +46,25 @@ export interface Room {
   isTaken: boolean
 }
 
+/** A new lease waits at least this long for what the one before it has not given back in time. */
+const OVERTIME_MS = 60_000
+
 export const SIZES = ['vcpus', 'memory_mb', 'disk_gb'] as const
 
 /** An empty one, of a lease that was ended as it began, meets nothing. */
 export const meets = (a: Window, b: Window): boolean =>
   a.start < b.free && b.start < a.free && a.start < a.free && b.start < b.free
 
-/** What is free throughout the window, leaving out what the given lease or reservation has itself. */
-export function roomIn({ capacity, booked }: Leasable, window: Window, except: string | null): Room {
+/**
+ * What is free throughout the window, leaving out what the given lease or reservation has itself. Whatever should be over
+ * by `now` and is still there is in use for at least a moment more.
+ */
+export function roomIn({ capacity, booked }: Leasable, window: Window, except: string | null, now = -Infinity): Room {
   let met: Booked[] | null = null
   let isTaken = false
   for (const other of booked) {
-    if (other.lease === except || other.reservation === except || !meets(other, window)) continue
+    if (other.lease === except || other.reservation === except) continue
+    if (!meets(other.free <= now ? { start: other.start, free: now + OVERTIME_MS } : other, window)) continue
     if (met === null) met = [other]
     else met.push(other)
     if (other.isWhole) isTaken = true

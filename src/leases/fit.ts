@@ -33,6 +33,8 @@ export interface Request {
   window: Window
   /** The lease or reservation that is being changed: what it has itself is not in its way. */
   except: string | null
+  /** Of a lease that is still to begin: the time, for what is overdue by then. */
+  now?: number
   /** How much of the window is for cleaning, after the end. */
   cleaningMs?: number
   wishes: readonly Wish[]
@@ -67,10 +69,11 @@ export function fit(leasables: readonly Leasable[], request: Request): Fit {
   return { places, isExhausted: places === null && search.isSpent }
 }
 
-function candidatesFor(leasables: readonly Leasable[], { window, except, wishes }: Request) {
+function candidatesFor(leasables: readonly Leasable[], { window, except, wishes, now }: Request) {
   const candidates: Candidate[] = []
   for (const leasable of leasables) {
-    if (wishes.some(wish => mayUse(wish, leasable))) candidates.push({ leasable, ...roomIn(leasable, window, except) })
+    if (wishes.some(wish => mayUse(wish, leasable)))
+      candidates.push({ leasable, ...roomIn(leasable, window, except, now) })
   }
   return candidates
 }

@@ -4,7 +4,7 @@ import type { Write } from '../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from './booking.ts'
 import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './course.ts'
-import { beforeEndOf, checkNewDates, timesOf } from './dates.ts'
+import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
 import { checkAhead, checkLength, type Limited } from './enforcement.ts'
 import type { Request } from './fit.ts'
 import { makeGoods, offerGoods, remakeFlavor } from './goods.ts'
@@ -74,8 +74,12 @@ function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, 
 function requestOf(leasing: Leasing, { start_at, end_at, reservations }: Lease, except: string | null): Request {
   const cleaningMs = cleaningOf(leasing)
   const window = { start: start_at, free: end_at + cleaningMs }
-  return { window, except, cleaningMs, wishes: reservations.map(({ terms }) => wishOf(terms)) }
+  const wishes = reservations.map(({ terms }) => wishOf(terms))
+  return { window, except, cleaningMs, wishes, ...overdue(start_at, leasing.clock.now()) }
 }
+
+/** Only who is still to begin can be in the way of what is overdue. */
+const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
 
 function* tryCreate(
   leasing: Leasing,
@@ -155,7 +159,8 @@ function* rebook(
     return null
   }
   const window = { start: lease.start_at, free: lease.end_at + cleaningMs }
-  const found = yield* findPlaces({ window, except: lease.id, cleaningMs, wishes }, propose, ids)
+  const request = { window, except: lease.id, cleaningMs, wishes, ...overdue(lease.start_at, now) }
+  const found = yield* findPlaces(request, propose, ids)
   if ('kind' in found) return found
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningMs)
   yield* replaceBookings(found.held, lease.id, booked)

@@ -28,7 +28,7 @@ export function reasonsOf(leasables: readonly Leasable[], request: Request): Ref
 
 const WORDS: Record<keyof Size, string> = { vcpus: 'vcpus', memory_mb: 'memory_mb', disk_gb: 'disk_gb' }
 
-function causeOf(leasable: Leasable, wish: Wish, { window, except }: Request): { reason: string; detail: string } {
+function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): { reason: string; detail: string } {
   if (!wish.accepts(leasable)) return { reason: 'does not match', detail: 'its properties are not those asked for' }
   if (!leasable.isReservable) return { reason: 'not reservable', detail: 'it is down or disabled' }
   const { capacity } = leasable
@@ -41,7 +41,7 @@ function causeOf(leasable: Leasable, wish: Wish, { window, except }: Request): {
       }
     }
   }
-  const room = roomIn(leasable, window, except)
+  const room = roomIn(leasable, window, except, now)
   if (room.isTaken) return { reason: 'leased as a whole', detail: whenTaken(leasable, window, except) }
   if (wish.kind === 'whole') {
     if (room.isUntouched) return { reason: 'free', detail: 'nothing of it is booked' }
@@ -63,6 +63,7 @@ function causeOf(leasable: Leasable, wish: Wish, { window, except }: Request): {
 
 function whenTaken({ booked }: Leasable, window: Window, except: string | null): string {
   const others = booked.filter(one => one.lease !== except && meets(one, window))
+  if (others.length === 0) return 'not given back yet by a lease that is over'
   const start = Math.min(...others.map(one => one.start))
   const free = Math.max(...others.map(one => one.free))
   return `booked from ${shownMinute(start)} to ${shownMinute(free)}`
@@ -91,7 +92,8 @@ export function nextWindows(
   const length = window.free - window.start
   const tries = Math.max(Math.floor(looksMax / usable.length), 1)
   for (const start of [...ends].sort((a, b) => a - b).slice(0, tries)) {
-    const later = { ...request, window: { start, free: start + length } }
+    const { now: _, ...rest } = request
+    const later = { ...rest, window: { start, free: start + length } }
     if (fit(usable, later).places === null) continue
     found.push({ start_at: start, end_at: start + length - cleaning })
     if (found.length === limits.refusalWindowsMax) break
@@ -123,5 +125,4 @@ function askedFor(wish: Wish): string {
 }
 
 /** As clients write dates, in UTC. */
-const shownMinute = (time: number) =>
-  Number.isFinite(time) ? new Date(time).toISOString().slice(0, 16).replace('T', ' ') : 'now'
+const shownMinute = (time: number) => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
