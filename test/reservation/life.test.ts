@@ -202,6 +202,65 @@ eachReservation('the life of a lease', api => {
     await api.end(lease.id)
   })
 
+  /** Someone outside who takes a slot through Placement, as another scheduler would. */
+  async function takeSlot(host: string, reservation: string): Promise<string> {
+    const consumer = crypto.randomUUID()
+    const [root, child] = [await api.provider(host), await api.provider(`blazar_${host}`)]
+    const claims = { [root.uuid]: { VCPU: 1 }, [child.uuid]: { [classOf(reservation)]: 1 } }
+    expectStatus(await api.placement.claim(consumer, claims), 204)
+    return consumer
+  }
+
+  void test('a slot that is still in use at the end is not given away: the end waits and is tried again', async () => {
+    const { only, names } = await api.pool(1)
+    const [host] = names as [string]
+    const lease = await api.lease([instances({ vcpus: 8, resource_properties: only })], { from: 10, to: 20 })
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const consumer = await takeSlot(host, idOf(lease))
+    await api.advance(10)
+    await api.until(lease.id, 'TERMINATING')
+    await api.fsck()
+    assert.deepEqual(await totals(host), { [classOf(idOf(lease))]: 1 })
+    expectStatus(await api.tryLease([instances({ resource_properties: only })], { start_date: 'now', to: 5 }), 409)
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    await api.until(lease.id, 'TERMINATED')
+    assert.deepEqual(await totals(host), {})
+    await api.end(lease.id)
+  })
+
+  void test('a lease that is deleted while a slot is in use is gone for clients, and the rest follows', async () => {
+    const { only, names } = await api.pool(1)
+    const [host] = names as [string]
+    const lease = await api.lease([instances({ resource_properties: only })], { from: 10, to: 20 })
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const consumer = await takeSlot(host, idOf(lease))
+    await api.end(lease.id)
+    expectStatus(await api.get(`/leases/${lease.id}`), 404)
+    expectStatus(await api.put(`/leases/${lease.id}`, { name: 'x' }), 404)
+    expectStatus(await api.del(`/leases/${lease.id}`), 404)
+    await api.fsck()
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    assert.deepEqual(await totals(host), {})
+    expectStatus(await api.placement.get(`/resource_classes/${classOf(idOf(lease))}`), 404)
+    assert.deepEqual(await api.spread(idOf(lease)), [])
+  })
+
+  void test('through Placement nobody takes more than the slots there are', async () => {
+    const { only, names } = await api.pool(1)
+    const [host] = names as [string]
+    const lease = await api.lease([instances({ resource_properties: only })], { from: 10, to: 20 })
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const consumer = await takeSlot(host, idOf(lease))
+    await assert.rejects(takeSlot(host, idOf(lease)), /409/)
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.end(lease.id)
+  })
+
   void test('a lease of several reservations starts and ends as one', async () => {
     const { only, names } = await api.pool(2)
     const lease = await api.lease(
