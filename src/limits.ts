@@ -142,8 +142,8 @@ export const limits = {
   leaseStartsMax: 25,
   leaseEndsAtOnce: 4,
   leaseEventsMax: 200,
-  // What could not be done is tried again after a second, and at least every minute.
-  leaseRetryMs: 1_000,
+  // What could not be done is tried again soon, then ever more seldom, and at least every minute.
+  leaseRetryMs: 250,
   leaseRetryMsMax: 60_000,
   // Reservations that lack something are looked after this often; hosts that go down are heard of at once.
   healingPollMs: 5_000,

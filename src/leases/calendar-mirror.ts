@@ -45,15 +45,16 @@ export class CalendarMirror {
     const unclear: number[] = []
     for (const change of changes) {
       if ('attached' in change) {
-        if (change.room !== 'leases') continue
-        if (change.attached === null) this.#remove(change.provider)
+        if (change.room !== 'leases') unclear.push(change.provider)
+        else if (change.attached === null) this.#remove(change.provider)
         else this.learn([change.attached as RevisedLeasable])
-      } else if (!('uses' in change) && this.#byId.has(change.provider)) {
-        // Its inventory may have changed, and so what fits on it.
+      } else if (!('uses' in change) || this.#byId.get(change.provider)?.kind === 'node') {
+        // What a host has may have changed, or who has a node: and so what fits on it.
         unclear.push(change.provider)
       }
     }
-    if (unclear.length > 0) return this.refresh(unclear)
+    const known = unclear.filter(provider => this.#byId.has(provider))
+    if (known.length > 0) return this.refresh(known)
   }
 
   /** Reads these again, as far as they can be leased. */

@@ -1,11 +1,13 @@
 // How leases begin and end. Each is one transaction under the lock of the lease, finds out for itself what is left to do,
 // and may be run twice.
+import type { Drivers } from '../metal/drivers/registry.ts'
 import { all, type Write } from '../store/transaction.ts'
 import { query } from '../store/statement.ts'
 import { closeGoods, offerGoods, removeGoods } from './goods.ts'
 import { ensureReservationProvider } from './hosts.ts'
+import { giveNodes, takeNodesBack } from './nodes.ts'
 import { leasablesOf, lockLeasables, replaceBookings, type RevisedLeasable } from './leasables.ts'
-import { dropLease, finishEvent, lockLeases, placesOf, stepLeases, type StoredLease, termsOver } from './rows.ts'
+import { dropLease, finishEvent, lockLeases, placesOf, setStatus, stepLeases, type StoredLease } from './rows.ts'
 import type { EventType } from './types.ts'
 
 const providersThere = query((db, a: { uuids: readonly string[] }, on) =>
@@ -19,9 +21,26 @@ function isDue({ due }: StoredLease, event: EventType, now: number): boolean {
 
 /** Starts those of these leases that are due. */
 export function* startLeases(ids: readonly string[], now: number): Write<void> {
-  const leases = (yield* lockLeases(ids)).filter(
+  yield* start(yield* lockDue(ids, now), now)
+}
+
+/** Starts a lease of nodes if it is due; false while it has not got all of them. */
+export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean> {
+  const [lease] = yield* lockDue([id], now)
+  if (!lease) return true
+  const isAll = yield* giveNodes(lease, newUuid, now)
+  if (isAll) yield* start([lease], now)
+  else yield* setStatus(id, 'STARTING', now)
+  return isAll
+}
+
+function* lockDue(ids: readonly string[], now: number): Write<StoredLease[]> {
+  return (yield* lockLeases(ids)).filter(
     lease => isDue(lease, 'start_lease', now) && (lease.status === 'PENDING' || lease.status === 'STARTING'),
   )
+}
+
+function* start(leases: readonly StoredLease[], now: number): Write<void> {
   if (leases.length === 0) return
   const started = leases.map(({ id }) => id)
   const leasables = yield* leasablesOf(yield* placesOf(started))
@@ -50,12 +69,16 @@ export function* passBeforeEnd(ids: readonly string[], now: number): Write<void>
 }
 
 /** Ends the lease if it is due; the lease when it is over now, null when there was nothing to do or something is left. */
-export function* endLeaseIfDue(id: string, now: number): Write<{ over: StoredLease | null; isLeft: boolean }> {
+export function* endLeaseIfDue(
+  id: string,
+  drivers: Drivers,
+  now: number,
+): Write<{ over: StoredLease | null; isLeft: boolean }> {
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now)) return { over: null, isLeft: false }
   // It begins before it ends, however late.
-  if (isDue(lease, 'start_lease', now)) return { over: null, isLeft: true }
-  const isOver = yield* endLease(lease, now)
+  if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { over: null, isLeft: true }
+  const isOver = yield* endLease(lease, drivers, now)
   if (isOver && lease.is_deleted) yield* dropLease(id)
   return { over: isOver ? lease : null, isLeft: !isOver }
 }
@@ -64,13 +87,13 @@ export function* endLeaseIfDue(id: string, now: number): Write<{ over: StoredLea
  * Takes access away, deletes the servers, then the flavor, inventories and class, and gives the slots back last. False
  * while someone else still has some of it: then the lease is TERMINATING, and this is to be run again.
  */
-export function* endLease(lease: StoredLease, now: number): Write<boolean> {
+export function* endLease(lease: StoredLease, drivers: Drivers, now: number): Write<boolean> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
   for (const reservation of lease.reservations) yield* closeGoods(reservation, now)
-  let isEmpty = true
+  let isEmpty = yield* takeNodesBack(lease, drivers, now)
   for (const reservation of lease.reservations) isEmpty = (yield* removeGoods(reservation, now)) && isEmpty
   if (!isEmpty) {
-    yield* termsOver(lease.id, now)
+    yield* setStatus(lease.id, 'TERMINATING', now)
     return false
   }
   yield* replaceBookings(held, lease.id, new Map())

@@ -6,7 +6,7 @@ import { Duty } from '../duty.ts'
 import { limits } from '../limits.ts'
 import { query } from '../store/statement.ts'
 import { all, one, type Write } from '../store/transaction.ts'
-import { endLeaseIfDue, passBeforeEnd, startLeases } from './course.ts'
+import { endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './course.ts'
 import type { Leasing } from './leasing.ts'
 import { tellService } from './lease-service.ts'
 import { postpone } from './rows.ts'
@@ -16,12 +16,18 @@ interface DueEvent {
   lease_id: string
   event_type: EventType
   attempts: number
+  /** Nodes come and go one by one, and so does a lease of them. */
+  has_nodes: 0 | 1
 }
 
 const dueEvents = query((db, a: { now: number; limit: number }) =>
   db
     .selectFrom('lease_events')
     .select(['lease_id', 'event_type', 'attempts'])
+    .select(
+      sql<0 | 1>`case when exists (select 1 from lease_reservations r where r.lease_id = lease_events.lease_id
+        and r.resource_type = 'physical:node') then 1 else 0 end`.as('has_nodes'),
+    )
     .where('due_at', '<=', a.now)
     .orderBy('due_at')
     .orderBy(sql`case event_type when 'end_lease' then 0 when 'start_lease' then 1 else 2 end`)
@@ -32,7 +38,7 @@ const nextEvent = query((db, _: object) =>
   db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
 )
 
-type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config'>
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'>
 
 export function eventsDuty(leasing: Working): Duty {
   return new Duty({
@@ -60,17 +66,23 @@ function runsOf(due: readonly DueEvent[]): DueEvent[][] {
   const runs: DueEvent[][] = []
   for (const event of due) {
     const last = runs.at(-1)
-    if (last && last[0]!.event_type === event.event_type) last.push(event)
+    if (last && isLike(last[0]!, event)) last.push(event)
     else runs.push([event])
   }
   return runs
 }
 
+const isLike = (a: DueEvent, b: DueEvent) => a.event_type === b.event_type && a.has_nodes === b.has_nodes
+
 async function work(leasing: Working, events: readonly DueEvent[]): Promise<void> {
-  const type = events[0]!.event_type
+  const { event_type: type, has_nodes: hasNodes } = events[0]!
   // Servers go with a lease, and each end locks what they have: one at a time, so that no two wait for each other.
   if (type === 'end_lease') {
     await inParallel(events, limits.leaseEndsAtOnce, event => end(leasing, event))
+    return
+  }
+  if (type === 'start_lease' && hasNodes) {
+    for (const event of events) await startNodes(leasing, event)
     return
   }
   const step = type === 'start_lease' ? startLeases : passBeforeEnd
@@ -92,11 +104,24 @@ async function together(leasing: Working, events: readonly DueEvent[], step: (id
   }
 }
 
-async function end(leasing: Working, event: DueEvent): Promise<void> {
+async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
   const { store, clock } = leasing
   try {
-    const { over, isLeft } = await store.write(() => endLeaseIfDue(event.lease_id, clock.now()))
+    const newUuid = () => clock.newUuid()
+    const isAll = await store.write(() => startLeaseOfNodes(event.lease_id, newUuid, clock.now()))
+    if (!isAll) await putOff(leasing, event, null)
+  } catch (error) {
+    await putOff(leasing, event, error)
+  }
+}
+
+async function end(leasing: Working, event: DueEvent): Promise<void> {
+  const { store, clock, drivers, bell } = leasing
+  try {
+    const { over, isLeft } = await store.write(() => endLeaseIfDue(event.lease_id, drivers, clock.now()))
     if (over) void tellService(leasing, over)
+    // A node may have to be torn down first.
+    if (isLeft && event.has_nodes) bell.ring('nodes')
     if (isLeft) await putOff(leasing, event, null)
   } catch (error) {
     await putOff(leasing, event, error)

@@ -82,6 +82,17 @@ export const leaseInvariants: Invariants = {
     union all
     select 1 from providers p where p.managed_by = 'leases'
       and not exists (select 1 from leasables h where h.reservation_provider = p.uuid)`),
+  'a node is the calendar’s exactly when it is enrolled, and promised from its first booking on': count(`
+    select 1 from nodes n left join leasables l on l.provider_id = n.provider_id and l.kind = 'node'
+    where (n.leasable = 1) <> (l.provider_id is not null)
+      or coalesce(n.pledged_at, -1) <> coalesce(
+        (select min(b.start_at) from bookings b where b.provider_id = l.provider_id), -1)`),
+  'nobody has a leasable node for ever, or into a booking, but by a lease': count(`
+    select 1 from nodes n join leasables l on l.provider_id = n.provider_id
+    left join allocations a on a.node_id = n.id
+    where n.instance_uuid is not null
+      and not exists (select 1 from bookings b where b.provider_id = n.provider_id and b.allocation = n.instance_uuid)
+      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))`),
   'whoever has something of a dedicated host has a share of leases there too': count(`
     select 1 from claims c join leasables h on h.provider_id = c.provider_id and h.kind = 'host' where not exists (
       select 1 from claims s join providers p on p.id = s.provider_id

@@ -1,6 +1,7 @@
 // What can be leased, read from the database: hosts and nodes with what they have, what they say about themselves, and
 // what is booked of them. Every change of the bookings happens under the lock of the row and makes its version grow.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { pledgeNode } from '../metal/pledge.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { note, type Read, run, together, type Write } from '../store/transaction.ts'
@@ -12,6 +13,8 @@ export interface RevisedLeasable extends Leasable {
   version: number
   /** The child provider of a host where started leases are inventories. */
   reservationProvider: string | null
+  /** The id of the node; null for a host. */
+  nodeId: number | null
   /** What a node is; empty for a host. */
   traits: ReadonlySet<string>
 }
@@ -31,8 +34,17 @@ const rows = ofLeasables('leasables.provider_id', db =>
   db
     .selectFrom('leasables')
     .leftJoin('nodes', 'nodes.provider_id', 'leasables.provider_id')
+    .leftJoin('allocations', 'allocations.node_id', 'nodes.id')
+    .leftJoin('reservations', 'reservations.node_id', 'nodes.id')
     .select(['leasables.provider_id as id', 'kind', 'leasables.name', 'reservation_provider', 'reservable', 'version'])
-    .select(['nodes.resource_class'])
+    .select([
+      'nodes.resource_class',
+      'nodes.maintenance',
+      'nodes.retired',
+      'nodes.instance_uuid',
+      'nodes.id as node_id',
+    ])
+    .select(['allocations.expires_at', 'reservations.expires_at as held_until'])
     .orderBy('leasables.provider_id'),
 )
 const capacities = ofLeasables('leasables.provider_id', db =>
@@ -64,6 +76,16 @@ const lockRows = command((db, a: { ids: readonly number[] }, on) =>
       .orderBy('provider_id'),
   ),
 )
+// Whoever gives a node to an allocation holds its row, and so does whoever books it.
+const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('nodes')
+      .select('id')
+      .where(on.isIn('provider_id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
+)
 
 const every = () =>
   [rows.every({}), capacities.every({}), capabilities.every({}), traits.every({}), bookings.every({})] as const
@@ -82,7 +104,7 @@ export function* leasablesOf(ids: readonly number[]): Read<RevisedLeasable[]> {
 /** As they are now, held until the transaction ends. Locked after leases, and before consumers and providers. */
 export function* lockLeasables(ids: readonly number[]): Write<RevisedLeasable[]> {
   // Read in statements of their own: only then do they see what the previous holder did.
-  const [, ...parts] = yield* together(lockRows({ ids }), ...some({ ids }))
+  const [, , ...parts] = yield* together(lockRows({ ids }), lockNodes({ ids }), ...some({ ids }))
   return assemble(parts)
 }
 
@@ -114,12 +136,31 @@ function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: 
       name,
       version,
       capacity,
-      isReservable: row.reservable === 1,
+      isReservable: row.reservable === 1 && !row.maintenance && !row.retired,
+      nodeId: row.node_id,
       reservationProvider: row.reservation_provider,
       facts: factsOf(columns, said),
       traits: new Set((traits.get(id) ?? []).map(({ name }) => name)),
-      booked: (booked.get(id) ?? []).map(bookedOf),
+      booked: [...otherwiseHad(row, booked.get(id) ?? []), ...(booked.get(id) ?? []).map(bookedOf)],
     }
+  })
+}
+
+/** No lease: someone has the node by an allocation or a hold. */
+export const NO_LEASE = ''
+
+type Row = RowsOf<typeof rows>[number]
+
+/** A node that someone has by other means than a lease is theirs until that ends. */
+function otherwiseHad({ instance_uuid, expires_at, held_until }: Row, booked: readonly BookingRow[]): Booked[] {
+  const isLeased = booked.some(({ allocation }) => allocation !== null && allocation === instance_uuid)
+  const until = [
+    ...(instance_uuid !== null && !isLeased ? [expires_at ?? Infinity] : []),
+    ...(held_until === null ? [] : [held_until]),
+  ]
+  const nothing = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+  return until.map(free => {
+    return { lease: NO_LEASE, reservation: NO_LEASE, start: 0, end: free, free, slots: 1, isWhole: true, ...nothing }
   })
 }
 
@@ -243,7 +284,16 @@ function* replace(
   }
   yield* run(raiseVersions({ rows: ceilings }))
   if (added.length > 0) yield* run(addBookings({ rows: added }))
-  for (const leasable of after) yield* noteLeasable(leasable.id, leasable)
+  for (const leasable of after) {
+    yield* noteLeasable(leasable.id, leasable)
+    if (leasable.nodeId !== null) yield* pledgeNode(leasable.nodeId, { leasable: 1, pledged_at: firstOf(leasable) })
+  }
+}
+
+/** From when on it is promised to leases. */
+export function firstOf({ booked }: Leasable): number | null {
+  const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
+  return starts.length === 0 ? null : Math.min(...starts)
 }
 
 const widest = (a: Size, b: Size): Size => ({

@@ -1,4 +1,5 @@
 // Leases as clients see them: created, found, changed, deleted. Each is one transaction, whole or not at all.
+import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Principal } from '../metal/offer.ts'
 import type { Write } from '../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from './booking.ts'
@@ -21,7 +22,7 @@ const cleaningOf = ({ config }: Leasing) => config.leaseCleaningMinutes * MINUTE
 
 /** Books all of it, or refuses and leaves nothing. */
 export async function createLease(leasing: Leasing, who: Principal, wanted: NewLease): Promise<Lease> {
-  const { clock, config, bell } = leasing
+  const { store, clock, config, bell } = leasing
   const now = clock.now()
   checkNewDates(wanted, now)
   checkLength(config, who.project, wanted)
@@ -30,7 +31,9 @@ export async function createLease(leasing: Leasing, who: Principal, wanted: NewL
   await askService(leasing, 'check-create', lease, request, null)
   await book(leasing, propose => tryCreate(leasing, lease, request, propose, now))
   bell.ring('leases')
-  return lease
+  // Which nodes it got is known only now.
+  const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
+  return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
 }
 
 function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, now: number): StoredLease {
@@ -173,17 +176,18 @@ function* rebook(
 }
 
 export async function deleteLease(leasing: Leasing, id: string, project: string | null): Promise<void> {
-  const { store, clock, bell } = leasing
+  const { store, clock, bell, drivers } = leasing
   const now = clock.now()
-  const ended = await store.write(() => remove(id, project, now))
+  const ended = await store.write(() => remove(id, project, drivers, now))
   bell.ring('leases')
+  if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
 }
 
 /** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
-function* remove(id: string, project: string | null, now: number): Write<StoredLease> {
+function* remove(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if (yield* endLease(lease, now)) yield* dropLease(id)
+  if (yield* endLease(lease, drivers, now)) yield* dropLease(id)
   else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
   return lease
 }

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { CalendarMirror } from './calendar-mirror.ts'
@@ -13,6 +14,8 @@ export interface Leasing {
   readonly log: Logger
   readonly bell: Pick<Bell, 'ring'>
   readonly config: LeaseSettings
+  /** How nodes are torn down. */
+  readonly drivers: Drivers
   /** The calendar in memory, to choose from. */
   readonly calendar: CalendarMirror
 }

@@ -325,8 +325,8 @@ const placesOfLeases = query((db, a: { ids: readonly string[] }, on) =>
 const slotsOfLease = query((db, a: { id: string }) =>
   db.selectFrom('bookings').select(['reservation_id', 'provider_id', 'slots']).where('lease_id', '=', a.id),
 )
-const setTerminating = command((db, a: { id: string; now: number }) =>
-  db.updateTable('leases').set({ status: 'TERMINATING', updated_at: a.now }).where('id', '=', a.id),
+const changeStatus = command((db, a: { id: string; status: LeaseStatus; now: number }) =>
+  db.updateTable('leases').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
 )
 const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
   db
@@ -351,10 +351,10 @@ export function* bookedBy(id: string): Read<Map<string, Map<number, number>>> {
   return has
 }
 
-/** The end has begun and is not over: someone still has some of what the lease had. */
-export function* termsOver(id: string, now: number): Write<void> {
-  yield* run(setTerminating({ id, now }))
-  yield* run(setDue({ id, type: 'end_lease', at: now }))
+/** On its way: started and not there yet, or ended and not all given back. */
+export function* setStatus(id: string, status: 'STARTING' | 'TERMINATING', now: number): Write<void> {
+  yield* run(changeStatus({ id, status, now }))
+  yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now }))
 }
 
 /** Puts an event off that could not be worked on. */

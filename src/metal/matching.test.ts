@@ -30,6 +30,8 @@ function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } 
     instance_uuid: null,
     owner: null,
     lessee: null,
+    leasable: 0,
+    pledged_at: null,
     revision: 1,
     ...sketch,
   }))
@@ -62,6 +64,7 @@ const wish = (more: Partial<Wish> = {}): Wish => ({
   traits: [],
   candidates: null,
   owner: null,
+  until: null,
   ...more,
 })
 

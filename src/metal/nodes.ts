@@ -70,6 +70,8 @@ const MUTABLE = [
   'reservation',
   'lock_incarnation',
   'lock_term',
+  'leasable',
+  'pledged_at',
   'updated_at',
 ] as readonly (keyof NewNode)[]
 

@@ -9,6 +9,7 @@ import { command, query } from '../store/statement.ts'
 import { one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findInstance, type NodeRow, OWNER } from './nodes.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { isUsable } from './states.ts'
 
 /** Makes the ledger say what the node says. */
@@ -61,6 +62,8 @@ export function* requireFreeInstance(instance: string, self: string): Read<void>
 export interface Claimant extends Principal {
   consumer: string
   type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
+  /** When it is given back; left out for never. */
+  until?: number
 }
 
 /**
@@ -73,7 +76,8 @@ export function* claimInstance(node: NodeRow, instance: string, who: Principal, 
 }
 
 export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
-  const { consumer } = claimant
+  const { consumer, until = null } = claimant
+  if (!mayHaveUntil(node, until)) throw promised(node)
   const hold = yield* holdOn(node.id, now)
   if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
@@ -82,7 +86,9 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const isThere = has.some(claim => claim.provider === node.uuid)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
   const who = has.length > 0 ? ownerOf(has) : claimant
-  const adding = isThere ? [] : [replacing({ ...claimant, ...who }, [...has, more])]
+  // A new consumer is ours from the start; one that Placement's clients made is handed over with the node.
+  const owner = has.length > 0 ? null : OWNER
+  const adding = isThere ? [] : [{ ...replacing({ ...claimant, ...who }, [...has, more]), owner }]
   const claiming = claimBatch([...releasing, ...adding], now)
   const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
   // The hold ended between finding and locking it: a fresh start sees the node without it.
@@ -95,6 +101,19 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   }
 }
 
+/** Claims a node that is open and held by nobody; for those who have promised it themselves. */
+export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
+  const one = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
+  const [refusal] = yield* claimBatch([{ ...replacing(claimant, [one]), owner: OWNER }], now)
+  if (refusal) throw claimed(node, yield* holderOf(node, now), claimant.consumer)
+}
+
+export const promised = ({ uuid, pledged_at }: NodeRow) =>
+  problem('node_refuses', {
+    reason:
+      `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
+      `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
+  })
 const held = (node: NodeRow, hold: Hold, consumer: string) =>
   problem('node_refuses', {
     reason: `Node ${node.uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid} and can not be given to ${consumer}.`,

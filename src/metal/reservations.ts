@@ -6,8 +6,9 @@ import { Problem, problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Hold, holdOn } from './holds.ts'
-import { findNode, lockNode, type Node, OWNER, reviseNode } from './nodes.ts'
-import { claimNode, holderOf, type Principal } from './offer.ts'
+import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from './nodes.ts'
+import { claimNode, holderOf, type Principal, promised } from './offer.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { afterMarker, inOrder, type Marker } from './pages.ts'
 
 export interface Reservation extends Hold {
@@ -94,7 +95,9 @@ function* whyNotFree(node: Node, now: number): Read<string | null> {
 
 function* tryHold(node: Node, wanted: ReservationRequest, who: Principal, now: number): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
-  const claimant = { consumer: uuid, type: 'RESERVATION', user: who.user, project: owner ?? who.project } as const
+  if (!mayHaveUntil(node, expiresAt)) return 'is enrolled for leasing, and promised before that'
+  const terms = { user: who.user, project: owner ?? who.project, until: expiresAt }
+  const claimant = { consumer: uuid, type: 'RESERVATION', ...terms } as const
   try {
     yield* claimNode(node, claimant, now)
   } catch (error) {
@@ -119,6 +122,8 @@ const notFound = (name: string) => problem('metal_not_found', { what: 'Reservati
 
 export function* renewReservation(uuid: string, project: string | null, expiresAt: number, now: number) {
   const found = yield* findReservation(uuid, project, now)
+  const node = yield* lockNodeById(found.node_id)
+  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   const changes = { uuid, expires_at: expiresAt, now }
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))

@@ -15,6 +15,7 @@ import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { explainAllocation, postRetry } from './allocations.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
+import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
@@ -83,6 +84,14 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           reply.code(202).send(await postRetry(asMetal(request))),
         )
         ours.post('/hypervisor-state', request => postHypervisorState(context, request))
+        const identIn = ({ params }: FastifyRequest) => (params as { ident: string }).ident
+        ours.get('/leasable-nodes', () => getLeasableNodes(context))
+        ours.get('/leasable-nodes/:ident', request => getLeasableNode(context, identIn(request)))
+        ours.put('/leasable-nodes/:ident', request => putLeasableNode(context, identIn(request)))
+        ours.delete('/leasable-nodes/:ident', async (request, reply) => {
+          await deleteLeasableNode(context, identIn(request))
+          return reply.code(204).send()
+        })
         if (context.config.testClock) {
           ours.get('/clock', () => showClock(context))
           ours.post('/clock', request => advanceClock(context, request))

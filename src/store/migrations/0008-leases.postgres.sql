@@ -5,6 +5,10 @@ alter table providers add column dedicated_to text collate "C";
 -- As of providers and consumers: the part of Holdfast that owns the class, null for Placement's own.
 alter table resource_classes add column managed_by text collate "C";
 
+-- A node that a calendar hands out, and from when on it is promised: until then others may have it, but not longer.
+alter table nodes add column leasable bigint not null default 0 check (leasable in (0, 1));
+alter table nodes add column pledged_at bigint;
+
 -- What can be leased: compute hosts, and bare metal nodes that were enrolled for it. The provider is the host's or the
 -- node's own; reservation_provider is the uuid of the host's child, where the slots of started leases are inventories.
 -- version grows with every change of the bookings, under the row's lock: of two views the newer one is known.
