@@ -16,6 +16,7 @@ import { explainAllocation, postRetry } from './allocations.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
+import { postExplainLease } from './leases.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
@@ -84,6 +85,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           reply.code(202).send(await postRetry(asMetal(request))),
         )
         ours.post('/hypervisor-state', request => postHypervisorState(context, request))
+        ours.post('/explain/leases', request => postExplainLease(context, request))
         const identIn = ({ params }: FastifyRequest) => (params as { ident: string }).ident
         ours.get('/leasable-nodes', () => getLeasableNodes(context))
         ours.get('/leasable-nodes/:ident', request => getLeasableNode(context, identIn(request)))
