@@ -4,6 +4,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchAllocations } from './allocations.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
+import { benchLeases } from './leases.ts'
 import { benchMetal } from './metal.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
@@ -13,6 +14,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   candidates: benchCandidates,
   metal: benchMetal,
   allocations: benchAllocations,
+  leases: benchLeases,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

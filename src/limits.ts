@@ -135,7 +135,7 @@ export const limits = {
   // Proposals that others were faster with; after that all hosts that could do are locked.
   bookingAttemptsMax: 8,
   // Hosts looked at for the next windows, all tries together: about ten milliseconds.
-  refusalLooksMax: 50_000,
+  refusalLooksMax: 20_000,
   // The same when that is all that was asked for.
   explainLooksMax: 200_000,
   refusalWindowsMax: 3,

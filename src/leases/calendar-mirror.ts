@@ -7,7 +7,9 @@ import { allLeasables, leasablesOf, type RevisedLeasable } from './leasables.ts'
 export class CalendarMirror {
   readonly #store: Store
   readonly #byId = new Map<number, RevisedLeasable>()
-  #list: readonly RevisedLeasable[] | null = null
+  /** The same by id, and where in it each is; made anew when one comes or goes. */
+  #list: RevisedLeasable[] | null = null
+  readonly #places = new Map<number, number>()
   readonly #catchUp: () => Promise<void>
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -18,7 +20,11 @@ export class CalendarMirror {
 
   /** All that can be leased, by id. */
   get leasables(): readonly RevisedLeasable[] {
-    return (this.#list ??= [...this.#byId.values()].sort((a, b) => a.id - b.id))
+    if (this.#list === null) {
+      this.#list = [...this.#byId.values()].sort((a, b) => a.id - b.id)
+      this.#list.forEach(({ id }, place) => this.#places.set(id, place))
+    }
+    return this.#list
   }
 
   /** Where this process follows others, this brings in all that they had committed when it was called. */
@@ -72,7 +78,8 @@ export class CalendarMirror {
       const known = this.#byId.get(leasable.id)
       if (known && known.version > leasable.version) continue
       this.#byId.set(leasable.id, leasable)
-      this.#list = null
+      if (!known) this.#list = null
+      if (this.#list) this.#list[this.#places.get(leasable.id)!] = leasable
     }
   }
 

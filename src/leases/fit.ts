@@ -60,22 +60,56 @@ export interface Fit {
  */
 export function fit(leasables: readonly Leasable[], request: Request): Fit {
   const { wishes } = request
-  const inOneGo = place(candidatesFor(leasables, request), wishes)
+  const inOneGo = place(new Candidates(leasables, request), wishes)
   if (inOneGo !== null || wishes.length < 2) return { places: inOneGo, isExhausted: false }
-  const candidates = candidatesFor(leasables, request)
-  if (candidates.length * wishes.length > limits.fitSearchMax) return { places: null, isExhausted: true }
+  const candidates = new Candidates(leasables, request)
+  const count = leasables.filter(leasable => wishes.some(wish => mayUse(wish, leasable))).length
+  if (count * wishes.length > limits.fitSearchMax) return { places: null, isExhausted: true }
   const search = new Search(candidates, wishes)
   const places = search.run()
   return { places, isExhausted: places === null && search.isSpent }
 }
 
-function candidatesFor(leasables: readonly Leasable[], { window, except, wishes, now }: Request) {
-  const candidates: Candidate[] = []
-  for (const leasable of leasables) {
-    if (wishes.some(wish => mayUse(wish, leasable)))
-      candidates.push({ leasable, ...roomIn(leasable, window, except, now) })
+/** Hosts and nodes with what is free of them, each looked at when its turn comes and no sooner: often the first will do. */
+export class Candidates {
+  readonly #leasables: readonly Leasable[]
+  readonly #request: Request
+  /** What one wish takes the next one must not find free. */
+  readonly #known: Map<number, Candidate> | null
+
+  constructor(leasables: readonly Leasable[], request: Request) {
+    this.#leasables = leasables
+    this.#request = request
+    this.#known = request.wishes.length > 1 ? new Map() : null
   }
-  return candidates
+
+  /**
+   * Those that the wish has already come first. Then, for slots, hosts that are in use in the window, so that free ones
+   * stay free for those who need all of one; for whole ones, those that have no bookings at all.
+   */
+  *inOrder(wish: Wish): Generator<Candidate, void, void> {
+    const last: Candidate[] = []
+    const { held } = wish
+    if (held.size > 0) {
+      for (const leasable of this.#leasables) {
+        if (held.has(leasable.id) && mayUse(wish, leasable)) yield this.#at(leasable)
+      }
+    }
+    for (const leasable of this.#leasables) {
+      if (held.has(leasable.id) || !mayUse(wish, leasable)) continue
+      const candidate = this.#at(leasable)
+      const isFirst = wish.kind === 'slots' ? !candidate.isUntouched : leasable.booked.length === 0
+      if (isFirst) yield candidate
+      else last.push(candidate)
+    }
+    yield* last
+  }
+
+  #at(leasable: Leasable): Candidate {
+    const { window, except, now } = this.#request
+    const make = (): Candidate => ({ leasable, ...roomIn(leasable, window, except, now) })
+    return this.#known === null ? make() : this.#known.getOrInsertComputed(leasable.id, make)
+  }
 }
 
 /** What it has it may keep even where it wouldn't be given it now. */
@@ -83,11 +117,11 @@ function mayUse(wish: Wish, leasable: Leasable): boolean {
   return (leasable.isReservable && wish.accepts(leasable)) || (wish.isFixed && wish.held.has(leasable.id))
 }
 
-function place(candidates: readonly Candidate[], wishes: readonly Wish[]): Places | null {
+function place(candidates: Candidates, wishes: readonly Wish[]): Places | null {
   const places: Map<number, number>[] = wishes.map(() => new Map())
   for (const index of leastChoiceFirst(wishes)) {
     const wish = wishes[index]!
-    const usable = inOrder(wish, candidates)
+    const usable = candidates.inOrder(wish)
     const found = wish.kind === 'whole' ? placeWhole(wish, usable) : placeSlots(wish, usable)
     if (found === null) return null
     for (const [candidate, slots] of found) {
@@ -100,18 +134,26 @@ function place(candidates: readonly Candidate[], wishes: readonly Wish[]): Place
 
 type Found = Map<Candidate, number> | null
 
-function placeWhole(wish: WholeWish, usable: readonly Candidate[]): Found {
-  const open = usable.filter(candidate => candidate.isUntouched).slice(0, wish.max)
-  const kept = open.filter(candidate => keeps(wish, candidate) > 0).length
-  if (open.length < wish.min || (wish.isFixed && kept < wish.held.size)) return null
-  return new Map(open.map(candidate => [candidate, 1]))
+function placeWhole(wish: WholeWish, usable: Iterable<Candidate>): Found {
+  const found = new Map<Candidate, number>()
+  let kept = 0
+  for (const candidate of usable) {
+    if (!candidate.isUntouched) continue
+    found.set(candidate, 1)
+    kept += keeps(wish, candidate)
+    if (found.size === wish.max) break
+  }
+  return found.size < wish.min || (wish.isFixed && kept < wish.held.size) ? null : found
 }
 
-function placeSlots(wish: SlotWish, usable: readonly Candidate[]): Found {
+function placeSlots(wish: SlotWish, usable: Iterable<Candidate>): Found {
   const isBound = wish.isFixed && wish.held.size > 0
   if (wish.affinity === true) {
-    const one = usable.find(c => roomFor(wish, c) >= wish.amount && (!isBound || wish.held.has(c.leasable.id)))
-    return one && keeps(wish, one) <= wish.amount ? new Map([[one, wish.amount]]) : null
+    for (const one of usable) {
+      if (roomFor(wish, one) < wish.amount || (isBound && !wish.held.has(one.leasable.id))) continue
+      return keeps(wish, one) <= wish.amount ? new Map([[one, wish.amount]]) : null
+    }
+    return null
   }
   const found = new Map<Candidate, number>()
   let left = wish.amount
@@ -158,23 +200,4 @@ export function leastChoiceFirst(wishes: readonly Wish[]): number[] {
     return wish.affinity === true ? 2 : wish.affinity === false ? 3 : 4
   }
   return wishes.map((_, index) => index).sort((a, b) => choice(wishes[a]!) - choice(wishes[b]!) || a - b)
-}
-
-/**
- * Those that the wish has already come first. Then, for slots, hosts that are in use in the window, so that free ones
- * stay free for those who need all of one; for whole ones, those that have no bookings at all.
- */
-export function inOrder(wish: Wish, candidates: readonly Candidate[]): Candidate[] {
-  const ranks: Candidate[][] = [[], [], []]
-  for (const candidate of candidates) {
-    if (!mayUse(wish, candidate.leasable)) continue
-    ranks[rankOf(wish, candidate)]!.push(candidate)
-  }
-  return ranks.flat()
-}
-
-function rankOf(wish: Wish, { leasable, isUntouched }: Candidate): number {
-  if (wish.held.has(leasable.id)) return 0
-  if (wish.kind === 'slots') return isUntouched ? 2 : 1
-  return leasable.booked.length === 0 ? 1 : 2
 }

@@ -2,6 +2,9 @@
 import { count, type Invariants } from '../ledger/fsck.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
+/** The other way round, so that either is found by its key. */
+const RESERVATION_OF = (name: string) =>
+  `lower(replace(substr(${name}, ${'CUSTOM_RESERVATION_'.length + 1}), '_', '-'))`
 
 /** What is in use of a host where a booking starts: only there it grows. */
 const AT_START = `
@@ -31,7 +34,8 @@ export const leaseInvariants: Invariants = {
     where p.managed_by = 'leases' and not exists (
       select 1 from leasables h join bookings b on b.provider_id = h.provider_id
       join lease_reservations r on r.id = b.reservation_id
-      where h.reservation_provider = p.uuid and r.status = 'active' and c.name = ${CLASS_OF('r.id')})`),
+      where h.reservation_provider = p.uuid and r.status = 'active'
+        and b.reservation_id = ${RESERVATION_OF('c.name')})`),
   'a reservation that is not over has its class, and its flavor if it is of instances': count(`
     select 1 from lease_reservations r where r.status <> 'deleted' and r.resource_type <> 'physical:node' and (
       not exists (select 1 from resource_classes c where c.name = ${CLASS_OF('r.id')} and c.managed_by = 'leases')
@@ -45,7 +49,7 @@ export const leaseInvariants: Invariants = {
       or exists (select 1 from servers s where s.flavor_id = r.id))`),
   'a class or flavor of leases is that of a reservation': count(`
     select 1 from resource_classes c where c.managed_by = 'leases' and not exists (
-      select 1 from lease_reservations r where c.name = ${CLASS_OF('r.id')})
+      select 1 from lease_reservations r where r.id = ${RESERVATION_OF('c.name')})
     union all
     select 1 from flavors f where f.managed_by = 'leases' and not exists (
       select 1 from lease_reservations r where r.id = f.id)`),

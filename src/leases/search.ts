@@ -1,7 +1,7 @@
 // Packs several wishes that compete for the same hosts: places one after the other and takes back what leads nowhere.
 import { limits } from '../limits.ts'
 import { add } from './calendar.ts'
-import { type Candidate, inOrder, keeps, leastChoiceFirst, type Places, roomFor, type Wish } from './fit.ts'
+import { type Candidate, type Candidates, keeps, leastChoiceFirst, type Places, roomFor, type Wish } from './fit.ts'
 
 /** One wish, and how many slots each candidate could give it. */
 interface Turn {
@@ -12,13 +12,13 @@ interface Turn {
 }
 
 export class Search {
-  readonly #candidates: readonly Candidate[]
+  readonly #candidates: Candidates
   readonly #wishes: readonly Wish[]
   readonly #order: readonly number[]
   readonly #places: Map<number, number>[]
   #steps = 0
 
-  constructor(candidates: readonly Candidate[], wishes: readonly Wish[]) {
+  constructor(candidates: Candidates, wishes: readonly Wish[]) {
     this.#candidates = candidates
     this.#wishes = wishes
     this.#places = wishes.map(() => new Map())
@@ -37,7 +37,7 @@ export class Search {
     const index = this.#order[depth]
     if (index === undefined) return true
     const wish = this.#wishes[index]!
-    const usable = inOrder(wish, this.#candidates)
+    const usable = [...this.#candidates.inOrder(wish)]
     const turn = { wish, usable, places: this.#places[index]!, depth }
     if (wish.isFixed && wish.held.size > usable.filter(({ leasable }) => wish.held.has(leasable.id)).length)
       return false

@@ -20,45 +20,50 @@ export function reasonsOf(leasables: readonly Leasable[], request: Request): Ref
       const found = causes.getOrInsertComputed(cause.reason, () => ({ count: 0, sample: [] }))
       found.count++
       if (found.sample.length < limits.refusalSampleMax)
-        found.sample.push({ host: leasable.name, detail: cause.detail })
+        found.sample.push({ host: leasable.name, detail: cause.detail() })
     }
     return [...causes].map(([reason, found]) => ({ reservation, reason, ...found }))
   })
 }
 
-const WORDS: Record<keyof Size, string> = { vcpus: 'vcpus', memory_mb: 'memory_mb', disk_gb: 'disk_gb' }
+/** The detail is told for a few only, and put into words when it is. */
+interface Cause {
+  reason: string
+  detail: () => string
+}
 
-function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): { reason: string; detail: string } {
-  if (!wish.accepts(leasable)) return { reason: 'does not match', detail: 'its properties are not those asked for' }
-  if (!leasable.isReservable) return { reason: 'not reservable', detail: 'it is down or disabled' }
+function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): Cause {
+  if (!wish.accepts(leasable)) return { reason: 'does not match', detail: () => 'it is not what was asked for' }
+  if (!leasable.isReservable)
+    return { reason: 'not reservable', detail: () => 'it is down, disabled or in maintenance' }
   const { capacity } = leasable
+  const taken = () => whenTaken(leasable, window, except)
   if (wish.kind === 'slots') {
-    const lacking = SIZES.find(name => capacity[name] < wish.size[name])
+    const { size } = wish
+    const lacking = SIZES.find(name => capacity[name] < size[name])
     if (lacking) {
-      return {
-        reason: 'too small',
-        detail: `it has ${capacity[lacking]} ${WORDS[lacking]} in all, one slot needs ${wish.size[lacking]}`,
-      }
+      const detail = () => `it has ${capacity[lacking]} ${lacking} in all, one slot needs ${size[lacking]}`
+      return { reason: 'too small', detail }
     }
   }
   const room = roomIn(leasable, window, except, now)
-  if (room.isTaken) return { reason: 'leased as a whole', detail: whenTaken(leasable, window, except) }
+  if (room.isTaken) return { reason: 'leased as a whole', detail: taken }
   if (wish.kind === 'whole') {
-    if (room.isUntouched) return { reason: 'free', detail: 'nothing of it is booked' }
-    return { reason: 'booked in part', detail: whenTaken(leasable, window, except) }
+    if (room.isUntouched) return { reason: 'free', detail: () => 'nothing of it is booked' }
+    return { reason: 'booked in part', detail: taken }
   }
   const slots = slotsIn(room.free, wish.size)
-  const needed = wish.affinity === false ? 1 : wish.amount
-  if (slots >= needed) return { reason: 'free', detail: `room for ${slots}` }
-  const scarce = SIZES.filter(name => wish.size[name] > 0).sort(
-    (a, b) => room.free[a] / wish.size[a] - room.free[b] / wish.size[b],
-  )[0]!
-  return {
-    reason: slots === 0 ? 'booked' : 'room for fewer',
-    detail:
-      `room for ${slots} of ${wish.amount}: ${Math.max(room.free[scarce], 0)} of ${capacity[scarce]} ` +
-      `${WORDS[scarce]} free${room.isUntouched ? '' : `, ${whenTaken(leasable, window, except)}`}`,
+  if (slots >= (wish.affinity === false ? 1 : wish.amount)) return { reason: 'free', detail: () => `room for ${slots}` }
+  const detail = () => {
+    const when = room.isUntouched ? '' : `, ${taken()}`
+    return `room for ${slots} of ${wish.amount}: ${scarcest(room.free, capacity, wish.size)}${when}`
   }
+  return { reason: slots === 0 ? 'booked' : 'room for fewer', detail }
+}
+
+function scarcest(free: Size, capacity: Size, size: Size): string {
+  const [name] = SIZES.filter(name => size[name] > 0).sort((a, b) => free[a] / size[a] - free[b] / size[b])
+  return name === undefined ? 'nothing' : `${Math.max(free[name], 0)} of ${capacity[name]} ${name} free`
 }
 
 function whenTaken({ booked }: Leasable, window: Window, except: string | null): string {
@@ -81,7 +86,9 @@ export function nextWindows(
 ): { start_at: number; end_at: number }[] {
   const { window, wishes } = request
   const usable = leasables.filter(one => wishes.some(wish => wish.accepts(one)))
-  if (usable.length === 0) return []
+  // What doesn't fit into an empty calendar never will.
+  const empty = usable.map(leasable => ({ ...leasable, booked: [] }))
+  if (fit(empty, request).places === null) return []
   const from = Math.max(window.start, now)
   const ends = new Set<number>()
   for (const { booked } of usable) {
