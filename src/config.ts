@@ -18,6 +18,7 @@ export const Config = Type.Object({
   auth: oneOf('none', 'noauth2'),
   insecure: Type.Boolean(),
   placementPolicy: oneOf('secure', 'legacy', 'open'),
+  policyFile: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   randomizeCandidates: Type.Boolean(),
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
@@ -46,6 +47,11 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     help: 'allow --auth none and noauth2 on an address that others can reach',
   },
   placementPolicy: { flag: 'placement-policy <name>', fallback: 'secure', help: 'secure, legacy or open' },
+  policyFile: {
+    flag: 'policy-file <file>',
+    fallback: null,
+    help: 'YAML file with rules in place of the built-in ones',
+  },
   randomizeCandidates: {
     flag: 'randomize-candidates',
     fallback: false,

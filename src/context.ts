@@ -1,7 +1,9 @@
 // What every request needs, built once from the configuration and passed along.
 import type { Logger } from 'pino'
+import type { Action } from './api/policy.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Policy } from './identity/policy.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
@@ -12,6 +14,8 @@ import type { Store } from './store/store.ts'
 
 export interface Context {
   readonly config: Config
+  /** Who may do what. */
+  readonly policy: Policy<Action>
   readonly store: Store
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */

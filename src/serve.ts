@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { loadPolicy } from './api/policy.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
@@ -33,6 +34,7 @@ export async function migrateStore(store: Store): Promise<string[]> {
 
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
+  const policy = loadPolicy(config)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
@@ -53,7 +55,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const bell = new Bell(store, config.database)
     const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
     const shelf = new NodeShelf()
-    const context = { config, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
+    const context = { config, policy, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
     return new RunningApi({ app, store, feed, conductor, bell, address })

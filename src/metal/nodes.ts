@@ -5,6 +5,7 @@ import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { type Access, inView, type View } from './access.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
 export const OWNER = 'baremetal'
@@ -13,7 +14,7 @@ export type NodeRow = Selectable<Schema['nodes']>
 export interface Node extends NodeRow {
   chassis_uuid: string | null
 }
-export type NodeKey = Pick<NodeRow, 'id' | 'revision'>
+export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
 export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
 
 /** All that may change in a node's life. */
@@ -78,13 +79,18 @@ export const selectNodes = (db: Kysely<Schema>) =>
     .selectAll('n')
     .select('c.uuid as chassis_uuid')
 
-const nodeByUuid = query((db, a: { uuid: string }) => selectNodes(db).where('n.uuid', '=', a.uuid))
-const nodeByName = query((db, a: { name: string }) => selectNodes(db).where('n.name', '=', a.name))
-const keyByUuid = query((db, a: { uuid: string }) =>
-  db.selectFrom('nodes').select(['id', 'revision']).where('uuid', '=', a.uuid),
+const nodeByUuid = query((db, a: { uuid: string } & View) =>
+  selectNodes(db).where('n.uuid', '=', a.uuid).where(inView(a)),
 )
-const keyByName = query((db, a: { name: string }) =>
-  db.selectFrom('nodes').select(['id', 'revision']).where('name', '=', a.name),
+const nodeByName = query((db, a: { name: string } & View) =>
+  selectNodes(db).where('n.name', '=', a.name).where(inView(a)),
+)
+const selectKeys = (db: Kysely<Schema>) => db.selectFrom('nodes as n').select(['id', 'revision', 'owner', 'lessee'])
+const keyByUuid = query((db, a: { uuid: string } & View) =>
+  selectKeys(db).where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+const keyByName = query((db, a: { name: string } & View) =>
+  selectKeys(db).where('n.name', '=', a.name).where(inView(a)),
 )
 const nodesById = query((db, a: { ids: readonly number[] }, on) =>
   selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
@@ -115,18 +121,20 @@ const updateNode = command((db, a: NodeRow) =>
 const removeNode = command((db, a: { id: number }) => db.deleteFrom('nodes').where('id', '=', a.id))
 
 /** The node of this uuid or name. */
-export function* findNode(ident: string): Read<Node> {
+export function* findNode(ident: string, { view, permit }: Access): Read<Node> {
   const uuid = canonicalUuid(ident)
-  const found = yield* one(uuid ? nodeByUuid({ uuid }) : nodeByName({ name: ident }))
+  const found = yield* one(uuid ? nodeByUuid({ uuid, ...view }) : nodeByName({ name: ident, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
   return found
 }
 
 /** Which node it is and how new, for those who may have read it already. */
-export function* findNodeKey(ident: string): Read<NodeKey> {
+export function* findNodeKey(ident: string, { view, permit }: Access): Read<NodeKey> {
   const uuid = canonicalUuid(ident)
-  const found = yield* one(uuid ? keyByUuid({ uuid }) : keyByName({ name: ident }))
+  const found = yield* one(uuid ? keyByUuid({ uuid, ...view }) : keyByName({ name: ident, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
   return found
 }
 
@@ -141,11 +149,13 @@ export function* nodesOf(ids: readonly number[]): Read<Node[]> {
 }
 
 /** The node as it is now, held until the transaction ends. Nodes are locked before consumers and providers. */
-export function* lockNode(ident: string): Write<Node> {
-  const { id } = yield* findNodeKey(ident)
+export function* lockNode(ident: string, access: Access): Write<Node> {
+  const { id } = yield* findNodeKey(ident, access)
   // After the lock, in a statement of its own: only then does it see what the previous holder did.
   const [, [found]] = yield* together(lockById({ id }), nodesById({ ids: [id] }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  // Once more: it may have changed hands meanwhile.
+  access.permit(found)
   return found
 }
 

@@ -5,6 +5,7 @@ import { consumerClaims, type ConsumerClaim, providerClaims } from '../ledger/cl
 import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
 import type { Read, Write } from '../store/transaction.ts'
+import type { View } from './access.ts'
 import { findInstance, type NodeRow, OWNER } from './nodes.ts'
 import { isUsable } from './states.ts'
 
@@ -36,19 +37,27 @@ export function* lockInstance(node: NodeRow, instance: string): Write<void> {
   yield* lockInvolved([replacing(instance, NOBODY, [])], [node.uuid])
 }
 
+// Not with which node: it may be another project's.
+const instanceTaken = (instance: string) =>
+  problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
+
 export function* requireFreeInstance(instance: string, self: string): Read<void> {
   const other = yield* findInstance(instance)
   if (other && other.uuid !== self) {
-    throw problem('metal_exists', { reason: `Instance ${instance} is already associated with node ${other.uuid}.` })
+    throw instanceTaken(instance)
   }
 }
 
 /** Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release. */
-export function* claimInstance(node: NodeRow, instance: string, who: Principal, now: number): Write<void> {
+export function* claimInstance(node: NodeRow, instance: string, who: Principal, view: View, now: number): Write<void> {
   yield* requireFreeInstance(instance, node.uuid)
   yield* lockInstance(node, instance)
   const has = yield* consumerClaims(instance)
-  if (!has.some(claim => claim.provider === node.uuid)) yield* addClaim(node, instance, who, has, now)
+  if (!has.some(claim => claim.provider === node.uuid)) {
+    // What it has elsewhere would come under our care as well, so it must be the client's own.
+    if (!view.all && has.some(claim => claim.project_id !== view.project)) throw instanceTaken(instance)
+    yield* addClaim(node, instance, who, has, now)
+  }
   yield* ownConsumer(instance, null, OWNER)
 }
 

@@ -2,6 +2,7 @@
 // conductor, or made at once where no hardware is involved.
 import { problem } from '../problem.ts'
 import type { Write } from '../store/transaction.ts'
+import type { Access } from './access.ts'
 import { requireConductor } from './conductors.ts'
 import type { Driver, Json, PowerTarget } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
@@ -36,8 +37,8 @@ export interface Order {
 }
 
 /** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
-export function* startVerb(ident: string, order: Order, drivers: Drivers, now: number): Write<boolean> {
-  const node = yield* lockNode(ident)
+export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   const transition = transitionFor(order.verb, node.provision_state as State)
   if (!transition) {
@@ -123,8 +124,8 @@ export const stateChange = (node: NodeRow, state: State, now: number) => ({
 })
 
 /** Asks for another power state. Needs no more than a node that nobody works on. */
-export function* startPower(ident: string, target: PowerTarget, args: Json, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* startPower(ident: string, access: Access, target: PowerTarget, args: Json, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   if (node.transition !== null) {
     throw problem('node_refuses', {

@@ -4,10 +4,13 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
+import type { Access, Tenancy } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { requireAllowed } from '../policy.ts'
+import type { BaremetalAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
 
@@ -23,15 +26,17 @@ export class MetalRequest {
   readonly context: Context
   readonly caller: Caller
   readonly version: Version
+  readonly #action: BaremetalAction | null
   /** Where this API is for the client: links begin with it. */
   readonly base: string
   readonly #raw: FastifyRequest
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, version: Version, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, version: Version, action: BaremetalAction | null, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
     this.version = version
+    this.#action = action
     this.base = `${raw.protocol}://${raw.host}${PREFIX}`
     this.#raw = raw
   }
@@ -46,6 +51,20 @@ export class MetalRequest {
 
   get principal(): Principal {
     return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
+  }
+
+  /** What the caller sees, and may do there: the route's action, unless the body says more exactly what it is about. */
+  access(actions: readonly BaremetalAction[] = this.#action === null ? [] : [this.#action]): Access {
+    const { context, caller } = this
+    const view = { all: this.may('baremetal:node:list_all') ? 1 : 0, project: caller.project } as const
+    const permit = (node: Tenancy) => {
+      for (const action of actions) requireAllowed(context.policy, action, caller, node)
+    }
+    return { view, permit }
+  }
+
+  may(action: BaremetalAction, node?: Tenancy): boolean {
+    return this.context.policy.allows(action, this.caller, node)
   }
 
   require(word: Word, what: string): void {

@@ -1,70 +1,25 @@
-// For those who run Holdfast: is it alive, is it ready, what is it doing, is the ledger whole, why does nothing fit.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+// What those who run Holdfast can ask below /holdfast/v1: who answers, and under which permission.
+import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { problemOf } from '../../http/failures.ts'
-import type { Caller } from '../../identity/caller.ts'
 import { checkEverything } from '../../fsck.ts'
-import { problem, type ProblemKind } from '../../problem.ts'
-import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
-import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { explainCandidates } from './explain.ts'
+import type { OperatorAction } from './policy.ts'
 
-const STATUS: Partial<Record<ProblemKind, number>> = {
-  unauthorized: 401,
-  forbidden: 403,
-  route_not_found: 404,
-  uri_too_long: 414,
-  internal: 500,
-  unavailable: 503,
+export interface Route {
+  handle: (context: Context, request: FastifyRequest) => Promise<object>
+  action: OperatorAction
 }
 
-export function operator(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
-  const { store, metrics } = context
-  return (app: FastifyInstance, _: object, done: () => void): void => {
-    app.setErrorHandler((error, request, reply) => {
-      const { kind, message } = problemOf(error, request, context)
-      const status = STATUS[kind] ?? 400
-      if (status === 503) void reply.header('retry-after', '1')
-      const text = message || 'there is nothing at this path'
-      return reply.code(status).send({ error: { kind, message: text, request_id: request.id } })
-    })
-    app.setNotFoundHandler(() => {
-      throw problem('route_not_found', {})
-    })
-    app.get('/', () => ({
-      name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
-      ready: '/readyz',
-      metrics: '/metrics',
-    }))
-    app.get('/healthz', () => ({ status: 'alive' }))
-    app.get('/readyz', async () => {
-      await store.ping()
-      return { status: 'ready' }
-    })
-    app.get('/metrics', async (_request, reply) =>
-      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
-    )
-    void app.register(
-      (ours, _options, registered) => {
-        ours.addHook('onRequest', (request, _reply, next) => {
-          requireAdmin(authenticate(request))
-          next()
-        })
-        ours.get('/fsck', async () => {
-          const findings = await store.read(checkEverything)
-          return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
-        })
-        ours.get('/explain/allocation_candidates', request => explainCandidates(context, request))
-        registered()
-      },
-      { prefix: '/holdfast/v1' },
-    )
-    done()
-  }
+type Method = 'GET' | 'POST'
+
+export const routes: Record<string, Partial<Record<Method, Route>>> = {
+  '/fsck': { GET: { handle: showFsck, action: 'holdfast:fsck' } },
+  '/explain/allocation_candidates': {
+    GET: { handle: explainCandidates, action: 'holdfast:explain:allocation_candidates' },
+  },
 }
 
-function requireAdmin(caller: Caller | null): void {
-  if (!caller) throw problem('unauthorized', {})
-  if (!caller.roles.has('admin')) throw problem('forbidden', { action: 'holdfast:operate' })
+async function showFsck({ store }: Context): Promise<object> {
+  const findings = await store.read(checkEverything)
+  return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
 }
