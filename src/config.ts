@@ -28,6 +28,8 @@ export const Config = Type.Object({
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
   fakeDelayMs: Type.Integer({ minimum: 0, maximum: limits.fakeDelayMsMax }),
+  audit: oneOf('on', 'off'),
+  auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
   inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
 })
 export type Config = Static<typeof Config>
@@ -84,6 +86,12 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     flag: 'fake-delay-ms <number>',
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
+  },
+  audit: { flag: 'audit <word>', fallback: 'on', help: 'on or off: write down who changed what' },
+  auditKeepDays: {
+    flag: 'audit-keep-days <number>',
+    fallback: 0,
+    help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
   inspectionRules: {
     flag: 'inspection-rules <json>',

@@ -1,10 +1,11 @@
 // What every request needs, built once from the configuration and passed along.
 import type { Logger } from 'pino'
 import type { Action } from './api/policy.ts'
+import type { Entry } from './audit/entry.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Policy } from './identity/policy.ts'
-import type { ClaimQueue } from './ledger/claims/queue.ts'
+import type { Claims } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
@@ -17,7 +18,7 @@ export interface Context {
   /** Who may do what. */
   readonly policy: Policy<Action>
   readonly store: Store
-  readonly claims: ClaimQueue
+  readonly claims: Claims<Entry>
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
   /** How hardware is driven. */

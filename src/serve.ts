@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { loadPolicy } from './api/policy.ts'
+import { recordAll } from './audit/record.ts'
+import { auditDuty } from './audit/duty.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
@@ -50,7 +52,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     store.onCommit(changes => mirror.absorb(changes))
     const feed = await follow(store, mirror, { config, log, metrics })
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const claims = new ClaimQueue(store, systemClock, {
+      observe: (granted, refused) => metrics.claimBatch(granted, refused),
+      record: recordAll,
+    })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
     const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
@@ -117,8 +122,9 @@ async function conduct(context: Conducting): Promise<Workers> {
     isNameGiven: config.conductorName !== null,
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
+    isAudited: config.audit === 'on',
   })
-  const duties: Duty[] = []
+  const duties: Duty[] = [auditDuty({ store, clock, log, keepDays: config.auditKeepDays })]
   await conductor.start()
   await bell.listen(() => {
     conductor.wake()

@@ -37,6 +37,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'conductor-group': ['', 'file', 'environment', 'flag'],
   'take-over-ms': [10_000, 1_001, 1_002, 1_003],
   'fake-delay-ms': [0, 1, 2, 3],
+  audit: ['on', 'off', 'on', 'off'],
+  'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
 }
 

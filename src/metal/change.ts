@@ -203,7 +203,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
   const holder = yield* holderOf(node.uuid)
   if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
-  yield* dropNode(node.id)
+  yield* dropNode(node)
   yield* deleteProvider(node.uuid, OWNER)
 }
 

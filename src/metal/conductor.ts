@@ -1,6 +1,8 @@
 // A conductor: signs in, takes work, does it through the hardware port, and takes over from those that died.
 import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outcome } from '../audit/entry.ts'
+import { recorded } from '../audit/record.ts'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { Problem } from '../problem.ts'
@@ -28,6 +30,8 @@ export interface ConductorOptions {
   group: string
   /** A dead conductor's work is in other hands after this time. */
   takeOverMs: number
+  /** What it does is written down. */
+  isAudited: boolean
 }
 
 const RETRY_MS = 200
@@ -146,7 +150,9 @@ export class Conductor {
   async #takeOver(silentMs: number): Promise<void> {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#incarnation }
-    const { silent, resumed, failed } = await store.write(() => writes.takeOver(timing, clock.now()))
+    const { silent, resumed, failed } = await store.write(() =>
+      this.#recorded(writes.takeOver(timing, clock.now()), { action: 'conductor:take_over', outcome: 'done' }),
+    )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
     if (resumed > 0) this.wake()
@@ -194,20 +200,36 @@ export class Conductor {
           node = await this.#write(() =>
             outcome.kind === 'waiting'
               ? writes.stepWaits(lock, outcome.ms, clock.now())
-              : writes.stepDone(lock, outcome.found, rules, clock.now()),
+              : this.#recorded(writes.stepDone(lock, outcome.found, rules, clock.now()), deedOf(before, 'done')),
           )
         } catch (error) {
           if (error instanceof writes.LockLost) throw error
           const known = error instanceof HardwareFailure || error instanceof Problem
           if (!known) log.error({ err: error, ...facts }, 'a step failed in a way that it should not have')
           const reason = known ? error.message : 'The conductor met an error of its own; its log tells more.'
-          node = await this.#write(() => writes.stepFailed(lock, reason, clock.now()))
+          node = await this.#write(() =>
+            this.#recorded(writes.stepFailed(lock, reason, clock.now()), deedOf(before, 'failed')),
+          )
         }
       }
     } catch (error) {
       if (error instanceof writes.LockLost) log.warn(facts, 'the lock is lost; what came of the step is not written')
       else log.error({ err: error, ...facts }, 'a task was dropped')
     }
+  }
+
+  #recorded<T>(work: Write<T>, { action, outcome, request }: Deed): Write<T> {
+    if (!this.#options.isAudited) return work
+    return recorded(work, {
+      at: this.#options.clock.now(),
+      requestId: request ?? null,
+      user: 'conductor',
+      project: null,
+      roles: '',
+      address: this.#hostname,
+      action,
+      outcome,
+    })
   }
 
   async #run(work: Work, node: NodeRow) {
@@ -232,4 +254,17 @@ export class Conductor {
       }
     }
   }
+}
+
+/** What a conductor did, and which request had asked for it. */
+interface Deed {
+  action: string
+  outcome: Outcome
+  request?: string
+}
+
+function deedOf(node: NodeRow, outcome: Outcome): Deed {
+  const work = workOf(node)!
+  const what = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
+  return { action: `conductor:${what}`, outcome, ...(work.request && { request: work.request }) }
 }

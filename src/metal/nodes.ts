@@ -4,7 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
@@ -173,15 +173,18 @@ export function* requireFreeNames(uuid: string, name: string | null, self: strin
 }
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<number> {
+  yield* mark({ kind: 'node', id: node.uuid })
   return (yield* one(insertNode(node)))!.id
 }
 
 export function* saveNode(node: NodeRow): Write<void> {
   yield* run(updateNode(node))
+  yield* mark({ kind: 'node', id: node.uuid })
 }
 
-export function* dropNode(id: number): Write<void> {
+export function* dropNode({ id, uuid }: NodeRow): Write<void> {
   yield* run(removeNode({ id }))
+  yield* mark({ kind: 'node', id: uuid })
 }
 
 /** Work with this due time is to be done at once; with a later one the machine goes on by itself until then. */

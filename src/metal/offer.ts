@@ -4,7 +4,7 @@ import type { ClaimRequest, ConsumerClaims } from '../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim, providerClaims } from '../ledger/claims/find.ts'
 import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
-import type { Read, Write } from '../store/transaction.ts'
+import { mark, type Read, type Write } from '../store/transaction.ts'
 import type { View } from './access.ts'
 import { findInstance, type NodeRow, OWNER } from './nodes.ts'
 import { isUsable } from './states.ts'
@@ -59,6 +59,7 @@ export function* claimInstance(node: NodeRow, instance: string, who: Principal, 
     yield* addClaim(node, instance, who, has, now)
   }
   yield* ownConsumer(instance, null, OWNER)
+  yield* mark({ kind: 'consumer', id: instance })
 }
 
 function* addClaim(node: NodeRow, instance: string, who: Principal, has: readonly ConsumerClaim[], now: number) {
@@ -86,6 +87,7 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
   const [refusal] = yield* claimBatch([request], now)
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
+  yield* mark({ kind: 'consumer', id: instance })
 }
 
 type Has = Pick<ConsumerClaim, 'provider' | 'resource_class' | 'used'>

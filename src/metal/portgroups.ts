@@ -4,7 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
 
 export type PortgroupRow = Selectable<Schema['portgroups']>
@@ -83,12 +83,14 @@ export function* listPortgroups(view: View, of: { node?: number; address?: strin
 export function* createPortgroup(group: Omit<PortgroupRow, 'id'>): Write<Portgroup> {
   yield* requireFree(group)
   yield* run(insert(group))
+  yield* mark({ kind: 'portgroup', id: group.uuid })
   return (yield* one(byUuid({ uuid: group.uuid })))!
 }
 
 export function* savePortgroup(group: PortgroupRow): Write<Portgroup> {
   yield* requireFree(group)
   yield* run(update(group))
+  yield* mark({ kind: 'portgroup', id: group.uuid })
   return (yield* one(byUuid({ uuid: group.uuid })))!
 }
 
@@ -96,6 +98,7 @@ export function* deletePortgroup(ident: string, access: Access): Write<void> {
   const { id, uuid } = yield* findPortgroup(ident, access)
   if (yield* one(portIn({ id }))) throw problem('metal_in_use', { reason: `Portgroup ${uuid} has ports in it.` })
   yield* run(remove({ id }))
+  yield* mark({ kind: 'portgroup', id: uuid })
 }
 
 function* requireFree({ id, uuid, address, name }: Omit<PortgroupRow, 'id'> & { id?: number }): Read<void> {

@@ -4,7 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
 
 export type PortRow = Selectable<Schema['ports']>
@@ -97,17 +97,21 @@ export function* listPorts(view: View, of: { node?: number; group?: number; addr
 export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {
   yield* requireFree(port)
   yield* run(insertPort(port))
+  yield* mark({ kind: 'port', id: port.uuid })
   return (yield* one(portByUuid({ uuid: port.uuid })))!
 }
 
 export function* savePort(port: PortRow): Write<Port> {
   yield* requireFree(port)
   yield* run(updatePort(port))
+  yield* mark({ kind: 'port', id: port.uuid })
   return (yield* one(portByUuid({ uuid: port.uuid })))!
 }
 
 export function* deletePort(uuid: string, access: Access): Write<void> {
-  yield* run(removePort({ id: (yield* findPort(uuid, access)).id }))
+  const port = yield* findPort(uuid, access)
+  yield* run(removePort({ id: port.id }))
+  yield* mark({ kind: 'port', id: port.uuid })
 }
 
 function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: number }): Read<void> {

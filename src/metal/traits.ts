@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { providerTraits } from '../ledger/traits.ts'
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, type Read, run, type Write } from '../store/transaction.ts'
 import type { Access } from './access.ts'
 import { findNode, lockNode } from './nodes.ts'
 import { offerNode } from './offer.ts'
@@ -74,6 +74,7 @@ export function* changeTraits(ident: string, access: Access, change: Change, now
   if (traits.join() === present.join()) return traits
   yield* offerNode(node, now, traits)
   yield* run(touch({ id: node.id, now }))
+  yield* mark({ kind: 'node', id: node.uuid })
   return traits
 }
 

@@ -23,8 +23,10 @@ export type Work =
       /** The machine has been waiting by itself in this step. */
       resumed: boolean
       args: Json
+      /** The request that asked for it. */
+      request?: string
     }
-  | { kind: 'power'; target: PowerTarget; args: Json }
+  | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
   transition === null ? null : (JSON.parse(transition) as Work)
@@ -34,6 +36,7 @@ export interface Order {
   /** As the client spelled it. */
   word: string
   args: Json
+  request?: string
 }
 
 /** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
@@ -98,10 +101,10 @@ function begun<N extends NodeRow>(
   node: N,
   { verb, to }: Transition,
   steps: readonly StepName[],
-  { args }: Order,
+  { args, request }: Order,
   now: number,
 ): N {
-  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args }
+  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args, ...(request && { request }) }
   return {
     ...node,
     ...stateChange(node, STEPS[steps[0]!].during, now),
@@ -123,8 +126,14 @@ export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_updated_at: state === node.provision_state ? node.provision_updated_at : now,
 })
 
+export interface PowerOrder {
+  target: PowerTarget
+  args: Json
+  request?: string
+}
+
 /** Asks for another power state. Needs no more than a node that nobody works on. */
-export function* startPower(ident: string, access: Access, target: PowerTarget, args: Json, now: number): Write<void> {
+export function* startPower(ident: string, access: Access, order: PowerOrder, now: number): Write<void> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   if (node.transition !== null) {
@@ -133,7 +142,8 @@ export function* startPower(ident: string, access: Access, target: PowerTarget, 
     })
   }
   yield* requireConductor(node.driver, node.conductor_group)
-  const work: Work = { kind: 'power', target, args }
+  const { target } = order
+  const work: Work = { kind: 'power', ...order }
   yield* saveNode({
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
@@ -69,7 +70,9 @@ async function serve(context: Context, route: Route, caller: Caller, raw: Fastif
   for (const value of Object.values(raw.params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('invalid_name_in_path', { what: 'a resource', name: '' })
   }
-  const request = new MetalRequest(context, caller, raw.metalVersion!, route.action, raw)
+  const { action, isAccepted } = route
+  const own = action === null ? context : audited(context, raw, { caller, action, isAccepted })
+  const request = new MetalRequest(own, caller, raw.metalVersion!, route.action, raw)
   return send(request, await route.handle(request), raw, reply)
 }
 

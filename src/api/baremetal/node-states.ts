@@ -83,7 +83,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
     const { uuid, provision_state: state } = await context.store.read(() => findNode(ident, access))
     throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state })
   }
-  const order = { verb, word: target, args }
+  const order = { verb, word: target, args, request: request.id }
   const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   if (hasWork) context.bell.ring()
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
@@ -147,9 +147,8 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
     }
   }
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
-  await context.store.write(() =>
-    startPower(nodeIdent(request), request.access(), target as PowerTarget, args, request.now),
-  )
+  const order = { target: target as PowerTarget, args, request: request.id }
+  await context.store.write(() => startPower(nodeIdent(request), request.access(), order, request.now))
   context.bell.ring()
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }

@@ -45,6 +45,10 @@ export class MetalRequest {
     return this.version.has
   }
 
+  get id(): string {
+    return this.#raw.id
+  }
+
   get now(): number {
     return this.context.clock.now()
   }

@@ -33,6 +33,8 @@ export interface Route {
   action: BaremetalAction | null
   /** May the caller? depends on the node that the request is about, so it is asked when that is found. */
   onNode: boolean
+  /** The answer comes before a conductor has done the work. */
+  isAccepted: boolean
   /** What the client's version must have; without it the path is not there. */
   needs?: Word
 }
@@ -41,11 +43,13 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Methods = Partial<Record<Method, Route>>
 type Handles = Partial<Record<Method, readonly [Handle, BaremetalAction | null]>>
 
+const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState])
+
 const routesOf = (handles: Handles, onNode: boolean, needs?: Word): Methods =>
   Object.fromEntries(
     Object.entries(handles).map(([method, [handle, action]]) => [
       method,
-      { handle, action, onNode, ...(needs && { needs }) },
+      { handle, action, onNode, isAccepted: LATER.has(handle), ...(needs && { needs }) },
     ]),
   )
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)

@@ -1,6 +1,7 @@
 // For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf } from '../../http/failures.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
@@ -58,7 +59,8 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           throw problem('method_not_allowed', {})
         }
         requireAllowed(context.policy, route.action, caller)
-        return reply.send(await route.handle(context, request))
+        const own = audited(context, request, { caller, action: route.action })
+        return reply.send(await route.handle(own, request))
       })
     }
     done()

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { problem } from '../../problem.ts'
 import { limits } from '../../limits.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf } from '../../http/failures.ts'
 import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
@@ -82,7 +83,9 @@ function checkContentHeaders({ headers }: FastifyRequest): void {
 
 async function serve(app: FastifyInstance, context: Context, route: Route, raw: FastifyRequest, reply: FastifyReply) {
   const version = raw.placementVersion!
-  const request = new PlacementRequest(context, raw.placementCaller!, version, raw)
+  const caller = raw.placementCaller!
+  const own = route.action === null ? context : audited(context, raw, { caller, action: route.action })
+  const request = new PlacementRequest(own, caller, version, raw)
   if (route.mediaTypeFirst) checkMediaType(route, request)
   if (route.needs && !version.has[route.needs]) throw problem(route.absent ?? 'route_not_found', {})
   if (!route.mediaTypeFirst) checkMediaType(route, request)
