@@ -27,6 +27,9 @@ export const Config = Type.Object({
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
+  allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
+  reservationMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
+  reservationMaxMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   fakeDelayMs: Type.Integer({ minimum: 0, maximum: limits.fakeDelayMsMax }),
   audit: oneOf('on', 'off'),
   auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
@@ -81,6 +84,21 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     flag: 'take-over-ms <number>',
     fallback: 10_000,
     help: 'milliseconds after which the work of a dead conductor is in other hands',
+  },
+  allocationCheckMs: {
+    flag: 'allocation-check-ms <number>',
+    fallback: 1_000,
+    help: 'how often a conductor looks for allocations of dead ones; 0 for never',
+  },
+  reservationMs: {
+    flag: 'reservation-ms <number>',
+    fallback: 10 * 60_000,
+    help: 'how long a reservation holds its node when the client does not say',
+  },
+  reservationMaxMs: {
+    flag: 'reservation-max-ms <number>',
+    fallback: 24 * 60 * 60_000,
+    help: 'the longest that a reservation may hold its node',
   },
   fakeDelayMs: {
     flag: 'fake-delay-ms <number>',
@@ -146,6 +164,8 @@ function checkTogether(config: Config): Config {
         'listen on 127.0.0.1, or say --insecure if you mean it',
     )
   }
+  if (config.reservationMs > config.reservationMaxMs)
+    throw new UsageError('reservation-ms must not be above reservation-max-ms')
   const [wrong] = wrongIn(config.inspectionRules)
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
   return config

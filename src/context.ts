@@ -8,6 +8,7 @@ import type { Policy } from './identity/policy.ts'
 import type { Claims } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
+import type { Fleet } from './metal/fleet.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
 import type { Bell } from './store/bell.ts'
@@ -21,6 +22,8 @@ export interface Context {
   readonly claims: Claims<Entry>
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
+  /** The nodes in memory, likewise. */
+  readonly fleet: Fleet
   /** How hardware is driven. */
   readonly drivers: Drivers
   /** Nodes that were read already. */

@@ -81,6 +81,22 @@ export const limits = {
   conductorPollMs: 1_000,
   // A conductor that died is listed this long.
   conductorKeepMs: 24 * 60 * 60_000,
+  // Allocations in `allocating` at once; more waiting than that is better told to come back.
+  allocationsAtWorkMax: 10_000,
+  // Allocations that one transaction gives their nodes.
+  allocationBatchMax: 64,
+  candidateNodesMax: 10_000,
+  allocationTraitsMax: 50,
+  // Ten years: what lies beyond is a mistake.
+  futureMsMax: 10 * 366 * 86_400_000,
+  // Nodes named for each cause when an allocation found none.
+  explainSampleMax: 5,
+  // Nodes in the list of one hold; each is looked at in turn.
+  reservationNodesMax: 1_000,
+  // Holds and allocations whose time is over, ended in one go.
+  expiryBatchMax: 256,
+  // How soon an allocation whose time is over is looked at again while its node can't be torn down.
+  expiryRetryMs: 1_000,
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
 

@@ -1,31 +1,26 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
-import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { loadPolicy } from './api/policy.ts'
 import { recordAll } from './audit/record.ts'
-import { auditDuty } from './audit/duty.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
-import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
-import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
 import { createLog } from './log.ts'
-import type { Duty } from './duty.ts'
-import { Conductor } from './metal/conductor.ts'
+import { Memory } from './memory.ts'
 import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
 import { NodeShelf } from './metal/node-shelf.ts'
 import { Metrics } from './metrics.ts'
 import { Bell } from './store/bell.ts'
-import { Feed } from './store/feed.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { PostgresStore } from './store/postgres.ts'
 import type { Store } from './store/store.ts'
+import { startWork, type Work } from './work.ts'
 
 export async function migrateStore(store: Store): Promise<string[]> {
   const now = systemClock.now()
@@ -48,22 +43,37 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
-    const mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
-    store.onCommit(changes => mirror.absorb(changes))
-    const feed = await follow(store, mirror, { config, log, metrics })
+    const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
+    await memory.start()
+    const { mirror, fleet } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
+    if (store instanceof PostgresStore) watchPool(metrics, store)
     const claims = new ClaimQueue(store, systemClock, {
       observe: (granted, refused) => metrics.claimBatch(granted, refused),
       record: recordAll,
     })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
+    const place = { config, store, log, drivers, bell, clock: systemClock, memory }
+    const work = role === 'serve' ? await startWork(place) : null
     const shelf = new NodeShelf()
-    const context = { config, policy, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
+    const context = {
+      config,
+      policy,
+      store,
+      claims,
+      mirror,
+      fleet,
+      drivers,
+      shelf,
+      bell,
+      clock: systemClock,
+      log,
+      metrics,
+    }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, feed, conductor, bell, address })
+    return new RunningApi({ app, store, memory, work, bell, address })
   } catch (error) {
     await store.close()
     throw error
@@ -80,17 +90,20 @@ export async function startConductor(config: Config): Promise<{ hostname: string
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
-    const drivers = driversFor(config)
-    const conductor = await conduct({ config, store, log, drivers, bell, clock: systemClock })
+    const memory = new Memory({ store, database: config.database, log, lagged: () => {} })
+    await memory.start()
+    const place = { config, store, log, drivers: driversFor(config), bell, clock: systemClock, memory }
+    const work = await startWork(place)
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
       clearInterval(alive)
-      await conductor.stop()
+      await work.stop()
       await bell.stop()
+      await memory.stop()
       await store.close()
     }
-    return { hostname: conductor.hostname, stop }
+    return { hostname: work.hostname, stop }
   } catch (error) {
     await store.close()
     throw error
@@ -99,64 +112,6 @@ export async function startConductor(config: Config): Promise<{ hostname: string
 
 function driversFor({ fakeDelayMs }: Config): Drivers {
   return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
-}
-
-type Conducting = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'>
-
-/** All that works behind the APIs. */
-interface Workers {
-  hostname: string
-  stop(): Promise<void>
-}
-
-/** Starts the conductor and the duties of each room. */
-async function conduct(context: Conducting): Promise<Workers> {
-  const { config, store, log, drivers, bell, clock } = context
-  const conductor = new Conductor({
-    store,
-    clock,
-    log,
-    drivers,
-    rules: config.inspectionRules,
-    hostname: config.conductorName ?? hostname(),
-    isNameGiven: config.conductorName !== null,
-    group: config.conductorGroup,
-    takeOverMs: config.takeOverMs,
-    isAudited: config.audit === 'on',
-  })
-  const duties: Duty[] = [auditDuty({ store, clock, log, keepDays: config.auditKeepDays })]
-  await conductor.start()
-  await bell.listen(() => {
-    conductor.wake()
-    for (const duty of duties) void duty.wake()
-  })
-  for (const duty of duties) void duty.wake()
-  const stop = async () => {
-    await Promise.all(duties.map(duty => duty.stop()))
-    await conductor.stop()
-  }
-  return { hostname: conductor.hostname, stop }
-}
-
-/** Loads the copy in memory, and on PostgreSQL keeps it up with what other processes do. */
-async function follow(
-  store: Store,
-  mirror: Mirror,
-  { config, log, metrics }: Pick<Context, 'config' | 'log' | 'metrics'>,
-) {
-  if (!(store instanceof PostgresStore)) {
-    await mirror.load()
-    return null
-  }
-  watchPool(metrics, store)
-  const feed = new Feed(store, config.database, {
-    load: () => mirror.load(),
-    refresh: providers => mirror.refresh(providers),
-    lagged: seconds => metrics.feedLag(seconds),
-    failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
-  })
-  await feed.start()
-  return feed
 }
 
 async function requireMigrated(store: Store): Promise<void> {
@@ -175,8 +130,8 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
 interface Parts {
   app: FastifyInstance
   store: Store
-  feed: Feed | null
-  conductor: Workers | null
+  memory: Memory
+  work: Work | null
   bell: Bell
   address: string
 }
@@ -192,14 +147,14 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, feed, conductor, bell } = this.#parts
+    const { app, store, memory, work, bell } = this.#parts
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
     clearInterval(hangUp)
-    await conductor?.stop()
+    await work?.stop()
     await bell.stop()
-    await feed?.stop()
+    await memory.stop()
     await store.close()
   }
 }

@@ -3,7 +3,8 @@ import { lastly, type Subject, type Write } from '../store/transaction.ts'
 import { append, type Entry, rowOf } from './entry.ts'
 
 /** The same transaction, with an entry about what it changed; none when it changed nothing. */
-export function* recorded<T>(work: Write<T>, entry: Entry): Write<T> {
+export function* recorded<T>(work: Write<T>, entry: Entry | undefined): Write<T> {
+  if (!entry) return yield* work
   const subjects: Subject[] = []
   let isChange = false
   let step = work.next()

@@ -49,7 +49,9 @@ export class Mirror {
   /** Takes in what was committed here; a promise when that needs a look at the database. */
   absorb(changes: readonly Change[]): void | Promise<void> {
     try {
-      const unclear = changes.filter(change => !('uses' in change && this.#use(change))).map(change => change.provider)
+      const unclear = changes
+        .filter(change => !('attached' in change) && !('uses' in change && this.#use(change)))
+        .map(change => change.provider)
       if (unclear.length > 0) return this.refresh(unclear)
     } catch (error) {
       // What is committed must be answered as such, whatever is wrong with the copy.

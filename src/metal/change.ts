@@ -29,8 +29,10 @@ import {
   lockInstance,
   offerNode,
   type Principal,
+  releaseHold,
   releaseInstance,
   requireFreeInstance,
+  withoutAllocatedTraits,
 } from './offer.ts'
 import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
 
@@ -91,8 +93,8 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   }
   const id = yield* addNode(row)
   yield* offerNode({ ...row, id }, now)
-  if (row.instance_uuid !== null)
-    yield* claimInstance({ ...row, id }, row.instance_uuid, ownerOr(row, who), EVERYTHING.view, now)
+  const claimant = { ...ownerOr(row, who), view: EVERYTHING.view }
+  if (row.instance_uuid !== null) yield* claimInstance({ ...row, id }, row.instance_uuid, claimant, now)
   return yield* findNode(uuid, EVERYTHING)
 }
 
@@ -124,12 +126,15 @@ export function* patchNode(
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
-  if (node.instance_uuid !== null && after.instance_uuid === null) yield* releaseInstance(node, node.instance_uuid, now)
-  else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
+  if (node.instance_uuid !== null && after.instance_uuid === null) {
+    yield* releaseInstance(node, node.instance_uuid, now)
+    if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
+      after.instance_info = withoutAllocatedTraits(node)
+  } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
   // The class first, so that the claim is on what the node offers from now on.
   yield* offerNode(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {
-    yield* claimInstance(after, after.instance_uuid, ownerOr(after, who), access.view, now)
+    yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.view }, now)
   }
   yield* saveNode(after)
   return yield* findNode(node.uuid, EVERYTHING)
@@ -201,7 +206,8 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
     }
   }
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
-  const holder = yield* holderOf(node.uuid)
+  else if (node.maintenance) yield* releaseHold(node, now)
+  const holder = yield* holderOf(node, now)
   if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
   yield* dropNode(node)
   yield* deleteProvider(node.uuid, OWNER)

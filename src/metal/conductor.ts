@@ -3,13 +3,14 @@ import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../audit/entry.ts'
 import { recorded } from '../audit/record.ts'
+import { conductorEntry, type Deed, type Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { Problem } from '../problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
-import { heartbeat, leave, signIn } from './conductors.ts'
+import { affinityOf, heartbeat, leave, signIn } from './conductors.ts'
 import { HardwareFailure, type Task } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import type { InspectionRule } from './inspection.ts'
@@ -37,6 +38,7 @@ export interface ConductorOptions {
 const RETRY_MS = 200
 
 export class Conductor {
+  readonly witness: Witness
   readonly #options: ConductorOptions
   readonly #tasks = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
@@ -50,6 +52,7 @@ export class Conductor {
 
   constructor(options: ConductorOptions) {
     this.#options = options
+    this.witness = options.isAudited ? deed => conductorEntry(deed, this.#hostname, options.clock.now()) : null
     this.#hostname = options.hostname
     this.#incarnation = options.clock.newUuid()
   }
@@ -58,26 +61,31 @@ export class Conductor {
     return this.#hostname
   }
 
+  /** Under which this conductor's work is written down; another one after it was given up. */
+  get affinity(): string {
+    return affinityOf({ hostname: this.#hostname, incarnation: this.#incarnation })
+  }
+
   /** SQLite has one process, so nobody else is there to be watched or to take over. */
   get #isAlone(): boolean {
     return this.#options.store.dialect === 'sqlite'
   }
 
   // Silence, the next beat that would have come, and the next look of another add up to less than the bound.
-  get #silentMs(): number {
+  get silentMs(): number {
     return this.#options.takeOverMs * 0.7
   }
 
   get #tickMs(): number {
-    return this.#isAlone ? this.#options.takeOverMs : this.#options.takeOverMs / 10
+    return this.#options.takeOverMs / (this.#isAlone ? 2 : 10)
   }
 
   async start(): Promise<void> {
     if (this.#isAlone) await this.#takeOver(-1)
     await this.#signIn()
-    await this.#takeOver(this.#silentMs)
+    await this.#takeOver(this.silentMs)
     this.#every(this.#tickMs, () => this.#beat())
-    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOver(this.#silentMs))
+    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOver(this.silentMs))
     this.#every(limits.conductorPollMs, async () => this.wake())
     this.wake()
   }
@@ -131,7 +139,7 @@ export class Conductor {
     const who = { hostname, incarnation: this.#incarnation, group, drivers: [...drivers.keys()] }
     const spare = `${hostname}-${clock.newUuid().slice(0, 8)}`
     this.#beatAt = performance.now()
-    this.#hostname = await store.write(() => signIn(who, isNameGiven, this.#silentMs, spare))
+    this.#hostname = await store.write(() => signIn(who, isNameGiven, this.silentMs, spare))
   }
 
   /** Says that this conductor lives. A duty of its own: taking over may have to wait for rows that the dead still hold. */
@@ -151,7 +159,7 @@ export class Conductor {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#incarnation }
     const { silent, resumed, failed } = await store.write(() =>
-      this.#recorded(writes.takeOver(timing, clock.now()), { action: 'conductor:take_over', outcome: 'done' }),
+      recorded(writes.takeOver(timing, clock.now()), this.witness?.({ action: 'take_over', outcome: 'done' })),
     )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
@@ -200,7 +208,10 @@ export class Conductor {
           node = await this.#write(() =>
             outcome.kind === 'waiting'
               ? writes.stepWaits(lock, outcome.ms, clock.now())
-              : this.#recorded(writes.stepDone(lock, outcome.found, rules, clock.now()), deedOf(before, 'done')),
+              : recorded(
+                  writes.stepDone(lock, outcome.found, rules, clock.now()),
+                  this.witness?.(deedOf(before, 'done')),
+                ),
           )
         } catch (error) {
           if (error instanceof writes.LockLost) throw error
@@ -208,7 +219,7 @@ export class Conductor {
           if (!known) log.error({ err: error, ...facts }, 'a step failed in a way that it should not have')
           const reason = known ? error.message : 'The conductor met an error of its own; its log tells more.'
           node = await this.#write(() =>
-            this.#recorded(writes.stepFailed(lock, reason, clock.now()), deedOf(before, 'failed')),
+            recorded(writes.stepFailed(lock, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
           )
         }
       }
@@ -218,23 +229,9 @@ export class Conductor {
     }
   }
 
-  #recorded<T>(work: Write<T>, { action, outcome, request }: Deed): Write<T> {
-    if (!this.#options.isAudited) return work
-    return recorded(work, {
-      at: this.#options.clock.now(),
-      requestId: request ?? null,
-      user: 'conductor',
-      project: null,
-      roles: '',
-      address: this.#hostname,
-      action,
-      outcome,
-    })
-  }
-
   async #run(work: Work, node: NodeRow) {
     // Without a heartbeat others may be at the machine by now, and a call to hardware can't be taken back.
-    if (!this.#isAlone && performance.now() - this.#beatAt > this.#silentMs) throw new writes.LockLost()
+    if (!this.#isAlone && performance.now() - this.#beatAt > this.silentMs) throw new writes.LockLost()
     const task: Task =
       work.kind === 'power'
         ? { step: work.target, args: work.args, resumed: false }
@@ -256,15 +253,8 @@ export class Conductor {
   }
 }
 
-/** What a conductor did, and which request had asked for it. */
-interface Deed {
-  action: string
-  outcome: Outcome
-  request?: string
-}
-
 function deedOf(node: NodeRow, outcome: Outcome): Deed {
   const work = workOf(node)!
-  const what = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
-  return { action: `conductor:${what}`, outcome, ...(work.request && { request: work.request }) }
+  const action = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
+  return { action, outcome, request: work.request }
 }

@@ -37,6 +37,14 @@ const conductorNamed = query((db, a: { hostname: string }, on) =>
     .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
     .where('hostname', '=', a.hostname),
 )
+const liveOnes = query((db, a: { silentMs: number }, on) =>
+  db
+    .selectFrom('conductors')
+    .select(['hostname', 'incarnation'])
+    .where('online', '=', 1)
+    .where(e => sql<boolean>`${e.ref('heartbeat_at')} >= ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
+    .orderBy('id'),
+)
 const onlineGroups = query((db, _: object) =>
   db.selectFrom('conductors').select(['conductor_group', 'drivers', 'hostname']).where('online', '=', 1),
 )
@@ -147,6 +155,15 @@ export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string
   const silent = yield* all(markSilent({ silentMs, self }))
   yield* run(forget({ silentMs: keepMs }))
   return silent.map(row => row.hostname)
+}
+
+/** How work names the conductor that does it: its name for people, its incarnation for the guard. */
+export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname' | 'incarnation'>) =>
+  `${hostname} ${incarnation}`
+
+/** The affinities of all conductors that were heard of within this time. */
+export function* liveConductors(silentMs: number): Read<string[]> {
+  return (yield* all(liveOnes({ silentMs }))).map(affinityOf)
 }
 
 /** The host that would look after such a node; refused when there is none. */

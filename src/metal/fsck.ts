@@ -30,9 +30,22 @@ export const metalInvariants: Invariants = {
     select 1 from nodes n where n.instance_uuid is not null and not exists (
       select 1 from claims c join consumers k on k.id = c.consumer_id
       where c.provider_id = n.provider_id and k.uuid = n.instance_uuid and k.managed_by = 'baremetal')`),
-  'a consumer managed by bare metal is the instance of a node': count(`
+  'a consumer managed by bare metal is the instance of a node, or a hold': count(`
     select 1 from consumers k where k.managed_by = 'baremetal'
-      and not exists (select 1 from nodes n where n.instance_uuid = k.uuid)`),
+      and not exists (select 1 from nodes n where n.instance_uuid = k.uuid)
+      and not exists (select 1 from reservations r where r.uuid = k.uuid)`),
+  'an active allocation is its node’s instance': count(`
+    select 1 from allocations a left join nodes n on n.id = a.node_id
+    where a.state = 'active' and (n.id is null or n.instance_uuid is null or n.instance_uuid <> a.uuid)`),
+  'an allocation without a node has claimed nothing': count(`
+    select 1 from allocations a join consumers k on k.uuid = a.uuid where a.node_id is null`),
+  'an allocation that failed says why': count(`
+    select 1 from allocations where state = 'error' and last_error is null`),
+  'a hold has claimed its node alone, until it ends': count(`
+    select 1 from reservations r join nodes n on n.id = r.node_id where n.instance_uuid is not null
+      or not exists (select 1 from claims c join consumers k on k.id = c.consumer_id
+        where c.provider_id = n.provider_id and k.uuid = r.uuid and k.type = 'RESERVATION'
+          and k.expires_at = r.expires_at)`),
   'a node on its way has work written down, and a settled one none but power': count(`
     select 1 from nodes where (provision_state in (${BUSY}) and transition is null)
       or (target_provision_state is not null) <> (provision_state in (${BUSY}))`),

@@ -5,6 +5,7 @@ import { query, type Query, type Tools } from '../store/statement.ts'
 import { one, type Read, together } from '../store/transaction.ts'
 import { inView, type View } from './access.ts'
 import type { NodeKey } from './nodes.ts'
+import { afterMarker, inOrder, type Marker } from './pages.ts'
 
 /** null leaves a filter out. */
 export interface NodeFilter {
@@ -25,6 +26,9 @@ export interface NodeFilter {
   description_contains: string | null
   shard: readonly string[] | null
   sharded: 0 | 1 | null
+  reserved: 0 | 1 | null
+  /** Leaves out what is held: asked for by those who look for nodes to deploy on. */
+  eligible: 1 | null
 }
 
 /** The four ways to ask about traits, as the API working group's guideline on tags has them. */
@@ -81,7 +85,7 @@ export const SORT_KEYS = [
 ] as const
 export type SortKey = (typeof SORT_KEYS)[number]
 
-interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'> {
+interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
   /** Whom it is for. */
   all: 0 | 1
   project: string | null
@@ -89,11 +93,10 @@ interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'> {
   ofProject: string | null
   shards: string | null
   excluded: string | null
+  now: number
   /** A list of ids, only in the statements that ask for it. */
   among: readonly number[]
   limit: number
-  markerId: number | null
-  markerValue: string | number | null
 }
 
 type Column = RawBuilder<unknown>
@@ -106,6 +109,9 @@ const listed = (on: Tools, argument: unknown) =>
   on.dialect === 'sqlite'
     ? sql`(select value from json_each(${argument}))`
     : sql`(select json_array_elements_text(cast(${argument} as json)))`
+
+const held = ({ now }: ListArgs) =>
+  sql`exists (select 1 from reservations r where r.node_id = n.id and r.expires_at > cast(${now} as bigint))`
 
 function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
   const same = (name: keyof NodeFilter & keyof ListArgs) => given(a[name], sql`n.${sql.ref(name)} = ${a[name]}`)
@@ -120,6 +126,8 @@ function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
     flag('maintenance', sql`n.maintenance = 1`),
     flag('retired', sql`n.retired = 1`),
     flag('sharded', sql`n.shard is not null`),
+    flag('reserved', held(a)),
+    given(a.eligible, sql`not ${held(a)}`),
     given(a.ofProject, sql`(n.owner = ${a.ofProject} or n.lessee = ${a.ofProject})`),
     inView(a),
     given(a.chassis_uuid, sql`n.chassis_id = (select c.id from chassis c where c.uuid = ${a.chassis_uuid})`),
@@ -133,20 +141,6 @@ function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
     given(a.shards, sql`n.shard in ${listed(on, a.shards)}`),
     given(a.excluded, sql`cast(n.provider_id as text) not in ${listed(on, a.excluded)}`),
   ]
-}
-
-/** After the marker: by value, nulls before all, and among equals by id. */
-function after(key: SortKey, descending: boolean, a: ListArgs): RawBuilder<boolean> {
-  const beyond = sql.raw(descending ? '<' : '>')
-  if (key === 'id') return sql<boolean>`n.id ${beyond} ${a.markerId}`
-  const column = sql.ref(`n.${key}`)
-  const type = sql.raw(TEXTUAL.has(key) ? 'text' : 'bigint')
-  const value = sql`cast(${a.markerValue} as ${type})`
-  const further = descending
-    ? sql`(${column} < ${value} or (${column} is null and ${value} is not null))`
-    : sql`(${column} > ${value} or (${column} is not null and ${value} is null))`
-  const equal = sql`(${column} = ${value} or (${column} is null and ${value} is null))`
-  return sql<boolean>`(${further} or (${equal} and n.id ${beyond} ${a.markerId}))`
 }
 
 const NUMERIC = [
@@ -186,11 +180,10 @@ function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (a
   return query((db, a: ListArgs, on) => {
     let select = db.selectFrom('nodes as n').select(['n.id', 'n.revision'])
     if (isFiltered) for (const condition of conditions(on, a)) select = select.where(condition)
-    if (isContinued) select = select.where(after(key, descending, a))
+    const order = { table: 'n', key, isText: TEXTUAL.has(key), descending }
+    if (isContinued) select = select.where(afterMarker(order, a))
     if (isAmong) select = select.where(on.isIn('n.provider_id', a.among, 'bigint'))
-    const direction = sql.raw(descending ? 'desc nulls last' : 'asc nulls first')
-    const order = key === 'id' ? select : select.orderBy(sql`${sql.ref(`n.${key}`)} ${direction}`)
-    const page = order.orderBy('n.id', descending ? 'desc' : 'asc').limit(sql<number>`cast(${a.limit} as bigint)`)
+    const page = inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
     return db.selectFrom(page.as('page')).select([packed(on, 'id').as('ids'), packed(on, 'revision').as('revisions')])
   })
 }
@@ -216,7 +209,13 @@ const markerNode = query((db, a: { uuid: string } & View) =>
 type ListedKey = Pick<NodeKey, 'id' | 'revision'>
 
 /** The nodes of one page, and one more when there is a next page. */
-export function* listNodeKeys(view: View, filter: NodeFilter, traits: TraitFilter, page: Page): Read<ListedKey[]> {
+export function* listNodeKeys(
+  view: View,
+  filter: NodeFilter,
+  traits: TraitFilter,
+  page: Page,
+  now: number,
+): Read<ListedKey[]> {
   const { among, excluded } = yield* byTraits(traits)
   const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker, ...view }))
   if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
@@ -228,6 +227,7 @@ export function* listNodeKeys(view: View, filter: NodeFilter, traits: TraitFilte
     shards: shard && JSON.stringify(shard),
     excluded: excluded && JSON.stringify(excluded.map(String)),
     among: among ?? [],
+    now,
     limit: page.limit + 1,
     markerId: marker?.id ?? null,
     markerValue: marker?.[page.sortKey] ?? null,

@@ -21,30 +21,36 @@ export class NodeShelf {
   }
 
   /** These nodes, in this order, in their present state. */
-  *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[]): Read<ShelvedNode[]> {
+  *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[], now: number): Read<ShelvedNode[]> {
     const found: (ShelvedNode | undefined)[] = []
     const missing: number[] = []
     for (const { id, revision } of keys) {
       const node = this.#nodes.get(id)
-      const isCurrent = node?.revision === revision
+      // A hold that has lapsed leaves no mark on the node.
+      const isCurrent = node?.revision === revision && (node.reserved_until ?? Infinity) > now
       found.push(isCurrent ? node : undefined)
       if (!isCurrent) missing.push(id)
     }
     if (missing.length === 0) return found as ShelvedNode[]
-    const fresh = yield* read(missing)
+    const fresh = yield* read(missing, now)
     for (const [i, { id }] of keys.entries()) found[i] ??= fresh.get(id)
     for (const [id, node] of fresh) this.#put(id, node)
     return found.filter(node => node !== undefined)
   }
 }
 
-function* read(ids: readonly number[]): Read<Map<number, ShelvedNode>> {
-  const nodes = yield* nodesOf(ids)
+function* read(ids: readonly number[], now: number): Read<Map<number, ShelvedNode>> {
+  const nodes = (yield* nodesOf(ids)).map(node => withoutLapsed(node, now))
   const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
   return new Map(
     nodes.map(node => [node.id, { ...node, traits: traits.get(node.provider_id) ?? [], texts: new Map() }]),
   )
 }
+
+const withoutLapsed = (node: Node, now: number): Node =>
+  node.reserved_until === null || node.reserved_until > now
+    ? node
+    : { ...node, reservation_uuid: null, reserved_until: null }
 
 /** What a writer makes of a node, made once for each of the node's states. */
 export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {

@@ -4,8 +4,9 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
 import { type Access, inView, type View } from './access.ts'
+import { fleetNode } from './fleet.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
 export const OWNER = 'baremetal'
@@ -13,6 +14,10 @@ export const OWNER = 'baremetal'
 export type NodeRow = Selectable<Schema['nodes']>
 export interface Node extends NodeRow {
   chassis_uuid: string | null
+  allocation_uuid: string | null
+  /** The hold on it, which may have lapsed. */
+  reservation_uuid: string | null
+  reserved_until: number | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
 export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
@@ -76,8 +81,11 @@ export const selectNodes = (db: Kysely<Schema>) =>
   db
     .selectFrom('nodes as n')
     .leftJoin('chassis as c', 'c.id', 'n.chassis_id')
+    .leftJoin('allocations as a', 'a.node_id', 'n.id')
+    .leftJoin('reservations as r', 'r.node_id', 'n.id')
     .selectAll('n')
-    .select('c.uuid as chassis_uuid')
+    .select(['c.uuid as chassis_uuid', 'a.uuid as allocation_uuid'])
+    .select(['r.uuid as reservation_uuid', 'r.expires_at as reserved_until'])
 
 const nodeByUuid = query((db, a: { uuid: string } & View) =>
   selectNodes(db).where('n.uuid', '=', a.uuid).where(inView(a)),
@@ -115,6 +123,12 @@ const updateNode = command((db, a: NodeRow) =>
   db
     .updateTable('nodes')
     .set(pick(a, MUTABLE))
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where('id', '=', a.id),
+)
+const bumpRevision = command((db, a: { id: number }) =>
+  db
+    .updateTable('nodes')
     .set(e => ({ revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
@@ -173,17 +187,30 @@ export function* requireFreeNames(uuid: string, name: string | null, self: strin
 }
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<number> {
-  yield* mark({ kind: 'node', id: node.uuid })
-  return (yield* one(insertNode(node)))!.id
+  const { id } = (yield* one(insertNode(node)))!
+  yield* noteNode({ ...node, id })
+  return id
 }
 
 export function* saveNode(node: NodeRow): Write<void> {
   yield* run(updateNode(node))
-  yield* mark({ kind: 'node', id: node.uuid })
+  yield* noteNode({ ...node, revision: node.revision + 1 })
 }
 
-export function* dropNode({ id, uuid }: NodeRow): Write<void> {
+/** Tells those who keep nodes in memory what this one is now. */
+export function* noteNode(node: NodeRow): Write<void> {
+  yield* mark({ kind: 'node', id: node.uuid })
+  yield* note([{ provider: node.provider_id, attached: fleetNode(node) }])
+}
+
+/** A sign that what is shown of the node has changed, though its row has not. */
+export function* reviseNode(id: number): Write<void> {
+  yield* run(bumpRevision({ id }))
+}
+
+export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
   yield* run(removeNode({ id }))
+  yield* note([{ provider: provider_id, attached: null }])
   yield* mark({ kind: 'node', id: uuid })
 }
 

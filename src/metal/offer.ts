@@ -1,11 +1,13 @@
 // A node in the ledger: what it offers there, and who has it.
 import { claimBatch, lockInvolved } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, ConsumerClaims } from '../ledger/claims/claim.ts'
-import { consumerClaims, type ConsumerClaim, providerClaims } from '../ledger/claims/find.ts'
+import { consumerClaims, type ConsumerClaim } from '../ledger/claims/find.ts'
 import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
-import { mark, type Read, type Write } from '../store/transaction.ts'
+import { command, query } from '../store/statement.ts'
+import { mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import type { View } from './access.ts'
+import { type Hold, holdOn } from './holds.ts'
 import { findInstance, type NodeRow, OWNER } from './nodes.ts'
 import { isUsable } from './states.ts'
 
@@ -26,15 +28,26 @@ export const NOBODY: Principal = {
   user: '00000000-0000-0000-0000-000000000000',
 }
 
+const holderNow = query((db, a: { provider: number; now: number }) =>
+  db
+    .selectFrom('claims as l')
+    .innerJoin('consumers as c', 'c.id', 'l.consumer_id')
+    .select(['c.uuid', 'c.type'])
+    .where('l.provider_id', '=', a.provider)
+    .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
+)
+const removeAllocationOf = command((db, a: { node: number }) =>
+  db.deleteFrom('allocations').where('node_id', '=', a.node),
+)
+
 /** Who has the node, as the ledger tells it. */
-export function* holderOf(uuid: string): Read<string | null> {
-  const { claims } = yield* providerClaims(uuid)
-  return claims[0]?.consumer ?? null
+export function* holderOf({ provider_id }: Pick<NodeRow, 'provider_id'>, now: number): Read<string | null> {
+  return (yield* one(holderNow({ provider: provider_id, now })))?.uuid ?? null
 }
 
 /** Consumers are locked before providers: whoever is about to change both begins here. */
 export function* lockInstance(node: NodeRow, instance: string): Write<void> {
-  yield* lockInvolved([replacing(instance, NOBODY, [])], [node.uuid])
+  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid])
 }
 
 // Not with which node: it may be another project's.
@@ -48,64 +61,105 @@ export function* requireFreeInstance(instance: string, self: string): Read<void>
   }
 }
 
-/** Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release. */
-export function* claimInstance(node: NodeRow, instance: string, who: Principal, view: View, now: number): Write<void> {
+/** For whom a node is claimed. */
+export interface Claimant extends Principal {
+  consumer: string
+  type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
+  /** What the client sees: what belongs to others is not taken along. */
+  view: View
+}
+
+/**
+ * Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release.
+ * A node that is held goes only to the instance that it is held for, and then the hold ends.
+ */
+export function* claimInstance(
+  node: NodeRow,
+  instance: string,
+  who: Principal & { view: View },
+  now: number,
+): Write<void> {
   yield* requireFreeInstance(instance, node.uuid)
-  yield* lockInstance(node, instance)
-  const has = yield* consumerClaims(instance)
-  if (!has.some(claim => claim.provider === node.uuid)) {
-    // What it has elsewhere would come under our care as well, so it must be the client's own.
-    if (!view.all && has.some(claim => claim.project_id !== view.project)) throw instanceTaken(instance)
-    yield* addClaim(node, instance, who, has, now)
-  }
-  yield* ownConsumer(instance, null, OWNER)
-  yield* mark({ kind: 'consumer', id: instance })
+  yield* claimNode(node, { consumer: instance, type: 'INSTANCE', ...who }, now)
 }
 
-function* addClaim(node: NodeRow, instance: string, who: Principal, has: readonly ConsumerClaim[], now: number) {
-  const holder = yield* holderOf(node.uuid)
-  if (holder !== null) {
-    throw problem('node_refuses', {
-      reason: `Node ${node.uuid} is claimed by consumer ${holder} and can not be given to ${instance}.`,
-    })
-  }
+export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
+  const { consumer } = claimant
+  const hold = yield* holdOn(node.id, now)
+  if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
+  const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
+  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid])
+  const has = yield* consumerClaims(consumer)
+  const isThere = has.some(claim => claim.provider === node.uuid)
+  if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
-  const request = replacing(instance, has.length > 0 ? ownerOf(has) : who, [...has, more])
-  const claiming = claimBatch([request], now)
-  const [refusal] = yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)
+  const who = has.length > 0 ? ownerOf(has) : claimant
+  const adding = isThere ? [] : [replacing({ ...claimant, ...who }, [...has, more])]
+  const claiming = claimBatch([...releasing, ...adding], now)
+  const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
+  if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
+  yield* ownConsumer(consumer, null, OWNER)
+  yield* mark({ kind: 'consumer', id: consumer })
+  if (isThere && claimant.type === 'ALLOCATION') {
+    yield* claimBatch([{ ...replacing({ ...claimant, ...who }, has), owner: OWNER }], now)
+  }
 }
 
-/** Ends the instance's claim on the node; what else the consumer has is Placement's again. */
+/** What a consumer has elsewhere comes under our care with the node, so it must be the client's; and a hold has nothing else. */
+function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerClaim[]): void {
+  const isForeign = !view.all && has.some(claim => claim.project_id !== view.project)
+  if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
+}
+
+const held = (node: NodeRow, hold: Hold, consumer: string) =>
+  problem('node_refuses', {
+    reason: `Node ${node.uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid} and can not be given to ${consumer}.`,
+  })
+const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
+  problem('node_refuses', {
+    reason: `Node ${node.uuid} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
+  })
+
+/** Ends the instance's claim on the node, and the allocation if it is one; what else the consumer has is Placement's again. */
 export function* releaseInstance(node: NodeRow, instance: string, now: number): Write<void> {
   const has = yield* consumerClaims(instance)
   const rest = has.filter(claim => claim.provider !== node.uuid)
   const request: ClaimRequest =
     rest.length === 0
       ? { kind: 'release', consumer: instance, owner: OWNER }
-      : { ...replacing(instance, ownerOf(rest), rest), owner: OWNER }
+      : { ...replacing({ consumer: instance, type: 'INSTANCE', ...ownerOf(rest) }, rest), owner: OWNER }
   const [refusal] = yield* claimBatch([request], now)
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
   yield* mark({ kind: 'consumer', id: instance })
+  yield* run(removeAllocationOf({ node: node.id }))
+}
+
+/** Ends the hold on the node, lapsed or not, if there is one. */
+export function* releaseHold(node: NodeRow, now: number): Write<void> {
+  const hold = yield* holdOn(node.id, 0)
+  if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+}
+
+/** The instance information without the traits that an allocation put there; what others put there stays. */
+export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): string {
+  const { traits: _, ...rest } = JSON.parse(instance_info) as Record<string, unknown>
+  return JSON.stringify(rest)
 }
 
 type Has = Pick<ConsumerClaim, 'provider' | 'resource_class' | 'used'>
 
 const ownerOf = ([claim]: readonly ConsumerClaim[]): Principal => ({ project: claim!.project_id, user: claim!.user_id })
 
-function replacing(consumer: string, who: Principal, has: readonly Has[]): ClaimRequest & { kind: 'replace' } {
+function replacing(
+  { consumer, type, project, user }: Omit<Claimant, 'view'>,
+  has: readonly Has[],
+): ClaimRequest & { kind: 'replace' } {
   const resources = new Map<string, Map<string, number>>()
   for (const { provider, resource_class, used } of has) {
     resources.getOrInsertComputed(provider, () => new Map()).set(resource_class, used)
   }
-  const claims: ConsumerClaims = {
-    consumer,
-    projectId: who.project,
-    userId: who.user,
-    type: 'INSTANCE',
-    generation: undefined,
-    resources,
-  }
+  const claims: ConsumerClaims = { consumer, projectId: project, userId: user, type, generation: undefined, resources }
   return { kind: 'replace', consumers: [claims], owner: null }
 }

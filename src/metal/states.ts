@@ -149,3 +149,20 @@ export const DELETABLE: ReadonlySet<State> = new Set<State>(['enroll', 'manageab
 export function isUsable({ provision_state, maintenance }: { provision_state: string; maintenance: 0 | 1 }): boolean {
   return provision_state === 'available' && maintenance === 0
 }
+
+/** Busy, and yet nobody's machine: an allocation may be taken away from it. */
+const LOOKED_AT: ReadonlySet<string> = new Set<State>(['verifying', 'inspecting', 'inspect wait'])
+const ON_THE_WAY: ReadonlySet<string> = new Set<string>(
+  Object.values(STEPS).flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])]),
+)
+
+/** Whether a node's allocation may be ended while it is in this state. */
+export function mayDeallocate({
+  provision_state: state,
+  maintenance,
+}: {
+  provision_state: string
+  maintenance: 0 | 1
+}) {
+  return maintenance === 1 || (state !== 'active' && (!ON_THE_WAY.has(state) || LOOKED_AT.has(state)))
+}

@@ -7,7 +7,8 @@ import { requireConductor } from './conductors.ts'
 import type { Driver, Json, PowerTarget } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './nodes.ts'
-import { holderOf, offerNode } from './offer.ts'
+import { holdOn } from './holds.ts'
+import { claimInstance, holderOf, offerNode, type Principal } from './offer.ts'
 import { type Stable, type State, STEPS, type StepName, type Transition, transitionFor, type Verb } from './states.ts'
 import { requireDeployable } from './validation.ts'
 
@@ -36,6 +37,9 @@ export interface Order {
   /** As the client spelled it. */
   word: string
   args: Json
+  /** The hold that the client shows as proof that the node is its own. */
+  reservation: string | null
+  who: Principal
   request?: string
 }
 
@@ -47,17 +51,32 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   if (!transition) {
     throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
   }
-  yield* requireAllowed(node, order)
+  yield* requireAllowed(node, order, now)
   if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
-  const after = steps.length === 0 ? settled(node, transition, now) : begun(node, transition, steps, order, now)
+  const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(after)
   yield* offerNode(after, now)
   return steps.length > 0
 }
 
-function* requireAllowed(node: NodeRow, { verb, word }: Order): Write<void> {
+/** The node with the instance that it was held for, when the client shows the hold: claim and hold change in one. */
+function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, { view }: Access, now: number): Write<N> {
+  const hold = yield* holdOn(node.id, now)
+  if (hold?.uuid !== (reservation ?? undefined)) {
+    const state = hold
+      ? `is reserved by ${hold.uuid}, and that must be named as reservation_uuid`
+      : 'is not reserved by it'
+    throw problem('node_refuses', { reason: `Node ${node.uuid} ${state}.` })
+  }
+  if (!hold) return node
+  yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
+  return { ...node, instance_uuid: hold.instance_uuid }
+}
+
+function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Write<void> {
   const { uuid } = node
   if (node.maintenance) {
     throw problem('invalid_parameter', {
@@ -70,8 +89,8 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order): Write<void> {
   if (node.retired && verb === 'provide') {
     throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
   }
-  if (verb === 'active' && node.instance_uuid === null) {
-    const holder = yield* holderOf(uuid)
+  if (verb === 'active' && node.instance_uuid === null && !(yield* holdOn(node.id, now))) {
+    const holder = yield* holderOf(node, now)
     if (holder) {
       throw problem('node_refuses', {
         reason: `Node ${uuid} is claimed by consumer ${holder}; set instance_uuid to that to deploy it.`,

@@ -12,4 +12,9 @@ export interface UseChange extends ProviderChange {
   readonly uses: readonly (readonly [resourceClass: string, used: number])[]
 }
 
-export type Change = ProviderChange | UseChange
+/** Not the provider changed, but what another room keeps for it; this is what that is now, null when it is gone. */
+export interface AttachedChange extends ProviderChange {
+  readonly attached: unknown
+}
+
+export type Change = ProviderChange | UseChange | AttachedChange

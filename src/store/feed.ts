@@ -100,6 +100,13 @@ export class Feed {
     return this.#polling
   }
 
+  /** Resolves when everything is taken in that is committed now. */
+  async catchUp(): Promise<void> {
+    // A poll that is under way may have begun too early.
+    await this.#polling
+    await this.poll()
+  }
+
   async #pollOnce(): Promise<void> {
     const doubts = this.#doubts
     const { xmin, xmax, behind, entries } = await this.#read()

@@ -66,7 +66,7 @@ export function baremetal(context: Context, authenticate: (request: FastifyReque
 }
 
 async function serve(context: Context, route: Route, caller: Caller, raw: FastifyRequest, reply: FastifyReply) {
-  if (route.action !== null && !route.onNode) requireAllowed(context.policy, route.action, caller)
+  if (route.action !== null && !route.onFound) requireAllowed(context.policy, route.action, caller)
   for (const value of Object.values(raw.params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('invalid_name_in_path', { what: 'a resource', name: '' })
   }

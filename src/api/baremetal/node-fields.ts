@@ -122,7 +122,8 @@ export const FIELDS: Record<string, Field> = {
   ),
   links: always(links()),
   conductor: from('conductors', words('conductor')),
-  allocation_uuid: from('allocations', () => 'null'),
+  allocation_uuid: from('allocations', words('allocation_uuid')),
+  reservation_uuid: from('reservations', words('reservation_uuid')),
   chassis_uuid: always(words('chassis_uuid')),
   ports: always(links('/ports')),
   states: always(links('/states')),
@@ -130,7 +131,9 @@ export const FIELDS: Record<string, Field> = {
   volume: from('volume', links('/volume')),
 }
 
-export const SHORT = ['uuid', 'name', 'instance_uuid', 'maintenance', 'power_state', 'provision_state', 'links']
+const SHORT = ['uuid', 'name', 'instance_uuid', 'maintenance', 'power_state', 'provision_state', 'links']
+const SHORT_WITH_ASSOCIATIONS = [...SHORT, 'allocation_uuid', 'reservation_uuid']
+export const shortFields = ({ has }: Version) => (has.associationInRows ? SHORT_WITH_ASSOCIATIONS : SHORT)
 export const ALL = Object.keys(FIELDS)
 
 /** The fields that a client named, or a refusal. */

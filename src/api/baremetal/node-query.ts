@@ -4,7 +4,7 @@ import { type NodeFilter, SORT_KEYS, type SortKey, type TraitFilter } from '../.
 import { STATES } from '../../metal/states.ts'
 import { isTraitName } from '../../metal/trait-names.ts'
 import { problem } from '../../problem.ts'
-import { fieldsNamed, SHORT, ALL } from './node-fields.ts'
+import { ALL, fieldsNamed, shortFields } from './node-fields.ts'
 import { PAGING, type Paging, parsePaging } from './paging.ts'
 import { flagParameter, type MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
@@ -34,7 +34,7 @@ const fault = (value: string) => {
   return value
 }
 
-const FILTERS: Record<keyof NodeFilter, Filter> = {
+const FILTERS: Record<keyof Omit<NodeFilter, 'eligible'>, Filter> = {
   instance_uuid: { needs: null, parse: uuid },
   associated: { needs: null, parse: flag },
   maintenance: { needs: null, parse: flag },
@@ -52,8 +52,9 @@ const FILTERS: Record<keyof NodeFilter, Filter> = {
   project: { needs: 'lessee', parse: text },
   shard: { needs: 'shards', parse: value => value.split(',').map(part => part.trim()) },
   sharded: { needs: 'shards', parse: flag },
+  reserved: { needs: 'reservations', parse: flag },
 }
-const NO_FILTER = Object.fromEntries(Object.keys(FILTERS).map(name => [name, null])) as unknown as NodeFilter
+const NO_FILTER = Object.fromEntries([...Object.keys(FILTERS), 'eligible'].map(name => [name, null]))
 
 const TRAIT_FILTERS: Record<string, keyof TraitFilter> = {
   traits: 'all',
@@ -78,7 +79,7 @@ export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQu
   const traits: TraitFilter = { all: null, any: null, notAll: null, notAny: null }
   for (const [name, value] of given) {
     if (Object.hasOwn(FILTERS, name)) {
-      const { needs, parse } = FILTERS[name as keyof NodeFilter]
+      const { needs, parse } = FILTERS[name as keyof typeof FILTERS]
       if (needs) request.require(needs, `The filter ${name}`)
       filter[name] = parse(value, name)
     } else if (Object.hasOwn(TRAIT_FILTERS, name)) {
@@ -86,6 +87,9 @@ export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQu
       traits[TRAIT_FILTERS[name]!] = traitNames(name, request.query.getAll(name))
     }
   }
+  // Asking so is how clients look for a node to deploy on: one that is held is none.
+  const isForDeployment = filter['provision_state'] === 'available' && filter['associated'] === 0
+  if (isForDeployment && filter['reserved'] === null) filter['eligible'] = 1
   return {
     filter: filter as unknown as NodeFilter,
     traits,
@@ -98,7 +102,7 @@ function fieldsOf({ version, has }: MetalRequest, given: ReadonlyMap<string, str
   const [fields, detail] = [given.get('fields'), given.get('detail')]
   if (detail !== undefined && !has.detailParameter) throw refuse('Unknown parameter detail.')
   const isDetail = detail !== undefined && flagParameter('detail', detail)
-  if (fields === undefined) return isDetail ? ALL : SHORT
+  if (fields === undefined) return isDetail ? ALL : shortFields(version)
   if (isDetail) throw refuse("Can't fetch a subset of fields with 'detail' set")
   return fieldsNamed(fields, version)
 }

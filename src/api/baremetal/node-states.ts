@@ -1,4 +1,5 @@
 // /v1/nodes/X/states, its verbs and its power; maintenance; validation.
+import { canonicalUuid } from '../../ledger/uuid.ts'
 import { setMaintenance } from '../../metal/change.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
 import { findNode, findNodeKey } from '../../metal/nodes.ts'
@@ -30,7 +31,7 @@ const STATE_FIELDS = [
 export async function showStates(request: MetalRequest): Promise<Answer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request), request.access())])
+    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request), request.access())], request.now)
   })
   return { status: 200, body: writer(STATE_FIELDS, request, false)(node!) }
 }
@@ -67,6 +68,8 @@ const ARGUMENTS: Record<string, Argument> = {
   clean_steps: { verbs: ['clean'], needs: 'clean', check: areSteps },
   rescue_password: { verbs: ['rescue'], needs: 'rescue', check: value => typeof value === 'string' && value !== '' },
   disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', check: value => typeof value === 'boolean' },
+  reservation_uuid: { verbs: ['active'], needs: 'reservations', check: isUuid },
+  reservation_id: { verbs: ['active'], needs: 'reservations', check: isUuid },
 }
 
 export async function putProvisionState(request: MetalRequest): Promise<Answer> {
@@ -83,7 +86,9 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
     const { uuid, provision_state: state } = await context.store.read(() => findNode(ident, access))
     throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state })
   }
-  const order = { verb, word: target, args, request: request.id }
+  const { reservation_uuid, reservation_id, ...rest } = args
+  const reservation = canonicalUuid(((reservation_uuid ?? reservation_id) as string | undefined) ?? '')
+  const order = { verb, word: target, args: rest, reservation, who: request.principal, request: request.id }
   const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   if (hasWork) context.bell.ring()
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
@@ -110,6 +115,10 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
   if (verb === 'rescue' && args['rescue_password'] === undefined)
     throw refuse('A non-empty "rescue_password" is required when setting target provision state to rescue.')
   return args
+}
+
+function isUuid(value: unknown): boolean {
+  return typeof value === 'string' && canonicalUuid(value) !== null
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -33,7 +33,7 @@ async function show(
 ): Promise<Buffer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(ident, access)])
+    return yield* shelf.fetch([yield* findNodeKey(ident, access)], request.now)
   })
   return writerFor(request, fields)(node!)
 }
@@ -65,8 +65,8 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   const { filter, traits, paging, fields } = parseNodeQuery(request, detailed)
   const { store, shelf } = request.context
   const { nodes, more } = await store.read(function* () {
-    const keys = yield* listNodeKeys(request.access().view, filter, traits, paging)
-    return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit)), more: keys.length > paging.limit }
+    const keys = yield* listNodeKeys(request.access().view, filter, traits, paging, request.now)
+    return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit), request.now), more: keys.length > paging.limit }
   })
   const write = writerFor(request, fields)
   const parts: Buffer[] = [Buffer.from('{"nodes":[')]

@@ -72,6 +72,7 @@ export const baremetalPolicy = {
   'baremetal:reservation:get': 'admin or service or system reader or project reader',
   'baremetal:reservation:create': 'member or service',
   'baremetal:reservation:create_for_others': OPERATORS,
+  'baremetal:reservation:update': 'admin or service or project member',
   'baremetal:reservation:delete': 'admin or service or project member',
 
   'baremetal:chassis:get': OPERATORS,

@@ -9,8 +9,7 @@ import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
-import { requireAllowed } from '../policy.ts'
-import type { BaremetalAction } from './policy.ts'
+import { type Action, requireAllowed } from '../policy.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
 
@@ -26,13 +25,13 @@ export class MetalRequest {
   readonly context: Context
   readonly caller: Caller
   readonly version: Version
-  readonly #action: BaremetalAction | null
+  readonly #action: Action | null
   /** Where this API is for the client: links begin with it. */
   readonly base: string
   readonly #raw: FastifyRequest
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, version: Version, action: BaremetalAction | null, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, version: Version, action: Action | null, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
     this.version = version
@@ -58,17 +57,25 @@ export class MetalRequest {
   }
 
   /** What the caller sees, and may do there: the route's action, unless the body says more exactly what it is about. */
-  access(actions: readonly BaremetalAction[] = this.#action === null ? [] : [this.#action]): Access {
+  access(actions: readonly Action[] = this.#action === null ? [] : [this.#action]): Access {
     const { context, caller } = this
     const view = { all: this.may('baremetal:node:list_all') ? 1 : 0, project: caller.project } as const
-    const permit = (node: Tenancy) => {
-      for (const action of actions) requireAllowed(context.policy, action, caller, node)
+    const permit = (whose: Tenancy) => {
+      for (const action of actions) requireAllowed(context.policy, action, caller, whose)
     }
     return { view, permit }
   }
 
-  may(action: BaremetalAction, node?: Tenancy): boolean {
-    return this.context.policy.allows(action, this.caller, node)
+  /** For whom something is made: those who may make it for others say for whom, and all others have their project. */
+  ownerOr(given: string | null, forOthers: Action): string | null {
+    if (this.may(forOthers)) return given
+    const { project } = this.caller
+    if (project === null || (given !== null && given !== project)) throw problem('forbidden', { action: forOthers })
+    return project
+  }
+
+  may(action: Action, whose?: Tenancy): boolean {
+    return this.context.policy.allows(action, this.caller, whose)
   }
 
   require(word: Word, what: string): void {

@@ -28,8 +28,10 @@ const RESOURCES: readonly (readonly [string, Word | null])[] = [
   ['portgroups', 'portgroups'],
   ['volume', 'volume'],
   ['conductors', 'conductors'],
+  ['allocations', 'allocations'],
   ['deploy_templates', 'deployTemplates'],
   ['shards', 'shards'],
+  ['reservations', 'reservations'],
 ]
 
 export function showV1({ base, has }: MetalRequest): Answer {

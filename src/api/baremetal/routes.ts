@@ -1,5 +1,14 @@
 // All of bare metal's URLs below /v1: who answers, under which permission, and from which version on.
 import {
+  deleteAllocationOfNode,
+  deleteOneAllocation,
+  listAllAllocations,
+  patchOneAllocation,
+  postAllocation,
+  showAllocation,
+  showAllocationOfNode,
+} from './allocations.ts'
+import {
   deleteOneChassis,
   listAllChassis,
   listChassisInDetail,
@@ -21,6 +30,14 @@ import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listP
 import { patchPort, postPort, showPort } from './ports.ts'
 import type { BaremetalAction } from './policy.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import {
+  deleteOneReservation,
+  listAllReservations,
+  patchReservation,
+  postReservation,
+  putReservation,
+  showReservation,
+} from './reservations.ts'
 import { showV1 } from './root.ts'
 import { emptyList, emptyListOfNode, listShards, showInventory, showVolume, showVolumeOfNode } from './shards.ts'
 import type { Word } from './versions.ts'
@@ -31,8 +48,8 @@ export interface Route {
   handle: Handle
   /** Nothing to permit: for whoever has a token. */
   action: BaremetalAction | null
-  /** May the caller? depends on the node that the request is about, so it is asked when that is found. */
-  onNode: boolean
+  /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
+  onFound: boolean
   /** The answer comes before a conductor has done the work. */
   isAccepted: boolean
   /** What the client's version must have; without it the path is not there. */
@@ -43,40 +60,40 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Methods = Partial<Record<Method, Route>>
 type Handles = Partial<Record<Method, readonly [Handle, BaremetalAction | null]>>
 
-const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState])
+const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
 
-const routesOf = (handles: Handles, onNode: boolean, needs?: Word): Methods =>
+const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods =>
   Object.fromEntries(
     Object.entries(handles).map(([method, [handle, action]]) => [
       method,
-      { handle, action, onNode, isAccepted: LATER.has(handle), ...(needs && { needs }) },
+      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }) },
     ]),
   )
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
-const onNode = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
+const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
 
 export const routes: Record<string, Methods> = {
   '': to({ GET: [showV1, null] }),
   '/nodes': {
     ...to({ GET: [listAllNodes, 'baremetal:node:list'] }),
-    ...onNode({ POST: [postNode, 'baremetal:node:create'] }),
+    ...onFound({ POST: [postNode, 'baremetal:node:create'] }),
   },
   '/nodes/detail': to({ GET: [listNodesInDetail, 'baremetal:node:list'] }),
-  '/nodes/validate': onNode({ GET: [showValidationOf, 'baremetal:node:validate'] }),
-  '/nodes/:ident': onNode({
+  '/nodes/validate': onFound({ GET: [showValidationOf, 'baremetal:node:validate'] }),
+  '/nodes/:ident': onFound({
     GET: [showNode, 'baremetal:node:get'],
     PATCH: [patchOneNode, 'baremetal:node:update'],
     DELETE: [deleteOneNode, 'baremetal:node:delete'],
   }),
-  '/nodes/:ident/states': onNode({ GET: [showStates, 'baremetal:node:get_states'] }),
-  '/nodes/:ident/states/provision': onNode({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
-  '/nodes/:ident/states/power': onNode({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
-  '/nodes/:ident/maintenance': onNode({
+  '/nodes/:ident/states': onFound({ GET: [showStates, 'baremetal:node:get_states'] }),
+  '/nodes/:ident/states/provision': onFound({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
+  '/nodes/:ident/states/power': onFound({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
+  '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
     DELETE: [deleteMaintenance, 'baremetal:node:clear_maintenance'],
   }),
-  '/nodes/:ident/validate': onNode({ GET: [showValidation, 'baremetal:node:validate'] }),
-  '/nodes/:ident/traits': onNode(
+  '/nodes/:ident/validate': onFound({ GET: [showValidation, 'baremetal:node:validate'] }),
+  '/nodes/:ident/traits': onFound(
     {
       GET: [listNodeTraits, 'baremetal:node:traits:list'],
       PUT: [putNodeTraits, 'baremetal:node:traits:set'],
@@ -84,52 +101,59 @@ export const routes: Record<string, Methods> = {
     },
     'traits',
   ),
-  '/nodes/:ident/traits/:trait': onNode(
+  '/nodes/:ident/traits/:trait': onFound(
     {
       PUT: [putNodeTrait, 'baremetal:node:traits:set'],
       DELETE: [deleteNodeTrait, 'baremetal:node:traits:delete'],
     },
     'traits',
   ),
-  '/nodes/:ident/management/boot_device': onNode({
+  '/nodes/:ident/management/boot_device': onFound({
     GET: [showBootDevice, 'baremetal:node:get_boot_device'],
     PUT: [putBootDevice, 'baremetal:node:set_boot_device'],
   }),
-  '/nodes/:ident/management/boot_device/supported': onNode({
+  '/nodes/:ident/management/boot_device/supported': onFound({
     GET: [showSupportedBootDevices, 'baremetal:node:get_boot_device'],
   }),
-  '/nodes/:ident/vifs': onNode(
+  '/nodes/:ident/vifs': onFound(
     { GET: [showVifs, 'baremetal:node:vif:list'], POST: [postVif, 'baremetal:node:vif:attach'] },
     'vifs',
   ),
-  '/nodes/:ident/vifs/:vif': onNode({ DELETE: [deleteVif, 'baremetal:node:vif:detach'] }, 'vifs'),
-  '/nodes/:ident/ports': onNode({ GET: [listPortsOfNode, 'baremetal:port:list'] }),
-  '/nodes/:ident/portgroups': onNode({ GET: [listPortgroupsOfNode, 'baremetal:portgroup:list'] }, 'nodePortgroups'),
-  '/nodes/:ident/bios': onNode({ GET: [emptyListOfNode('bios'), 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onNode({ GET: [emptyListOfNode('history'), 'baremetal:node:history:get'] }, 'history'),
-  '/nodes/:ident/inventory': onNode({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
-  '/nodes/:ident/volume': onNode({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
-  '/nodes/:ident/volume/connectors': onNode(
+  '/nodes/:ident/vifs/:vif': onFound({ DELETE: [deleteVif, 'baremetal:node:vif:detach'] }, 'vifs'),
+  '/nodes/:ident/ports': onFound({ GET: [listPortsOfNode, 'baremetal:port:list'] }),
+  '/nodes/:ident/portgroups': onFound({ GET: [listPortgroupsOfNode, 'baremetal:portgroup:list'] }, 'nodePortgroups'),
+  '/nodes/:ident/allocation': onFound(
+    {
+      GET: [showAllocationOfNode, 'baremetal:allocation:get'],
+      DELETE: [deleteAllocationOfNode, 'baremetal:allocation:delete'],
+    },
+    'allocations',
+  ),
+  '/nodes/:ident/bios': onFound({ GET: [emptyListOfNode('bios'), 'baremetal:node:bios:get'] }, 'bios'),
+  '/nodes/:ident/history': onFound({ GET: [emptyListOfNode('history'), 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
+  '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
+  '/nodes/:ident/volume/connectors': onFound(
     { GET: [emptyListOfNode('connectors'), 'baremetal:volume:list'] },
     'volume',
   ),
-  '/nodes/:ident/volume/targets': onNode({ GET: [emptyListOfNode('targets'), 'baremetal:volume:list'] }, 'volume'),
+  '/nodes/:ident/volume/targets': onFound({ GET: [emptyListOfNode('targets'), 'baremetal:volume:list'] }, 'volume'),
   '/ports': {
     ...to({ GET: [listAllPorts, 'baremetal:port:list'] }),
-    ...onNode({ POST: [postPort, 'baremetal:port:create'] }),
+    ...onFound({ POST: [postPort, 'baremetal:port:create'] }),
   },
   '/ports/detail': to({ GET: [listPortsInDetail, 'baremetal:port:list'] }),
-  '/ports/:uuid': onNode({
+  '/ports/:uuid': onFound({
     GET: [showPort, 'baremetal:port:get'],
     PATCH: [patchPort, 'baremetal:port:update'],
     DELETE: [deleteOnePort, 'baremetal:port:delete'],
   }),
   '/portgroups': {
     ...to({ GET: [listAllPortgroups, 'baremetal:portgroup:list'] }, 'portgroups'),
-    ...onNode({ POST: [postPortgroup, 'baremetal:portgroup:create'] }, 'portgroups'),
+    ...onFound({ POST: [postPortgroup, 'baremetal:portgroup:create'] }, 'portgroups'),
   },
   '/portgroups/detail': to({ GET: [listPortgroupsInDetail, 'baremetal:portgroup:list'] }, 'portgroups'),
-  '/portgroups/:ident': onNode(
+  '/portgroups/:ident': onFound(
     {
       GET: [showPortgroup, 'baremetal:portgroup:get'],
       PATCH: [patchPortgroup, 'baremetal:portgroup:update'],
@@ -137,7 +161,7 @@ export const routes: Record<string, Methods> = {
     },
     'portgroups',
   ),
-  '/portgroups/:ident/ports': onNode({ GET: [listPortsOfGroup, 'baremetal:port:list'] }, 'nodePortgroups'),
+  '/portgroups/:ident/ports': onFound({ GET: [listPortsOfGroup, 'baremetal:port:list'] }, 'nodePortgroups'),
   '/chassis': to({ GET: [listAllChassis, 'baremetal:chassis:get'], POST: [postChassis, 'baremetal:chassis:create'] }),
   '/chassis/detail': to({ GET: [listChassisInDetail, 'baremetal:chassis:get'] }),
   '/chassis/:uuid': to({
@@ -151,6 +175,37 @@ export const routes: Record<string, Methods> = {
   '/drivers/:name/properties': to({ GET: [showDriverProperties, 'baremetal:driver:get'] }),
   '/conductors': to({ GET: [listAllConductors, 'baremetal:conductor:get'] }, 'conductors'),
   '/conductors/:hostname': to({ GET: [showConductor, 'baremetal:conductor:get'] }, 'conductors'),
+  '/allocations': to(
+    {
+      GET: [listAllAllocations, 'baremetal:allocation:list'],
+      POST: [postAllocation, 'baremetal:allocation:create'],
+    },
+    'allocations',
+  ),
+  '/allocations/:ident': onFound(
+    {
+      GET: [showAllocation, 'baremetal:allocation:get'],
+      PATCH: [patchOneAllocation, 'baremetal:allocation:update'],
+      DELETE: [deleteOneAllocation, 'baremetal:allocation:delete'],
+    },
+    'allocations',
+  ),
+  '/reservations': to(
+    {
+      GET: [listAllReservations, 'baremetal:reservation:list'],
+      POST: [postReservation, 'baremetal:reservation:create'],
+    },
+    'reservations',
+  ),
+  '/reservations/:uuid': onFound(
+    {
+      GET: [showReservation, 'baremetal:reservation:get'],
+      PUT: [putReservation, 'baremetal:reservation:update'],
+      PATCH: [patchReservation, 'baremetal:reservation:update'],
+      DELETE: [deleteOneReservation, 'baremetal:reservation:delete'],
+    },
+    'reservations',
+  ),
   '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
   '/volume/connectors': to({ GET: [emptyList('connectors'), 'baremetal:volume:list'] }, 'volume'),
   '/volume/targets': to({ GET: [emptyList('targets'), 'baremetal:volume:list'] }, 'volume'),

@@ -46,10 +46,13 @@ const SINCE = {
   conductors: 49, // /v1/conductors, field and filter
   owner: 50, // field and filter
   description: 51, // field and filter
-  allocations: 52, // the field allocation_uuid
+  allocations: 52, // /v1/allocations, the field allocation_uuid
   smartnic: 53, // is_smartnic of ports
   deployTemplates: 55, // /v1/deploy_templates
   jsonConfigdrive: 56, // a configdrive may be an object
+  allocationPatch: 57, // PATCH of an allocation
+  allocationBackfill: 58, // an allocation for a node that is deployed
+  allocationOwner: 60, // field and filter
   retired: 61, // fields and filter
   lessee: 65, // field and filter, ?project=
   networkData: 66, // the field
@@ -60,7 +63,10 @@ const SINCE = {
   history: 78, // /history
   inventory: 81, // /inventory
   shards: 82, // /v1/shards, field and filters
-  traitsInAnswer: 83, // ours: PUT of all traits answers with them, and reservations
+  traitsInAnswer: 83, // ours: PUT of all traits answers with them
+  reservations: 83, // ours: /v1/reservations, reservation_uuid with deploy, field and filter
+  associationInRows: 83, // ours: allocation_uuid and reservation_uuid in short rows
+  allocationTimes: 83, // ours: expires_at and wait_until of an allocation
 } as const
 
 export type Word = keyof typeof SINCE

@@ -16,7 +16,9 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
+  metal_not_found: 404,
   method_not_allowed: 405,
+  node_refuses: 409,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -49,8 +51,17 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     app.get('/metrics', async (_request, reply) =>
       reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
+    void app.register(below(context, authenticate), { prefix: PREFIX })
+    done()
+  }
+}
+
+function below(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     for (const [path, methods] of Object.entries(routes)) {
-      app.all(`${PREFIX}${path}`, async (request, reply) => {
+      app.all(path, async (request, reply) => {
         const caller = authenticate(request)
         if (!caller) throw problem('unauthorized', {})
         const route = methods[request.method as keyof typeof methods]
@@ -58,9 +69,12 @@ export function operator(context: Context, authenticate: (request: FastifyReques
           void reply.header('allow', Object.keys(methods).join(', '))
           throw problem('method_not_allowed', {})
         }
-        requireAllowed(context.policy, route.action, caller)
-        const own = audited(context, request, { caller, action: route.action })
-        return reply.send(await route.handle(own, request))
+        // No name holds one, and PostgreSQL would choke on it.
+        if (request.url.includes('%00')) throw problem('malformed_request', { reason: 'the URL holds NUL' })
+        const { action, status } = route
+        if (!route.onFound) requireAllowed(context.policy, action, caller)
+        const own = audited(context, request, { caller, action, isAccepted: status === 202 })
+        return reply.code(status).send(await route.handle(own, request, caller))
       })
     }
     done()

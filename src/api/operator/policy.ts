@@ -7,6 +7,7 @@ export const operatorPolicy = {
   'holdfast:clock:set': 'admin',
   'holdfast:explain:allocation_candidates': 'admin',
   'holdfast:explain:allocation': 'admin or service or project reader',
+  'holdfast:allocation:retry': 'admin or service or project member',
   'holdfast:explain:lease': 'admin or service or project reader',
 }
 

@@ -2,23 +2,44 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { checkEverything } from '../../fsck.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { MetalRequest } from '../baremetal/request.ts'
+import { NEWEST } from '../baremetal/versions.ts'
+import { explainAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
 import { explainCandidates } from './explain.ts'
 import type { OperatorAction } from './policy.ts'
 
 export interface Route {
-  handle: (context: Context, request: FastifyRequest) => Promise<object>
+  handle: (context: Context, request: FastifyRequest, caller: Caller) => Promise<object>
   action: OperatorAction
+  /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
+  onFound: boolean
+  status: 200 | 202
 }
 
 type Method = 'GET' | 'POST'
 
+const to = (handle: Route['handle'], action: OperatorAction): Route => ({ handle, action, onFound: false, status: 200 })
+
+/** One about bare metal, in its newest words. */
+const metal = (
+  handle: (request: MetalRequest) => Promise<object>,
+  action: OperatorAction,
+  status: Route['status'] = 200,
+): Route => ({
+  handle: (context, raw, caller) => handle(new MetalRequest(context, caller, NEWEST, action, raw)),
+  action,
+  onFound: true,
+  status,
+})
+
 export const routes: Record<string, Partial<Record<Method, Route>>> = {
-  '/fsck': { GET: { handle: showFsck, action: 'holdfast:fsck' } },
-  '/audit': { GET: { handle: listEntries, action: 'holdfast:audit:list' } },
-  '/explain/allocation_candidates': {
-    GET: { handle: explainCandidates, action: 'holdfast:explain:allocation_candidates' },
-  },
+  '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
+  '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
+  '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
+  '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
+  '/allocations/:ident/retry': { POST: metal(postRetry, 'holdfast:allocation:retry', 202) },
 }
 
 async function showFsck({ store }: Context): Promise<object> {

@@ -35,3 +35,13 @@ export function* dealt(pack: Int32Array, random: Random): Generator<number, void
     yield card
   }
 }
+
+/** The numbers below `count`, shuffled, without writing down more than were moved: for taking a few of very many. */
+export function* dealtPlaces(count: number, random: Random): Generator<number, void, void> {
+  const moved = new Map<number, number>()
+  for (let i = 0; i < count; i++) {
+    const j = i + Math.floor(random() * (count - i))
+    yield moved.get(j) ?? j
+    moved.set(j, moved.get(i) ?? i)
+  }
+}

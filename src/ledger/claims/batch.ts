@@ -7,10 +7,25 @@ import { note, runAll, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
 import { type ClaimRequest, consumersOf } from './claim.ts'
 import { decide } from './decide.ts'
+import { lapsedConsumers } from './lapsed.ts'
 import * as sql from './statements.ts'
 
 /** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
 export function* claimBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
+  const verdicts = yield* decideBatch(requests, now)
+  const short = requests.filter((_, i) => verdicts[i]?.kind === 'claim_exceeds_capacity')
+  if (short.length === 0) return verdicts
+  // Only whoever lacks room asks for it: all others needn't know that consumers may have an end.
+  const lapsed = yield* lapsedConsumers(namesIn(short).providers, now)
+  if (lapsed.length === 0) return verdicts
+  const releases = lapsed.map(
+    ({ uuid, managed_by }) => ({ kind: 'release', consumer: uuid, owner: managed_by }) as const,
+  )
+  const again = (yield* decideBatch([...releases, ...short], now)).slice(releases.length)
+  return requests.map((request, i) => (short.includes(request) ? again[short.indexOf(request)]! : verdicts[i]!))
+}
+
+function* decideBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
   const book = yield* openBook(requests)
   const verdicts = requests.map(request => decide(book, request))
   yield* closeBook(book, now)

@@ -44,3 +44,6 @@ create trigger audit_entries_stay
   for each row execute function audit_refuse();
 create trigger audit_entries_are_sealed_first
   before delete on audit for each row when (old.seal_id is null) execute function audit_refuse();
+
+-- So that what a conductor does about an allocation names the request that asked for it.
+alter table allocations add column request_id text collate "C";

@@ -43,3 +43,6 @@ create trigger audit_entries_are_sealed_first before delete on audit when old.se
 begin
   select raise(abort, 'an entry of the audit can not be deleted before it is sealed');
 end;
+
+-- So that what a conductor does about an allocation names the request that asked for it.
+alter table allocations add column request_id text;

@@ -57,6 +57,7 @@ export interface LedgerTables {
     type: string | null
     generation: number
     managed_by: string | null
+    expires_at: number | null
     created_at: number
     updated_at: number | null
   }

@@ -21,6 +21,39 @@ export interface MetalTables {
     heartbeat_at: number
   }
   nodes: NodeTable
+  allocations: {
+    id: Generated<number>
+    uuid: string
+    name: string | null
+    node_id: number | null
+    resource_class: string
+    traits: string
+    candidate_nodes: string
+    extra: string
+    owner: string | null
+    project_id: string
+    user_id: string
+    state: 'allocating' | 'active' | 'error'
+    last_error: string | null
+    reasons: string | null
+    conductor_affinity: string
+    wait_until: number | null
+    expires_at: number | null
+    created_at: number
+    updated_at: number | null
+    /** The request that asked for it. */
+    request_id: string | null
+  }
+  reservations: {
+    id: Generated<number>
+    uuid: string
+    node_id: number
+    instance_uuid: string
+    owner: string | null
+    expires_at: number
+    created_at: number
+    updated_at: number | null
+  }
   ports: {
     id: Generated<number>
     uuid: string

@@ -1,0 +1,248 @@
+// /v1/allocations
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { limits } from '../../limits.ts'
+import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocation-list.ts'
+import * as allocations from '../../metal/allocations.ts'
+import { type Access, seeing } from '../../metal/access.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
+import { findNode } from '../../metal/nodes.ts'
+import { requireTraitNames } from '../../metal/traits.ts'
+import { Problem, problem } from '../../problem.ts'
+import { futureInstant } from '../instants.ts'
+import { asText, isDocument, isText, isUuid, members } from './collection.ts'
+import { linksTo, shownTime } from './links.ts'
+import { nodeIdent } from './nodes.ts'
+import { nextLink, PAGING, parsePaging } from './paging.ts'
+import type { Answer, MetalRequest } from './request.ts'
+import type { Has, Word } from './versions.ts'
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+/** The fields that not every version has. */
+const SINCE: Record<string, Word> = {
+  node: 'allocationBackfill',
+  owner: 'allocationOwner',
+  expires_at: 'allocationTimes',
+  wait_until: 'allocationTimes',
+}
+
+export function shownAllocation(row: allocations.Allocation, base: string, has: Has): Json {
+  const all: Json = {
+    uuid: row.uuid,
+    name: row.name,
+    node_uuid: row.node_uuid,
+    resource_class: row.resource_class,
+    state: row.state,
+    last_error: row.last_error,
+    traits: JSON.parse(row.traits) as unknown,
+    candidate_nodes: JSON.parse(row.candidate_nodes) as unknown,
+    extra: JSON.parse(row.extra) as unknown,
+    owner: row.owner,
+    expires_at: shownTime(row.expires_at),
+    wait_until: shownTime(row.wait_until),
+    created_at: shownTime(row.created_at),
+    updated_at: shownTime(row.updated_at),
+    links: linksTo(base, `allocations/${row.uuid}`),
+  }
+  for (const [name, word] of Object.entries(SINCE)) if (!has[word]) delete all[name]
+  return all
+}
+
+const FIELDS = new Set([
+  'uuid',
+  'name',
+  'node_uuid',
+  'resource_class',
+  'state',
+  'last_error',
+  'traits',
+  'candidate_nodes',
+  'extra',
+  'owner',
+  'expires_at',
+  'wait_until',
+  'created_at',
+  'updated_at',
+  'links',
+])
+
+function chosenFields(request: MetalRequest, given: string | undefined): (all: Json) => Json {
+  if (given === undefined) return all => all
+  const names = new Set(given.split(',').map(name => name.trim()))
+  for (const name of names) {
+    if (!FIELDS.has(name)) throw refuse(`Field(s) "${name.slice(0, 100)}" are not valid`)
+    requireMember(request, name)
+  }
+  names.add('links')
+  return all => Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
+}
+
+function requireMember(request: MetalRequest, name: string): void {
+  const word = SINCE[name]
+  if (word) request.require(word, `The field ${name}`)
+}
+
+const isList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every(item => typeof item === 'string')
+
+const NAME = /^[A-Za-z0-9._~-]{1,255}$/
+const isName = (value: unknown) => typeof value === 'string' && NAME.test(value)
+const isTime = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+
+const CHECKS = {
+  uuid: isUuid,
+  name: isName,
+  resource_class: (value: unknown) => isText(80)(value) && value !== '',
+  traits: (value: unknown) => isList(value) && value.length <= limits.allocationTraitsMax,
+  candidate_nodes: (value: unknown) => isList(value) && value.length <= limits.candidateNodesMax,
+  extra: isDocument,
+  owner: isText(),
+  node: isText(),
+  expires_at: isTime,
+  wait_until: isTime,
+}
+
+function requestOf(request: MetalRequest): allocations.AllocationRequest {
+  const { context, now } = request
+  const body = members(request.object(), CHECKS)
+  for (const name of Object.keys(body)) requireMember(request, name)
+  const traits = [...new Set((body['traits'] as string[] | undefined) ?? [])]
+  requireTraitNames(traits)
+  const time = (name: string) => (body[name] === undefined ? null : futureInstant(name, body[name], now))
+  const node = asText(body['node'])
+  const resourceClass = asText(body['resource_class'])
+  const candidates = (body['candidate_nodes'] as string[] | undefined) ?? null
+  if (resourceClass === null && node === null)
+    throw refuse("Invalid input for field/attribute resource_class: 'resource_class' is mandatory.")
+  if (node !== null && candidates !== null) throw refuse('candidate_nodes can not be used together with node.')
+  return {
+    uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
+    name: asText(body['name']),
+    resourceClass,
+    traits,
+    candidates: candidates?.length ? candidates : null,
+    node,
+    extra: (body['extra'] as Json | undefined) ?? {},
+    owner: request.ownerOr(asText(body['owner']), 'baremetal:allocation:create_for_others'),
+    waitUntil: time('wait_until'),
+    expiresAt: time('expires_at'),
+    requestId: request.id,
+  }
+}
+
+export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): allocations.Routing => ({
+  takeOverMs: context.config.takeOverMs,
+  seed: context.clock.newSeed(),
+})
+
+export async function postAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, base, has, principal, now } = request
+  const wanted = requestOf(request)
+  const routing = routingOf(request)
+  const row = await context.store.write(() =>
+    allocations.createAllocation(wanted, request.access(), principal, routing, now),
+  )
+  context.bell.ring()
+  return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
+}
+
+const LIST_PARAMETERS = new Set([...PAGING, 'fields', 'node', 'resource_class', 'state', 'owner'])
+
+export async function listAllAllocations(request: MetalRequest): Promise<Answer> {
+  const { context, base, has } = request
+  const given = request.parameters(LIST_PARAMETERS)
+  if (given.has('owner')) request.require('allocationOwner', 'The filter owner')
+  const paging = parsePaging(given, SORT_KEYS)
+  const choose = chosenFields(request, given.get('fields'))
+  const filter = filterOf(given)
+  const rows = await context.store.read(function* () {
+    const node = given.get('node')
+    const node_uuid = node === undefined ? null : yield* nodeUuid(node, request.access())
+    return yield* listAllocations({ ...filter, node_uuid }, paging, request.access())
+  })
+  const page = rows.slice(0, paging.limit)
+  const body: Json = { allocations: page.map(row => choose(shownAllocation(row, base, has))) }
+  if (rows.length > page.length) body['next'] = nextLink(request, 'allocations', paging.limit, page.at(-1)!.uuid)
+  return { status: 200, body }
+}
+
+function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'node_uuid'> {
+  const [state = null, resource_class = null, owner = null] = ['state', 'resource_class', 'owner'].map(name =>
+    given.get(name),
+  )
+  if (state !== null && !allocations.STATES.has(state)) throw refuse(`Invalid state: ${state.slice(0, 100)}.`)
+  if (resource_class !== null && !CHECKS.resource_class(resource_class)) throw refuse('Invalid resource_class.')
+  return { state, resource_class, owner }
+}
+
+/** In a filter, a node that isn't there is the client's mistake. */
+export function* nodeUuid(ident: string, access: Access) {
+  try {
+    return (yield* findNode(ident, seeing(access))).uuid
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'metal_not_found')
+      throw refuse(`Node ${ident.slice(0, 300)} could not be found.`)
+    throw error
+  }
+}
+
+const SHOW_PARAMETERS = new Set(['fields'])
+
+export async function showAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, base, has } = request
+  const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
+  const row = await context.store.read(() => allocations.findAllocation(request.param('ident'), request.access()))
+  return { status: 200, body: choose(shownAllocation(row, base, has)) }
+}
+
+const PATCHABLE = new Set(['name', 'extra', 'expires_at'])
+
+export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, base, has, now } = request
+  if (!has.allocationPatch) throw problem('method_not_allowed', {})
+  const patches = parsePatches(request.json())
+  for (const { path } of patches) {
+    if (!PATCHABLE.has(path[0])) {
+      throw refuse(
+        `Cannot patch /${path.join('/').slice(0, 200)}. Only the following can be updated: ${[...PATCHABLE].join(', ')}`,
+      )
+    }
+    requireMember(request, path[0])
+  }
+  const isTimed = patches.some(({ path }) => path[0] === 'expires_at')
+  const change = (present: allocations.Allocation): allocations.AllocationPatch => {
+    const document = { name: present.name, extra: JSON.parse(present.extra) as Json, expires_at: null }
+    const after = members(applyPatches(document, patches), { name: isName, extra: isDocument, expires_at: isTime })
+    const expiry = after['expires_at']
+    return {
+      name: asText(after['name']),
+      extra: (after['extra'] as Json | undefined) ?? {},
+      expiresAt: !isTimed ? present.expires_at : expiry === undefined ? null : futureInstant('expires_at', expiry, now),
+    }
+  }
+  const row = await context.store.write(() =>
+    allocations.patchAllocation(request.param('ident'), request.access(), change, now),
+  )
+  if (isTimed) context.bell.ring()
+  return { status: 200, body: shownAllocation(row, base, has) }
+}
+
+export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  await context.store.write(() => allocations.deleteAllocation(request.param('ident'), request.access(), now))
+  return { status: 204 }
+}
+
+export async function showAllocationOfNode(request: MetalRequest): Promise<Answer> {
+  const { context, base, has } = request
+  const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
+  const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.access()))
+  return { status: 200, body: choose(shownAllocation(row, base, has)) }
+}
+
+export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  await context.store.write(() => allocations.deleteAllocationOfNode(nodeIdent(request), request.access(), now))
+  return { status: 204 }
+}

@@ -1,0 +1,124 @@
+// /v1/reservations: nodes held for a while.
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { limits } from '../../limits.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { parsePatches } from '../../metal/json-patch.ts'
+import * as reservations from '../../metal/reservations.ts'
+import { problem } from '../../problem.ts'
+import { futureInstant } from '../instants.ts'
+import { nodeUuid } from './allocations.ts'
+import { asText, isText, isUuid, members } from './collection.ts'
+import { linksTo, shownTime } from './links.ts'
+import { nextLink, PAGING, parsePaging } from './paging.ts'
+import type { Answer, MetalRequest } from './request.ts'
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+const shown = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
+  uuid: row.uuid,
+  node_uuid: row.node_uuid,
+  instance_uuid: row.instance_uuid,
+  owner: row.owner,
+  expires_at: shownTime(row.expires_at),
+  created_at: shownTime(row.created_at),
+  updated_at: shownTime(row.updated_at),
+  links: linksTo(base, `reservations/${row.uuid}`),
+})
+
+const isTime = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+const isNodeList = (value: unknown) =>
+  isText()(value) || (Array.isArray(value) && value.length <= limits.reservationNodesMax && value.every(isText()))
+const CHECKS = { uuid: isUuid, instance_uuid: isUuid, node_uuid: isNodeList, owner: isText(), expires_at: isTime }
+
+/** When a hold ends, as far as one may wish for it. */
+function expiryOf(request: MetalRequest, given: unknown): number {
+  const { context, now } = request
+  const { reservationMs, reservationMaxMs } = context.config
+  if (given === undefined) return now + reservationMs
+  const at = futureInstant('expires_at', given, now)
+  if (at > now + reservationMaxMs) {
+    throw refuse(`Invalid value for expires_at: a reservation lasts at most ${reservationMaxMs / 1_000} seconds.`)
+  }
+  return at
+}
+
+export async function postReservation(request: MetalRequest): Promise<Answer> {
+  const { context, principal, now } = request
+  const body = members(request.object(), CHECKS)
+  if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
+  const nodes = [body['node_uuid'] ?? []].flat() as string[]
+  if (nodes.length === 0) throw refuse("Invalid input: 'node_uuid' is a list of at least one node.")
+  const wanted = {
+    uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
+    instance: canonicalUuid(body['instance_uuid'] as string)!,
+    nodes,
+    owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
+    expiresAt: expiryOf(request, body['expires_at']),
+  }
+  const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
+  // Whoever ends lapsed holds has to know of this one.
+  context.bell.ring()
+  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
+}
+
+const LIST_PARAMETERS = new Set([...PAGING, 'node', 'instance_uuid', 'owner'])
+
+export async function listAllReservations(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const access = request.access()
+  const given = request.parameters(LIST_PARAMETERS)
+  const paging = parsePaging(given, ['id', 'created_at'])
+  const instance = given.get('instance_uuid')
+  const instance_uuid = instance === undefined ? null : canonicalUuid(instance)
+  if (instance !== undefined && instance_uuid === null) throw refuse('Expected a UUID for instance_uuid.')
+  const rows = await context.store.read(function* () {
+    const node = given.get('node')
+    const node_uuid = node === undefined ? null : yield* nodeUuid(node, access)
+    const filter = { node_uuid, instance_uuid, owner: given.get('owner') ?? null }
+    return yield* reservations.listReservations(filter, paging, access, now)
+  })
+  const page = rows.slice(0, paging.limit)
+  const body: Json = { reservations: page.map(row => shown(row, request)) }
+  if (rows.length > page.length) body['next'] = nextLink(request, 'reservations', paging.limit, page.at(-1)!.uuid)
+  return { status: 200, body }
+}
+
+function uuidOf(request: MetalRequest): string {
+  const uuid = canonicalUuid(request.param('uuid'))
+  if (uuid === null) throw problem('metal_not_found', { what: 'Reservation', name: request.param('uuid') })
+  return uuid
+}
+
+export async function showReservation(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
+  return { status: 200, body: { reservation: shown(row, request) } }
+}
+
+export async function putReservation(request: MetalRequest): Promise<Answer> {
+  return renew(request, members(request.object(), { expires_at: isTime })['expires_at'])
+}
+
+export async function patchReservation(request: MetalRequest): Promise<Answer> {
+  const patches = parsePatches(request.json())
+  const wrong = patches.find(({ op, path }) => path.join('/') !== 'expires_at' || op === 'remove')
+  if (wrong) throw refuse(`Cannot patch /${wrong.path.join('/').slice(0, 200)}. Only expires_at can be set.`)
+  return renew(request, patches.at(-1)?.value)
+}
+
+/** Without a time, the hold goes on for as long as a new one would. */
+async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
+  const { context, now } = request
+  const expiresAt = expiryOf(request, given ?? undefined)
+  const row = await context.store.write(() =>
+    reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
+  )
+  context.bell.ring()
+  return { status: 200, body: { reservation: shown(row, request) } }
+}
+
+export async function deleteOneReservation(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  await context.store.write(() => reservations.deleteReservation(uuidOf(request), request.access(), now))
+  return { status: 204 }
+}

@@ -1,0 +1,76 @@
+// What a process keeps in memory to search in: the ledger's table and the fleet. Loaded at the start, changed with each
+// commit before the client is answered, and on PostgreSQL kept up with what other processes do.
+import type { Logger } from 'pino'
+import { Mirror } from './ledger/mirror.ts'
+import { Fleet } from './metal/fleet.ts'
+import type { Change } from './store/change.ts'
+import { Feed } from './store/feed.ts'
+import { PostgresStore } from './store/postgres.ts'
+import type { Store } from './store/store.ts'
+
+export interface MemoryOptions {
+  store: Store
+  database: string
+  log: Logger
+  /** How far behind other processes it was. */
+  lagged: (seconds: number) => void
+}
+
+export class Memory {
+  readonly mirror: Mirror
+  readonly fleet: Fleet
+  readonly #options: MemoryOptions
+  #feed: Feed | null = null
+  #watcher: (providers: readonly number[]) => void = () => {}
+
+  constructor(options: MemoryOptions) {
+    const { store, log } = options
+    this.#options = options
+    this.mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
+    this.fleet = new Fleet(store)
+  }
+
+  async start(): Promise<void> {
+    const { store, database, log, lagged } = this.#options
+    store.onCommit(changes => this.#absorb(changes))
+    if (!(store instanceof PostgresStore)) return this.#load()
+    this.#feed = new Feed(store, database, {
+      load: () => this.#load(),
+      refresh: providers => this.#refresh([...providers]),
+      lagged,
+      failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
+    })
+    await this.#feed.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#feed?.stop()
+  }
+
+  /** Is told which providers changed, here or elsewhere, once memory knows. */
+  watch(watcher: (providers: readonly number[]) => void): void {
+    this.#watcher = watcher
+  }
+
+  /** Resolves when memory has everything that is committed now. */
+  async catchUp(): Promise<void> {
+    await this.#feed?.catchUp()
+  }
+
+  async #load(): Promise<void> {
+    await Promise.all([this.mirror.load(), this.fleet.load()])
+  }
+
+  async #refresh(providers: readonly number[]): Promise<void> {
+    await Promise.all([this.mirror.refresh(providers), this.fleet.refresh(providers)])
+    this.#watcher(providers)
+  }
+
+  #absorb(changes: readonly Change[]): void | Promise<void> {
+    this.fleet.absorb(changes)
+    const reading = this.mirror.absorb(changes)
+    const tell = () => this.#watcher(changes.map(change => change.provider))
+    if (!reading) return tell()
+    return reading.then(tell)
+  }
+}

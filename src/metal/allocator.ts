@@ -1,0 +1,158 @@
+// Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
+import type { Logger } from 'pino'
+import { recordAll } from '../audit/record.ts'
+import type { Witness } from '../audit/witness.ts'
+import type { Clock } from '../clock.ts'
+import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
+import { limits } from '../limits.ts'
+import { StoreConflict } from '../store/failure.ts'
+import type { Store } from '../store/store.ts'
+import type { Write } from '../store/transaction.ts'
+import type { Outcome } from '../audit/entry.ts'
+import * as writes from './allocating.ts'
+import { type AllocationRow, wishOf } from './allocations.ts'
+import type { FleetNode } from './fleet.ts'
+import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
+import { sentenceOf, whyNot } from './why-not.ts'
+
+export interface AllocatorOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  supply: Supply
+  /** Resolves when memory has everything that is committed now. */
+  catchUp: () => Promise<void>
+  /** The affinity under which this conductor works now. */
+  affinity: () => string
+  witness: Witness
+}
+
+interface Pair {
+  row: AllocationRow
+  node: FleetNode
+}
+
+interface Job {
+  row: AllocationRow
+  wish: Wish
+}
+
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row) })
+
+export class Allocator {
+  readonly #options: AllocatorOptions
+  #waiting = 0
+
+  constructor(options: AllocatorOptions) {
+    this.#options = options
+  }
+
+  /** Whether a node that is freed would find takers here. */
+  get hasWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
+  /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
+  async run(): Promise<number | null> {
+    const { store, clock, affinity } = this.#options
+    const self = affinity()
+    const { own, others, held } = await store.read(() => writes.allocationsAtWork(self, clock.now()))
+    if (own.length === 0) {
+      this.#waiting = 0
+      return null
+    }
+    const [mine, theirs] = [own.map(jobOf), others.map(jobOf)]
+    const tried = new Set<string>()
+    let left = await this.#assignAll(mine, theirs, tried, self)
+    if (left.length > 0) {
+      await this.#options.catchUp()
+      left = await this.#assignAll(left, theirs, tried, self)
+    }
+    const now = clock.now()
+    const [over, waiting] = [left.filter(job => !isWaiting(job, now)), left.filter(job => isWaiting(job, now))]
+    await this.#giveUp(over, held, self)
+    this.#waiting = waiting.length
+    return waiting.length === 0 ? null : Math.min(...waiting.map(({ row }) => row.wait_until!)) - now
+  }
+
+  /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
+  async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
+    const { supply, clock } = this.#options
+    const random: Random = seeded(clock.newSeed())
+    let left = [...mine]
+    for (;;) {
+      const inOrder = [...left, ...theirs].map(job => job.wish).sort((a, b) => a.id - b.id)
+      const proposed = propose(supply, inOrder, tried, random)
+      const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
+      if (batch.length === 0) return left
+      const outcomes = await this.#assign(batch, proposed, self)
+      for (const [i, { wish }] of batch.entries()) {
+        if (outcomes[i] === 'lost') tried.add(attemptKey(wish, proposed.get(wish)!))
+      }
+      const done = new Set(batch.filter((_, i) => outcomes[i] !== 'lost'))
+      left = left.filter(job => !done.has(job))
+      await this.#lookAgain(batch.filter(job => !done.has(job)).map(({ wish }) => proposed.get(wish)!.provider_id))
+    }
+  }
+
+  async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
+    const { store } = this.#options
+    const pairs = batch.map(({ row, wish }) => ({ row, node: proposed.get(wish)! }))
+    try {
+      return await store.write(() => this.#assigned(pairs, self))
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
+      // Someone fights for one of them again and again; the others needn't wait for that.
+      const outcomes: writes.Outcome[] = []
+      for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self))))
+      return outcomes
+    }
+  }
+
+  *#assigned(pairs: readonly Pair[], self: string): Write<writes.Outcome[]> {
+    const { clock } = this.#options
+    const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id }))
+    const outcomes = yield* writes.assign(picks, self, clock.now())
+    yield* this.#recorded(
+      pairs.filter((_, i) => outcomes[i] === 'granted'),
+      'done',
+    )
+    return outcomes
+  }
+
+  *#recorded(pairs: readonly { row: AllocationRow; node: FleetNode | null }[], outcome: Outcome): Write<void> {
+    const { witness } = this.#options
+    if (witness === null) return
+    const entries = pairs.map(({ row, node }) => ({
+      entry: witness({ action: 'allocate', outcome, request: row.request_id }),
+      subjects: [{ kind: 'allocation', id: row.uuid }, ...(node ? [{ kind: 'node', id: node.uuid }] : [])],
+    }))
+    yield* recordAll(entries)
+  }
+
+  /** Memory was wrong about these nodes. */
+  async #lookAgain(providers: readonly number[]): Promise<void> {
+    if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
+  }
+
+  async #giveUp(jobs: readonly Job[], held: ReadonlySet<number>, self: string): Promise<void> {
+    const { store, clock, supply } = this.#options
+    for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
+      const now = clock.now()
+      const some = jobs.slice(first, first + limits.allocationBatchMax)
+      const verdicts = some.map(({ row, wish }) => {
+        const reasons = whyNot(supply, wish, held, now)
+        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
+      })
+      await store.write(() => this.#failed(some, verdicts, self, now))
+    }
+  }
+
+  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<void> {
+    const failed = yield* writes.failAllocations(verdicts, self, now)
+    const pairs = jobs.filter(({ row }) => failed.has(row.id)).map(({ row }) => ({ row, node: null }))
+    yield* this.#recorded(pairs, 'failed')
+  }
+}
+
+const isWaiting = ({ row }: Job, now: number): boolean => row.wait_until !== null && row.wait_until > now

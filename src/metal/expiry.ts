@@ -1,0 +1,95 @@
+// Ends what has lapsed: holds at once, allocations when their node can be given back, torn down first if it is in use.
+import { sql } from 'kysely'
+import { recorded } from '../audit/record.ts'
+import type { Witness } from '../audit/witness.ts'
+import type { Clock } from '../clock.ts'
+import { releaseLapsed } from '../ledger/managed.ts'
+import { limits } from '../limits.ts'
+import { Problem } from '../problem.ts'
+import type { Bell } from '../store/bell.ts'
+import { query } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import { all, type Read, together, type Write } from '../store/transaction.ts'
+import { EVERYTHING } from './access.ts'
+import { type Allocation, endAllocation, selectAllocations } from './allocations.ts'
+import type { Drivers } from './drivers/registry.ts'
+import { lockNodeById, OWNER } from './nodes.ts'
+import { NOBODY } from './offer.ts'
+import { type State, transitionFor } from './states.ts'
+import { startVerb } from './transitions.ts'
+
+const lapsed = query((db, a: { now: number; limit: number }) =>
+  selectAllocations(db)
+    .where('a.expires_at', '<=', a.now)
+    // One that is on its way is looked at again when it has arrived.
+    .where('n.transition', 'is', null)
+    .orderBy('a.expires_at')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
+const allocationNow = query((db, a: { id: number; now: number }) =>
+  selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),
+)
+const nextAllocation = query((db, a: { now: number }) =>
+  db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
+)
+const nextHold = query((db, a: { now: number }) =>
+  db.selectFrom('consumers').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
+)
+
+export interface ExpiryOptions {
+  store: Store
+  clock: Clock
+  drivers: Drivers
+  bell: Bell
+  witness: Witness
+}
+
+/** Does what is due; in how many milliseconds the next thing lapses. */
+export async function endLapsed({ store, clock, drivers, bell, witness }: ExpiryOptions): Promise<number | null> {
+  const limit = limits.expiryBatchMax
+  const expired = <T>(work: Write<T>) => recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
+  while ((await store.write(() => expired(releaseLapsed(OWNER, limit, clock.now())))) === limit);
+  const due = await store.read(() => all(lapsed({ now: clock.now(), limit })))
+  let [postponed, started] = [0, 0]
+  for (const { id } of due) {
+    const outcome = await store.write(() => expired(endOne(id, drivers, clock.now())))
+    if (outcome === 'started') started++
+    if (outcome === 'postponed') postponed++
+  }
+  if (started > 0) bell.ring()
+  if (due.length === limit && postponed < limit) return 0
+  if (postponed > 0) return limits.expiryRetryMs
+  const next = await store.read(() => nextExpiry(clock.now()))
+  return next === null ? null : next - clock.now()
+}
+
+function* nextExpiry(now: number): Read<number | null> {
+  const [[allocation], [hold]] = yield* together(nextAllocation({ now }), nextHold({ now }))
+  const times = [allocation?.expires_at, hold?.expires_at].filter(time => time !== undefined && time !== null)
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+/** Ends the allocation, or begins to: a machine in use is torn down, and that ends it. */
+function* endOne(id: number, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
+  const [found] = yield* all(allocationNow({ id, now }))
+  if (!found) return 'ended'
+  try {
+    return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, now)
+  } catch (error) {
+    // Protected, in maintenance, just being worked on: it stays until that is over.
+    if (error instanceof Problem) return 'postponed'
+    throw error
+  }
+}
+
+function* endNow(found: Allocation, now: number): Write<'ended'> {
+  yield* endAllocation(found, now)
+  return 'ended'
+}
+
+function* tearDown(found: Allocation, drivers: Drivers, now: number): Write<boolean> {
+  const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
+  if (!node || !transitionFor('deleted', node.provision_state as State)) return false
+  const order = { verb: 'deleted', word: 'deleted', args: {}, reservation: null, who: NOBODY } as const
+  return yield* startVerb(node.uuid, EVERYTHING, order, drivers, now)
+}

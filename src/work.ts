@@ -1,0 +1,96 @@
+// What works behind the APIs: the conductor with its nodes, and the duties of each room.
+import { hostname } from 'node:os'
+import { auditDuty } from './audit/duty.ts'
+import type { Context } from './context.ts'
+import { Duty } from './duty.ts'
+import { limits } from './limits.ts'
+import type { Memory } from './memory.ts'
+import { takeOverAllocations } from './metal/allocating.ts'
+import { Allocator } from './metal/allocator.ts'
+import { Conductor } from './metal/conductor.ts'
+import { endLapsed } from './metal/expiry.ts'
+import { hasRoom } from './metal/matching.ts'
+import { isOpen } from './metal/fleet.ts'
+
+export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'> & { memory: Memory }
+
+export interface Work {
+  hostname: string
+  stop(): Promise<void>
+}
+
+export async function startWork(place: Workplace): Promise<Work> {
+  const { config, store, log, drivers, bell, clock } = place
+  const conductor = new Conductor({
+    store,
+    clock,
+    log,
+    drivers,
+    rules: config.inspectionRules,
+    hostname: config.conductorName ?? hostname(),
+    isNameGiven: config.conductorName !== null,
+    group: config.conductorGroup,
+    takeOverMs: config.takeOverMs,
+    isAudited: config.audit === 'on',
+  })
+  await conductor.start()
+  const allocations = allocationDuty(place, conductor)
+  const expiry = new Duty({
+    name: 'expiry',
+    pollMs: limits.conductorPollMs,
+    run: () => endLapsed({ store, clock, drivers, bell, witness: conductor.witness }),
+    log,
+  })
+  const nudged = [allocations, expiry]
+  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
+  const duties = [...nudged, audit, ...(await takeOverDuties(place, conductor, allocations))]
+  await bell.listen(() => {
+    conductor.wake()
+    for (const duty of nudged) void duty.wake()
+  })
+  for (const duty of duties) void duty.wake()
+  const stop = async () => {
+    await Promise.all(duties.map(duty => duty.stop()))
+    await conductor.stop()
+  }
+  return { hostname: conductor.hostname, stop }
+}
+
+function allocationDuty({ store, clock, log, memory }: Workplace, conductor: Conductor): Duty {
+  const supply = { fleet: memory.fleet, table: memory.mirror.table }
+  const allocator = new Allocator({
+    store,
+    clock,
+    log,
+    supply,
+    catchUp: () => memory.catchUp(),
+    affinity: () => conductor.affinity,
+    witness: conductor.witness,
+  })
+  const duty = new Duty({ name: 'allocations', pollMs: limits.conductorPollMs, run: () => allocator.run(), log })
+  const isFreed = (provider: number) => {
+    const node = memory.fleet.ofProvider(provider)
+    return node !== undefined && isOpen(node) && hasRoom(supply, node)
+  }
+  memory.watch(providers => {
+    if (allocator.hasWaiting && providers.some(isFreed)) void duty.wake()
+  })
+  return duty
+}
+
+/** What earlier processes of this name left is taken up at once; what the dead leave, by and by. */
+async function takeOverDuties({ config, store, log }: Workplace, conductor: Conductor, then: Duty): Promise<Duty[]> {
+  const takeOver = async (hostname: string | null) => {
+    const taken = await store.write(() => takeOverAllocations(conductor.affinity, conductor.silentMs, hostname))
+    if (taken === 0) return
+    log.warn({ allocations: taken }, 'took over allocations from dead conductors')
+    void then.wake()
+  }
+  await takeOver(store.dialect === 'sqlite' ? null : conductor.hostname)
+  if (config.allocationCheckMs === 0) return []
+  const run = async () => {
+    await takeOver(null)
+    return null
+  }
+  return [new Duty({ name: 'allocation take-over', pollMs: config.allocationCheckMs, run, log })]
+}
