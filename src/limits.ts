@@ -85,6 +85,9 @@ export const limits = {
   allocationsAtWorkMax: 10_000,
   // Allocations that one transaction gives their nodes.
   allocationBatchMax: 64,
+  // When the only nodes that would do are being worked on: as often and as far apart as clients have always seen it.
+  lockedNodeRetriesMax: 3,
+  lockedNodeRetryMs: 1_000,
   candidateNodesMax: 10_000,
   allocationTraitsMax: 50,
   // Ten years: what lies beyond is a mistake.

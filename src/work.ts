@@ -11,6 +11,7 @@ import { Conductor } from './metal/conductor.ts'
 import { endLapsed } from './metal/expiry.ts'
 import { hasRoom } from './metal/matching.ts'
 import { isOpen } from './metal/fleet.ts'
+import type { Topic } from './store/bell.ts'
 
 export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'> & { memory: Memory }
 
@@ -41,12 +42,12 @@ export async function startWork(place: Workplace): Promise<Work> {
     run: () => endLapsed({ store, clock, drivers, bell, witness: conductor.witness }),
     log,
   })
-  const nudged = [allocations, expiry]
   const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
-  const duties = [...nudged, audit, ...(await takeOverDuties(place, conductor, allocations))]
-  await bell.listen(() => {
-    conductor.wake()
-    for (const duty of nudged) void duty.wake()
+  const duties = [allocations, expiry, audit, ...(await takeOverDuties(place, conductor, allocations))]
+  const nudged: Partial<Record<Topic, { wake(): unknown }>> = { nodes: conductor, allocations, expiry }
+  await bell.listen(topic => {
+    const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
+    for (const worker of concerned) void worker?.wake()
   })
   for (const duty of duties) void duty.wake()
   const stop = async () => {

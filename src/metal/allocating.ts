@@ -9,7 +9,6 @@ import { all, run, runAll, together, type Read, type Write } from '../store/tran
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
-import { heldNodes } from './holds.ts'
 import { isOf } from './matching.ts'
 import { noteNode, type NodeRow, OWNER } from './nodes.ts'
 import { traitsOfProviders } from './traits.ts'
@@ -124,13 +123,12 @@ export interface AtWork {
   own: AllocationRow[]
   /** What waits with other conductors, and may have come first. */
   others: AllocationRow[]
-  held: Set<number>
 }
 
 /** All that a conductor has to decide on. */
-export function* allocationsAtWork(affinity: string, now: number): Read<AtWork> {
+export function* allocationsAtWork(affinity: string): Read<AtWork> {
   const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
-  return { own, others: own.length > 0 ? others : [], held: own.length > 0 ? yield* heldNodes(now) : new Set() }
+  return { own, others }
 }
 
 /** Proposed in memory, not yet true. */
@@ -139,8 +137,11 @@ export interface Pick {
   node: number
 }
 
-/** What came of a proposal: the node is the allocation's, or went to someone else, or the allocation is no longer ours. */
-export type Outcome = 'granted' | 'lost' | 'gone'
+/**
+ * What came of a proposal: the node is the allocation's, or went to someone else, or a conductor is just working on it,
+ * or the allocation is no longer ours.
+ */
+export type Outcome = 'granted' | 'lost' | 'locked' | 'gone'
 
 /** Gives nodes to allocations, each pair by itself: allocation, node and claim change together or not at all. */
 export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<Outcome[]> {
@@ -161,9 +162,11 @@ export function* assign(picks: readonly Pick[], affinity: string, now: number): 
   const granted = pairs.filter((_, i) => verdicts[i] === null)
   yield* writeDown(granted, affinity, now)
   const places = new Set(granted.map(({ place }) => place))
-  return picks.map((pick, place) =>
-    places.has(place) ? 'granted' : allocations.has(pick.allocation) ? 'lost' : 'gone',
-  )
+  return picks.map((pick, place) => {
+    if (places.has(place)) return 'granted'
+    if (!allocations.has(pick.allocation)) return 'gone'
+    return nodes.get(pick.node)?.transition ? 'locked' : 'lost'
+  })
 }
 
 interface Pair {
@@ -176,7 +179,7 @@ function isStillGood(node: NodeRow, has: readonly string[], allocation: Allocati
   const { resourceClass, traits, candidates, owner } = wishOf(allocation)
   const isWanted = candidates === null || candidates.has(node.uuid)
   const isSuited = node.resource_class === resourceClass && traits.every(trait => has.includes(trait))
-  return isOpen(node) && isSuited && isWanted && isOf(owner, node)
+  return isOpen(node) && node.transition === null && isSuited && isWanted && isOf(owner, node)
 }
 
 function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {

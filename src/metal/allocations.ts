@@ -14,6 +14,7 @@ import type { Wish } from './matching.ts'
 import { findNode, lockNode, lockNodeById, type NodeRow, saveNode } from './nodes.ts'
 import { claimNode, type Principal, releaseInstance, withoutAllocatedTraits } from './offer.ts'
 import { mayDeallocate } from './states.ts'
+import { traitsOfProviders } from './traits.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
 export type AllocationState = AllocationRow['state']
@@ -113,6 +114,8 @@ const remove = command((db, a: { id: number }) => db.deleteFrom('allocations').w
 /** What a client asks for, checked. */
 export interface AllocationRequest {
   uuid: string
+  /** The client's own, null when it left that to us. */
+  givenUuid: string | null
   name: string | null
   resourceClass: string | null
   traits: readonly string[]
@@ -293,6 +296,11 @@ function* requireBackfillable(node: NodeRow, wanted: AllocationRequest): Read<vo
   if (node.resource_class === null) throw refuse('it has no resource class')
   if (wanted.resourceClass !== null && wanted.resourceClass !== node.resource_class)
     throw refuse(`its resource class is ${node.resource_class}`)
+  if (node.instance_uuid !== null && wanted.givenUuid !== null && wanted.givenUuid !== node.instance_uuid)
+    throw refuse(`its instance is ${node.instance_uuid}, which would be the UUID of the allocation`)
+  const has = (yield* traitsOfProviders([node.provider_id])).get(node.provider_id) ?? []
+  const missing = wanted.traits.filter(trait => !has.includes(trait))
+  if (missing.length > 0) throw refuse(`it lacks ${missing.join(', ')}`)
 }
 
 /** The instance information of a node that is given to an allocation. */

@@ -1,17 +1,20 @@
 // Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
 import type { Logger } from 'pino'
-import { recordAll } from '../audit/record.ts'
+import type { Outcome } from '../audit/entry.ts'
+import { recordAll, recorded } from '../audit/record.ts'
 import type { Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
+import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../limits.ts'
 import { StoreConflict } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
-import type { Outcome } from '../audit/entry.ts'
 import * as writes from './allocating.ts'
 import { type AllocationRow, wishOf } from './allocations.ts'
 import type { FleetNode } from './fleet.ts'
+import { heldNodes } from './holds.ts'
+import { OWNER } from './nodes.ts'
 import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
 import { sentenceOf, whyNot } from './why-not.ts'
 
@@ -35,12 +38,16 @@ interface Pair {
 interface Job {
   row: AllocationRow
   wish: Wish
+  /** A node that would do was being worked on. */
+  metLocked: boolean
 }
 
-const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row) })
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
 
 export class Allocator {
   readonly #options: AllocatorOptions
+  /** How often each allocation found only nodes that were being worked on. */
+  #patience = new Map<number, number>()
   #waiting = 0
 
   constructor(options: AllocatorOptions) {
@@ -56,7 +63,7 @@ export class Allocator {
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
-    const { own, others, held } = await store.read(() => writes.allocationsAtWork(self, clock.now()))
+    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
     if (own.length === 0) {
       this.#waiting = 0
       return null
@@ -65,14 +72,25 @@ export class Allocator {
     const tried = new Set<string>()
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
+      // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
+      const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
+      await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
       left = await this.#assignAll(left, theirs, tried, self)
     }
     const now = clock.now()
-    const [over, waiting] = [left.filter(job => !isWaiting(job, now)), left.filter(job => isWaiting(job, now))]
-    await this.#giveUp(over, held, self)
-    this.#waiting = waiting.length
-    return waiting.length === 0 ? null : Math.min(...waiting.map(({ row }) => row.wait_until!)) - now
+    const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
+    this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
+    await this.#giveUp(over, self)
+    this.#waiting = waiting.length + patient.length
+    const dueIn = waiting.map(({ row }) => row.wait_until! - now)
+    if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
+    return dueIn.length === 0 ? null : Math.min(...dueIn)
+  }
+
+  #stayOf({ row, metLocked }: Job, now: number): 'waiting' | 'patient' | 'over' {
+    if (row.wait_until !== null && row.wait_until > now) return 'waiting'
+    return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
   }
 
   /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
@@ -86,12 +104,11 @@ export class Allocator {
       const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
       if (batch.length === 0) return left
       const outcomes = await this.#assign(batch, proposed, self)
-      for (const [i, { wish }] of batch.entries()) {
-        if (outcomes[i] === 'lost') tried.add(attemptKey(wish, proposed.get(wish)!))
-      }
-      const done = new Set(batch.filter((_, i) => outcomes[i] !== 'lost'))
-      left = left.filter(job => !done.has(job))
-      await this.#lookAgain(batch.filter(job => !done.has(job)).map(({ wish }) => proposed.get(wish)!.provider_id))
+      const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
+      for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
+      for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
+      left = left.filter(job => !batch.includes(job) || failed.includes(job))
+      await this.#lookAgain(failed.map(({ wish }) => proposed.get(wish)!.provider_id))
     }
   }
 
@@ -135,8 +152,10 @@ export class Allocator {
     if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
   }
 
-  async #giveUp(jobs: readonly Job[], held: ReadonlySet<number>, self: string): Promise<void> {
+  async #giveUp(jobs: readonly Job[], self: string): Promise<void> {
     const { store, clock, supply } = this.#options
+    if (jobs.length === 0) return
+    const held = await store.read(() => heldNodes(clock.now()))
     for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
       const now = clock.now()
       const some = jobs.slice(first, first + limits.allocationBatchMax)
@@ -154,5 +173,3 @@ export class Allocator {
     yield* this.#recorded(pairs, 'failed')
   }
 }
-
-const isWaiting = ({ row }: Job, now: number): boolean => row.wait_until !== null && row.wait_until > now

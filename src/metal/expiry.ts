@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts'
 import type { Bell } from '../store/bell.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { all, type Read, together, type Write } from '../store/transaction.ts'
+import { all, one, type Read, together, type Write } from '../store/transaction.ts'
 import { EVERYTHING } from './access.ts'
 import { type Allocation, endAllocation, selectAllocations } from './allocations.ts'
 import type { Drivers } from './drivers/registry.ts'
@@ -32,6 +32,9 @@ const allocationNow = query((db, a: { id: number; now: number }) =>
 const nextAllocation = query((db, a: { now: number }) =>
   db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
+const lapsedHold = query((db, a: { now: number }) =>
+  db.selectFrom('consumers').select('id').where('expires_at', '<=', a.now).where('managed_by', '=', OWNER).limit(1),
+)
 const nextHold = query((db, a: { now: number }) =>
   db.selectFrom('consumers').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
@@ -48,7 +51,9 @@ export interface ExpiryOptions {
 export async function endLapsed({ store, clock, drivers, bell, witness }: ExpiryOptions): Promise<number | null> {
   const limit = limits.expiryBatchMax
   const expired = <T>(work: Write<T>) => recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
-  while ((await store.write(() => expired(releaseLapsed(OWNER, limit, clock.now())))) === limit);
+  if (await store.read(() => hasLapsed(clock.now()))) {
+    while ((await store.write(() => expired(releaseLapsed(OWNER, limit, clock.now())))) === limit);
+  }
   const due = await store.read(() => all(lapsed({ now: clock.now(), limit })))
   let [postponed, started] = [0, 0]
   for (const { id } of due) {
@@ -56,11 +61,15 @@ export async function endLapsed({ store, clock, drivers, bell, witness }: Expiry
     if (outcome === 'started') started++
     if (outcome === 'postponed') postponed++
   }
-  if (started > 0) bell.ring()
+  if (started > 0) bell.ring('nodes')
   if (due.length === limit && postponed < limit) return 0
   if (postponed > 0) return limits.expiryRetryMs
   const next = await store.read(() => nextExpiry(clock.now()))
   return next === null ? null : next - clock.now()
+}
+
+function* hasLapsed(now: number): Read<boolean> {
+  return (yield* one(lapsedHold({ now }))) !== undefined
 }
 
 function* nextExpiry(now: number): Read<number | null> {

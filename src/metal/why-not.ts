@@ -113,7 +113,8 @@ export function sentenceOf(uuid: string, wish: Wish, reasons: Reasons): string {
   return `Failed to process allocation ${uuid}: ${verdictOf(wish, reasons)}. ${countsOf(reasons)}`
 }
 
-function verdictOf({ resourceClass, candidates, traits }: Wish, { causes }: Reasons): string {
+function verdictOf({ resourceClass, candidates, traits }: Wish, { causes, available }: Reasons): string {
+  if (available > 0) return `could not reserve any of ${available} suitable nodes`
   if (causes.some(({ cause }) => cause === 'missing traits'))
     return `no suitable nodes have the requested traits ${traits.join(', ')}`
   if (candidates !== null)

@@ -7,32 +7,35 @@ import type { Store } from './store.ts'
 
 const CHANNEL = 'holdfast_work'
 
+/** What there may be work on; whoever doesn't say wakes everyone. */
+export type Topic = 'nodes' | 'allocations' | 'expiry' | 'any'
+
 export class Bell {
   readonly #store: Store
   readonly #url: string
-  #listener: () => void = () => {}
+  #listener: (topic: Topic) => void = () => {}
   #client: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
-  #ringing = false
+  readonly #ringing = new Set<Topic>()
 
   constructor(store: Store, url: string) {
     this.#store = store
     this.#url = url
   }
 
-  ring(): void {
-    this.#listener()
-    if (!(this.#store instanceof PostgresStore) || this.#ringing) return
-    this.#ringing = true
-    // One notification for all that rings in this turn of the loop.
+  ring(topic: Topic = 'any'): void {
+    this.#listener(topic)
+    if (!(this.#store instanceof PostgresStore) || this.#ringing.has(topic)) return
+    this.#ringing.add(topic)
+    // One notification for all that rings for this in this turn of the loop.
     const { pool } = this.#store
     setImmediate(() => {
-      this.#ringing = false
-      void pool.query(`notify ${CHANNEL}`).catch(() => {})
+      this.#ringing.delete(topic)
+      void pool.query(`notify ${CHANNEL}, '${topic}'`).catch(() => {})
     })
   }
 
-  async listen(listener: () => void): Promise<void> {
+  async listen(listener: (topic: Topic) => void): Promise<void> {
     this.#listener = listener
     if (!(this.#store instanceof PostgresStore)) return
     await this.#connect()
@@ -46,12 +49,12 @@ export class Bell {
     }
     client.on('error', drop)
     client.on('end', drop)
-    client.on('notification', () => this.#listener())
+    client.on('notification', ({ payload }) => this.#listener((payload as Topic | undefined) ?? 'any'))
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
       this.#client = client
-      this.#listener()
+      this.#listener('any')
     } catch {
       await client.end().catch(() => {})
     }

@@ -116,8 +116,10 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
   if (resourceClass === null && node === null)
     throw refuse("Invalid input for field/attribute resource_class: 'resource_class' is mandatory.")
   if (node !== null && candidates !== null) throw refuse('candidate_nodes can not be used together with node.')
+  const givenUuid = canonicalUuid(asText(body['uuid']) ?? '')
   return {
-    uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
+    uuid: givenUuid ?? context.clock.newUuid(),
+    givenUuid,
     name: asText(body['name']),
     resourceClass,
     traits,
@@ -143,7 +145,8 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const row = await context.store.write(() =>
     allocations.createAllocation(wanted, request.access(), principal, routing, now),
   )
-  context.bell.ring()
+  context.bell.ring('allocations')
+  if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
 }
 
@@ -224,7 +227,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   const row = await context.store.write(() =>
     allocations.patchAllocation(request.param('ident'), request.access(), change, now),
   )
-  if (isTimed) context.bell.ring()
+  if (isTimed) context.bell.ring('expiry')
   return { status: 200, body: shownAllocation(row, base, has) }
 }
 

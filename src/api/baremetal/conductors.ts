@@ -11,10 +11,11 @@ const conductors: c.Resource<Row> = {
   short: ['hostname', 'conductor_group', 'alive', 'links'],
   fields: ['hostname', 'conductor_group', 'alive', 'drivers', 'created_at', 'updated_at', 'links'],
   sortKeys: ['hostname', 'conductor_group', 'created_at', 'updated_at'],
-  show: (row, { base }) => ({
+  show: (row, { base, context }) => ({
     hostname: row.hostname,
     conductor_group: row.conductor_group,
-    alive: row.online === 1,
+    // When all are dead, none is left to say so.
+    alive: row.online === 1 && row.silent_ms < context.config.takeOverMs,
     drivers: JSON.parse(row.drivers) as string[],
     created_at: shownTime(row.registered_at),
     updated_at: shownTime(row.heartbeat_at),

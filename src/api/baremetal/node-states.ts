@@ -90,7 +90,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const reservation = canonicalUuid(((reservation_uuid ?? reservation_id) as string | undefined) ?? '')
   const order = { verb, word: target, args: rest, reservation, who: request.principal, request: request.id }
   const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
-  if (hasWork) context.bell.ring()
+  if (hasWork) context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 
@@ -158,7 +158,7 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
   const order = { target: target as PowerTarget, args, request: request.id }
   await context.store.write(() => startPower(nodeIdent(request), request.access(), order, request.now))
-  context.bell.ring()
+  context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 

@@ -57,7 +57,7 @@ export async function postReservation(request: MetalRequest): Promise<Answer> {
   }
   const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
-  context.bell.ring()
+  context.bell.ring('expiry')
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
 }
 
@@ -113,7 +113,7 @@ async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
   const row = await context.store.write(() =>
     reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
   )
-  context.bell.ring()
+  context.bell.ring('expiry')
   return { status: 200, body: { reservation: shown(row, request) } }
 }
 

@@ -36,6 +36,6 @@ export async function postRetry(request: MetalRequest): Promise<object> {
   const row = await context.store.write(() =>
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
-  context.bell.ring()
+  context.bell.ring('allocations')
   return shownAllocation(row, base, has)
 }
