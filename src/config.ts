@@ -18,6 +18,7 @@ export const Config = Type.Object({
   auth: oneOf('none', 'noauth2'),
   insecure: Type.Boolean(),
   placementPolicy: oneOf('secure', 'legacy', 'open'),
+  policyFile: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   randomizeCandidates: Type.Boolean(),
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
@@ -30,6 +31,8 @@ export const Config = Type.Object({
   reservationMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   reservationMaxMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   fakeDelayMs: Type.Integer({ minimum: 0, maximum: limits.fakeDelayMsMax }),
+  audit: oneOf('on', 'off'),
+  auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
   inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
 })
 export type Config = Static<typeof Config>
@@ -49,6 +52,11 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     help: 'allow --auth none and noauth2 on an address that others can reach',
   },
   placementPolicy: { flag: 'placement-policy <name>', fallback: 'secure', help: 'secure, legacy or open' },
+  policyFile: {
+    flag: 'policy-file <file>',
+    fallback: null,
+    help: 'YAML file with rules in place of the built-in ones',
+  },
   randomizeCandidates: {
     flag: 'randomize-candidates',
     fallback: false,
@@ -96,6 +104,12 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     flag: 'fake-delay-ms <number>',
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
+  },
+  audit: { flag: 'audit <word>', fallback: 'on', help: 'on or off: write down who changed what' },
+  auditKeepDays: {
+    flag: 'audit-keep-days <number>',
+    fallback: 0,
+    help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
   inspectionRules: {
     flag: 'inspection-rules <json>',

@@ -103,4 +103,16 @@ export const limits = {
   expiryRetryMs: 1_000,
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
+
+  // Entries under one seal: hashing them takes about two milliseconds, for which writers wait on SQLite.
+  auditSealEntries: 256,
+  // What is younger than this may still be unsealed.
+  auditSealMs: 1_000,
+  // Dropped in one transaction.
+  auditPruneSeals: 64,
+  // Checked in one transaction: four thousand entries.
+  auditCheckSeals: 16,
+  auditPageMax: 1_000,
+  // A hundred years.
+  auditKeepDaysMax: 36_500,
 } as const

@@ -14,6 +14,12 @@ export class Metrics implements StoreObserver {
     buckets: SECONDS,
     registers: [this.registry],
   })
+  readonly #refusals = new Counter({
+    name: 'holdfast_refusals_total',
+    help: 'Requests without a valid token (401) or without permission (403).',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [this.registry],
+  })
   readonly #claims = new Counter({
     name: 'holdfast_claims_total',
     help: 'Claim requests, by what became of them.',
@@ -57,6 +63,7 @@ export class Metrics implements StoreObserver {
       this.#requests.labels({ method, route, status: String(status) }),
     )
     series.observe(seconds)
+    if (status === 401 || status === 403) this.#refusals.inc({ method, route, status: String(status) })
   }
 
   claimBatch(granted: number, refused: number): void {

@@ -1,6 +1,8 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { loadPolicy } from './api/policy.ts'
+import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import { createApp } from './http/app.ts'
@@ -29,6 +31,7 @@ export async function migrateStore(store: Store): Promise<string[]> {
 
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
+  const policy = loadPolicy(config)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
@@ -45,7 +48,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const { mirror, fleet } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
     if (store instanceof PostgresStore) watchPool(metrics, store)
-    const claims = new ClaimQueue(store, systemClock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const claims = new ClaimQueue(store, systemClock, {
+      observe: (granted, refused) => metrics.claimBatch(granted, refused),
+      record: recordAll,
+    })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
     const place = { config, store, log, drivers, bell, clock: systemClock, memory }
@@ -53,7 +59,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
     const parts = { claims, mirror, fleet, drivers, shelf, allocator, bell }
-    const context = { config, store, clock: systemClock, log, metrics, ...parts }
+    const context = { config, policy, store, clock: systemClock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
     return new RunningApi({ app, store, memory, work, bell, address })

@@ -1,5 +1,6 @@
 // What works behind the APIs: the conductor with its nodes, and the duties of each room.
 import { hostname } from 'node:os'
+import { auditDuty } from './audit/duty.ts'
 import type { Context } from './context.ts'
 import { Duty } from './duty.ts'
 import { limits } from './limits.ts'
@@ -32,6 +33,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     isNameGiven: config.conductorName !== null,
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
+    isAudited: config.audit === 'on',
   })
   await conductor.start()
   const allocator = allocatorOf(place, conductor)
@@ -39,10 +41,11 @@ export async function startWork(place: Workplace): Promise<Work> {
   const expiry = new Duty({
     name: 'expiry',
     pollMs: limits.conductorPollMs,
-    run: () => endLapsed({ store, clock, drivers, bell }),
+    run: () => endLapsed({ store, clock, drivers, bell, witness: conductor.witness }),
     log,
   })
-  const duties = [allocations, expiry, ...(await takeOverDuties(place, conductor, allocations))]
+  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
+  const duties = [allocations, expiry, audit, ...(await takeOverDuties(place, conductor, allocations))]
   const nudged: Partial<Record<Topic, { wake(): unknown }>> = { nodes: conductor, allocations, expiry }
   await bell.listen(topic => {
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
@@ -59,7 +62,8 @@ export async function startWork(place: Workplace): Promise<Work> {
 function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
-  return new Allocator({ store, clock, log, supply, catchUp, affinity: () => conductor.affinity })
+  const { witness } = conductor
+  return new Allocator({ store, clock, log, supply, catchUp, witness, affinity: () => conductor.affinity })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

@@ -27,6 +27,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   auth: ['none', 'noauth2', 'none', 'noauth2'],
   insecure: [false, true, false, true],
   'placement-policy': ['secure', 'legacy', 'open', 'legacy'],
+  'policy-file': [null, 'file.yaml', 'environment.yaml', 'flag.yaml'],
   'randomize-candidates': [false, true, false, true],
   'cors-origin': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   'log-level': ['info', 'debug', 'warn', 'error'],
@@ -39,6 +40,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'reservation-max-ms': [86_400_000, 86_401_000, 86_402_000, 86_403_000],
   'take-over-ms': [10_000, 1_001, 1_002, 1_003],
   'fake-delay-ms': [0, 1, 2, 3],
+  audit: ['on', 'off', 'on', 'off'],
+  'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
 }
 
@@ -95,6 +98,13 @@ test('what is wrong with the command line is said in one line, with exit code 2'
     [['serve', '--config', fileWith('list.yaml', '- port')], /list\.yaml/],
     [['serve', '--config', fileWith('unknown.yaml', 'prot: 1')], /no setting 'prot'/],
     [['serve', '--config', fileWith('wrong.yaml', 'port: many')], /wrong\.yaml.*'many'/],
+    [['serve', '--policy-file', join(folder, 'no-policy.yaml')], /no-policy\.yaml/],
+    [
+      ['serve', '--policy-file', fileWith('action.yaml', 'baremetal:node:fly: admin')],
+      /no action 'baremetal:node:fly'/,
+    ],
+    [['serve', '--policy-file', fileWith('rule.yaml', 'baremetal:node:get: emperor')], /node:get: .*no rule 'emperor'/],
+    [['serve', '--policy-file', fileWith('rules.yaml', '- admin')], /rules\.yaml.*"action: rule"/],
     [['frobnicate'], /frobnicate/],
     [['serve', '--database', `sqlite:${folder}/no/such/folder.db`], /can't open the database/],
   ]

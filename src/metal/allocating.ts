@@ -7,6 +7,7 @@ import { Problem } from '../problem.ts'
 import { GuardFailed } from '../store/failure.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
+import type { View } from './access.ts'
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
@@ -117,7 +118,8 @@ const fail = bulk<Failure>(
       .set({ state: 'error', last_error: r.error, reasons: r.reasons, updated_at: r.now })
       .where('allocations.id', '=', r.id)
       .where('allocations.conductor_affinity', '=', r.affinity)
-      .where('allocations.state', '=', 'allocating'),
+      .where('allocations.state', '=', 'allocating')
+      .returning('allocations.id'),
 )
 const takeFrom = command((db, a: { id: number; dead: string; self: string }) =>
   db
@@ -217,7 +219,8 @@ function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   if (yield* findInstance(allocation.uuid)) return false
   const { uuid: consumer, project_id: project, user_id: user } = allocation
   try {
-    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user }, now)
+    const view: View = { all: allocation.owner === null ? 1 : 0, project }
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view }, now)
     return true
   } catch (error) {
     if (error instanceof Problem) return false
@@ -254,10 +257,12 @@ export interface Verdict {
   reasons: string
 }
 
-/** Nothing was found for these, and why. */
-export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<void> {
+/** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */
+export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<Set<number>> {
   const rows = verdicts.map(({ allocation: id, error, reasons }) => ({ id, affinity, error, reasons, now }))
-  if (rows.length > 0) yield* run(fail({ rows }))
+  if (rows.length === 0) return new Set()
+  const failed = (yield* all(fail({ rows }))) as { id: number }[]
+  return new Set(failed.map(({ id }) => id))
 }
 
 /**

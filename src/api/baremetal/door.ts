@@ -2,9 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import { requireAllowed } from '../policy.ts'
 import { acceptsJson } from '../placement/errors.ts'
 import { renderError } from './errors.ts'
 import { PREFIX } from './prefix.ts'
@@ -64,13 +66,13 @@ export function baremetal(context: Context, authenticate: (request: FastifyReque
 }
 
 async function serve(context: Context, route: Route, caller: Caller, raw: FastifyRequest, reply: FastifyReply) {
-  if (raw.method !== 'GET' && raw.method !== 'HEAD' && !caller.roles.has('admin')) {
-    throw problem('forbidden', { action: `baremetal:${raw.method.toLowerCase()}` })
-  }
+  if (route.action !== null && !route.onFound) requireAllowed(context.policy, route.action, caller)
   for (const value of Object.values(raw.params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('invalid_name_in_path', { what: 'a resource', name: '' })
   }
-  const request = new MetalRequest(context, caller, raw.metalVersion!, raw)
+  const { action, isAccepted } = route
+  const own = action === null ? context : audited(context, raw, { caller, action, isAccepted })
+  const request = new MetalRequest(own, caller, raw.metalVersion!, route.action, raw)
   return send(request, await route.handle(request), raw, reply)
 }
 

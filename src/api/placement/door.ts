@@ -5,9 +5,10 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { problem } from '../../problem.ts'
 import { limits } from '../../limits.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf } from '../../http/failures.ts'
+import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
-import { allows } from './policy.ts'
 import { type Answer, PlacementRequest } from './request.ts'
 import { type Route, routes } from './routes.ts'
 import { negotiate, type Version } from './versions.ts'
@@ -82,15 +83,14 @@ function checkContentHeaders({ headers }: FastifyRequest): void {
 
 async function serve(app: FastifyInstance, context: Context, route: Route, raw: FastifyRequest, reply: FastifyReply) {
   const version = raw.placementVersion!
-  const request = new PlacementRequest(context, raw.placementCaller!, version, raw)
+  const caller = raw.placementCaller!
+  const own = route.action === null ? context : audited(context, raw, { caller, action: route.action })
+  const request = new PlacementRequest(own, caller, version, raw)
   if (route.mediaTypeFirst) checkMediaType(route, request)
   if (route.needs && !version.has[route.needs]) throw problem(route.absent ?? 'route_not_found', {})
   if (!route.mediaTypeFirst) checkMediaType(route, request)
   if (route.action !== null) {
-    const project = route.project?.(request) ?? null
-    if (!allows(context.config.placementPolicy, route.action, request.caller, project)) {
-      throw problem('forbidden', { action: route.action })
-    }
+    requireAllowed(context.policy, route.action, request.caller, { project: route.project?.(request) ?? null })
   }
   return send(app, await route.handle(request), version, raw, reply)
 }

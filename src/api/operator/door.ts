@@ -1,0 +1,82 @@
+// For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf } from '../../http/failures.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { problem, type ProblemKind } from '../../problem.ts'
+import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { requireAllowed } from '../policy.ts'
+import { routes } from './routes.ts'
+
+const PREFIX = '/holdfast/v1'
+
+const STATUS: Partial<Record<ProblemKind, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  metal_not_found: 404,
+  method_not_allowed: 405,
+  node_refuses: 409,
+  uri_too_long: 414,
+  internal: 500,
+  unavailable: 503,
+}
+
+export function operator(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+  const { store, metrics } = context
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.setErrorHandler((error, request, reply) => {
+      const { kind, message } = problemOf(error, request, context)
+      const status = STATUS[kind] ?? 400
+      if (status === 503) void reply.header('retry-after', '1')
+      const text = message || 'there is nothing at this path'
+      return reply.code(status).send({ error: { kind, message: text, request_id: request.id } })
+    })
+    app.setNotFoundHandler(() => {
+      throw problem('route_not_found', {})
+    })
+    app.get('/', () => ({
+      name: 'holdfast',
+      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
+      ready: '/readyz',
+      metrics: '/metrics',
+    }))
+    app.get('/healthz', () => ({ status: 'alive' }))
+    app.get('/readyz', async () => {
+      await store.ping()
+      return { status: 'ready' }
+    })
+    app.get('/metrics', async (_request, reply) =>
+      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+    )
+    void app.register(below(context, authenticate), { prefix: PREFIX })
+    done()
+  }
+}
+
+function below(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    for (const [path, methods] of Object.entries(routes)) {
+      app.all(path, async (request, reply) => {
+        const caller = authenticate(request)
+        if (!caller) throw problem('unauthorized', {})
+        const route = methods[request.method as keyof typeof methods]
+        if (!route) {
+          void reply.header('allow', Object.keys(methods).join(', '))
+          throw problem('method_not_allowed', {})
+        }
+        // No name holds one, and PostgreSQL would choke on it.
+        if (request.url.includes('%00')) throw problem('malformed_request', { reason: 'the URL holds NUL' })
+        const { action, status } = route
+        if (!route.onFound) requireAllowed(context.policy, action, caller)
+        const own = audited(context, request, { caller, action, isAccepted: status === 202 })
+        return reply.code(status).send(await route.handle(own, request, caller))
+      })
+    }
+    done()
+  }
+}
