@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Identity } from './identity/identity.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
@@ -13,6 +14,8 @@ import type { Store } from './store/store.ts'
 export interface Context {
   readonly config: Config
   readonly store: Store
+  /** Who gets in. */
+  readonly identity: Identity
   readonly claims: ClaimQueue
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror

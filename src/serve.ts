@@ -6,6 +6,8 @@ import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import type { Context } from './context.ts'
 import { createApp } from './http/app.ts'
+import { followPair } from './http/tls.ts'
+import { createIdentity, type Identity } from './identity/identity.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { Mirror } from './ledger/mirror.ts'
 import { addStandardNames } from './ledger/standard.ts'
@@ -53,10 +55,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const bell = new Bell(store, config.database)
     const conductor = role === 'serve' ? await conduct({ config, store, log, drivers, bell, clock: systemClock }) : null
     const shelf = new NodeShelf()
-    const context = { config, store, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
+    const identity = await createIdentity({ config, store, clock: systemClock, log, metrics })
+    const context = { config, store, identity, claims, mirror, drivers, shelf, bell, clock: systemClock, log, metrics }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, feed, conductor, bell, address })
+    const unfollow = followPair(app.server, config, log)
+    return new RunningApi({ app, store, identity, unfollow, feed, conductor, bell, address })
   } catch (error) {
     await store.close()
     throw error
@@ -167,6 +171,9 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
 interface Parts {
   app: FastifyInstance
   store: Store
+  identity: Identity
+  /** Ends the look-out for new certificates. */
+  unfollow: () => void
   feed: Feed | null
   conductor: Workers | null
   bell: Bell
@@ -184,11 +191,13 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, feed, conductor, bell } = this.#parts
+    const { app, store, identity, unfollow, feed, conductor, bell } = this.#parts
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
     clearInterval(hangUp)
+    identity.stop()
+    unfollow()
     await conductor?.stop()
     await bell.stop()
     await feed?.stop()

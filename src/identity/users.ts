@@ -1,0 +1,26 @@
+// The users file while we serve: taken up when it changes; a broken one changes nothing but the log.
+import type { Logger } from 'pino'
+import { watchFiles } from '../watched-files.ts'
+import { type Directory, FileDirectory } from './directory.ts'
+import { readUsersFile } from './users-file.ts'
+
+export interface Users {
+  directory(): Directory
+  stop(): void
+}
+
+export function followUsers(path: string, log: Logger): Users {
+  let directory: Directory = new FileDirectory(readUsersFile(path))
+  const watch = watchFiles([path], () => {
+    try {
+      directory = new FileDirectory(readUsersFile(path))
+      log.info({ file: path, users: directory.users.length }, 'the users file was read again')
+    } catch (error) {
+      log.error(
+        { file: path, reason: (error as Error).message },
+        'the users file is broken; the users stay as they were',
+      )
+    }
+  })
+  return { directory: () => directory, stop: () => watch.stop() }
+}
