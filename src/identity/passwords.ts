@@ -40,6 +40,8 @@ export interface PasswordsOptions {
   now: () => number
   /** Hashes at once. */
   threads: number
+  /** How a hash is compared with a password. */
+  compare?: (stored: string, password: string) => Promise<boolean>
 }
 
 export class Passwords {
@@ -68,9 +70,10 @@ export class Passwords {
     const key = this.#keyOf(stored ?? NOBODY, password)
     const present = this.#checking.get(key)
     if (present) return present
-    const check = this.#inTurn(() => isRight(stored ?? NOBODY, password))
+    const { compare = isRight, now } = this.#options
+    const check = this.#inTurn(() => compare(stored ?? NOBODY, password))
       .then(right => {
-        if (right) this.#right.set(key, this.#options.now() + limits.rightPasswordMs)
+        if (right) this.#right.set(key, now() + limits.rightPasswordMs)
         return right && stored !== null
       })
       .finally(() => this.#checking.delete(key))
