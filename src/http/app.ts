@@ -59,7 +59,7 @@ const HSTS = `max-age=${180 * 24 * 60 * 60}`
 /** How to get in: where tokens come from, or with a password for those who tried one. */
 function challenge({ config, identity }: Context, request: FastifyRequest): string {
   if (request.headers.authorization !== undefined && identity.issuer) return 'Basic realm="holdfast"'
-  return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${IDENTITY}`}"`
+  return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${IDENTITY}/v3`}"`
 }
 
 function measure({ metrics, log }: Context, request: FastifyRequest, reply: FastifyReply): void {

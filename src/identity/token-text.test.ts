@@ -31,7 +31,7 @@ test('a token that was changed anywhere, or signed with another key, is nobodyâ€
   const text = writeToken(FACTS, KEY)
   assert.equal(readToken(text, Buffer.alloc(32, 2)), null)
   fc.assert(
-    fc.property(fc.nat(text.length - 1), fc.constantFrom(...'AZaz09-_.'), (at, letter) => {
+    fc.property(fc.nat(text.length - 1), fc.constantFrom('A', 'Z', 'a', 'z', '0', '9', '-', '_', '.'), (at, letter) => {
       const changed = text.slice(0, at) + letter + text.slice(at + 1)
       assert.equal(readToken(changed, KEY) === null, changed !== text)
     }),

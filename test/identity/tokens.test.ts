@@ -78,7 +78,7 @@ eachIdentity('tokens', ({ api, databases, start, database }) => {
           message: 'The request you have made requires authentication.',
         },
       })
-      assert.match(String(answer.headers['www-authenticate']), /^Keystone uri="http:.*\/identity"$/)
+      assert.match(String(answer.headers['www-authenticate']), /^Keystone uri="http:.*\/identity\/v3"$/)
     }
   })
 
@@ -126,7 +126,7 @@ eachIdentity('tokens', ({ api, databases, start, database }) => {
     const { body } = expectStatus(await api.validate('nonsense', admin), 404)
     assert.equal(body.error.title, 'Not Found')
     expectStatus(await api.validate(bob, 'nonsense'), 401)
-    expectStatus(await api.get('/v3/auth/tokens', { token: bob }), 400)
+    expectStatus(await api.get('/v3/auth/tokens', { token: bob }), 404)
     const head = await api.request('HEAD', '/v3/auth/tokens', undefined, {
       token: bob,
       headers: { 'x-subject-token': bob },

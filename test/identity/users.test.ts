@@ -45,6 +45,9 @@ eachIdentity('users', ({ api }) => {
     assert.equal((await api.get(`/v3/projects/${project.id}`, { token })).body.project.name, 'lab')
     const own = expectStatus(await api.get('/v3/auth/projects', { token }), 200).body.projects
     assert.deepEqual(names(own), ['lab', 'office'])
+    const same = expectStatus(await api.get(`/v3/users/${user.id}/projects`, { token }), 200).body.projects
+    assert.deepEqual(names(same), ['lab', 'office'])
+    expectStatus(await api.get('/v3/users/another/projects', { token }), 403)
     for (const path of ['/v3/users', '/v3/projects', '/v3/roles', '/v3/role_assignments', '/v3/users/x']) {
       const { body } = expectStatus(await api.get(path, { token }), 403)
       assert.match(body.error.message, /not authorized/)

@@ -30,7 +30,12 @@ export function identity(context: Context) {
     app.setErrorHandler((error, request, reply) => refuse(context, error, request, reply))
 
     const base = (request: FastifyRequest) => `${request.protocol}://${request.host}${PREFIX}`
-    app.get('/', async (request, reply) => reply.code(300).send(showVersions(base(request))))
+    app.get('/', async (request, reply) =>
+      reply
+        .code(300)
+        .header('location', `${base(request)}/v3/`)
+        .send(showVersions(base(request))),
+    )
     for (const path of ['/v3', '/v3/']) app.get(path, async request => showVersion(base(request)))
     for (const [path, methods] of Object.entries(routes)) {
       app.all(`/v3${path}`, (request, reply) => serve(context, issuer!, methods, request, reply))

@@ -1,4 +1,4 @@
-// /v3/projects, and /v3/auth/* : what the caller may get a token for.
+// /v3/projects, and what a user may get a token for.
 import { catalogAt } from '../../identity/catalog.ts'
 import type { Project } from '../../identity/directory.ts'
 import { problem } from '../../problem.ts'
@@ -29,12 +29,25 @@ export function showProject(request: IdentityRequest): Answer {
 
 /** Those that the caller may ask for. */
 export function listOwnProjects(request: IdentityRequest): Answer {
-  const { directory, caller } = request
-  const user = caller.userName === undefined ? null : directory.user(caller.userName)
-  const names = user ? [...user.assignments.keys()] : []
-  const found = names.length > 0 ? names : caller.projectName ? [caller.projectName] : []
-  const projects = found.map(name => directory.project(name)).filter(project => project?.isEnabled)
-  return list(request, '/auth/projects', projects as Project[])
+  return list(request, '/auth/projects', projectsOf(request, request.caller.userName))
+}
+
+export function listProjectsOfUser(request: IdentityRequest): Answer {
+  const { caller, directory } = request
+  const id = request.param('user')
+  request.requireSelfOrAdmin(id, 'list_user_projects')
+  const name = caller.user === id ? caller.userName : directory.userWithId(id)?.name
+  if (name === undefined) throw problem('identity_not_found', { what: 'user', name: id })
+  return list(request, `/users/${id}/projects`, projectsOf(request, name))
+}
+
+function projectsOf({ directory, caller }: IdentityRequest, userName: string | undefined): Project[] {
+  const user = userName === undefined ? null : directory.user(userName)
+  const names = new Set(user?.assignments.keys())
+  // In mode `none` nobody is assigned to anything, but the caller is somewhere.
+  if (caller.projectName && caller.userName === userName) names.add(caller.projectName)
+  const projects = [...names].map(name => directory.project(name))
+  return projects.filter(project => project !== null && project.isEnabled) as Project[]
 }
 
 export function listOwnSystems(request: IdentityRequest): Answer {

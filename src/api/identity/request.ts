@@ -69,7 +69,13 @@ export class IdentityRequest {
   }
 
   get query(): URLSearchParams {
-    return new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? '')
+    return new URLSearchParams(this.search)
+  }
+
+  /** The query as it came, with its question mark. */
+  get search(): string {
+    const start = this.#raw.url.indexOf('?')
+    return start < 0 ? '' : this.#raw.url.slice(start)
   }
 
   header(name: string): string | null {
@@ -110,7 +116,7 @@ export class IdentityRequest {
 export function listOf(request: IdentityRequest, name: string, path: string, items: readonly object[]): Answer {
   return {
     status: 200,
-    body: { [name]: items, links: { next: null, previous: null, self: request.link(path) } },
+    body: { [name]: items, links: { next: null, previous: null, self: request.link(path) + request.search } },
   }
 }
 

@@ -1,6 +1,14 @@
 // All of identity's URLs below /v3.
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
-import { listOwnDomains, listOwnProjects, listOwnSystems, listProjects, showCatalog, showProject } from './projects.ts'
+import {
+  listOwnDomains,
+  listOwnProjects,
+  listOwnSystems,
+  listProjects,
+  listProjectsOfUser,
+  showCatalog,
+  showProject,
+} from './projects.ts'
 import type { Answer, IdentityRequest } from './request.ts'
 import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } from './roles.ts'
 import { deleteToken, postToken, showToken } from './tokens.ts'
@@ -18,7 +26,8 @@ export const routes: Record<string, Methods> = {
   '/projects': { GET: listProjects },
   '/projects/:id': { GET: showProject },
   '/users': { GET: listUsers },
-  '/users/:id': { GET: showUser },
+  '/users/:user': { GET: showUser },
+  '/users/:user/projects': { GET: listProjectsOfUser },
   '/users/:user/application_credentials': { GET: listAllCredentials, POST: postCredential },
   '/users/:user/application_credentials/:id': { GET: showCredential, DELETE: deleteOneCredential },
   '/domains': { GET: listDomains },

@@ -29,7 +29,7 @@ export async function deleteToken(request: IdentityRequest): Promise<Answer> {
 async function subject(request: IdentityRequest, action: string): Promise<{ text: string; token: Token }> {
   const { caller } = request
   const text = request.header('x-subject-token')
-  if (text === null) throw problem('identity_invalid', { reason: 'Expecting to find X-Subject-Token in the headers.' })
+  if (text === null) throw problem('identity_not_found', { what: 'token', name: 'there is none in the request' })
   const token = await request.issuer.tokens.check(text)
   const isAbove = caller.roles.has('admin') || (action === 'validate_token' && caller.roles.has('service'))
   if (!isAbove && token?.caller.user !== caller.user) throw problem('identity_forbidden', { action })

@@ -20,7 +20,7 @@ export function listUsers(request: IdentityRequest): Answer {
 }
 
 export function showUser(request: IdentityRequest): Answer {
-  const id = request.param('id')
+  const id = request.param('user')
   request.requireSelfOrAdmin(id, 'get_user')
   const { directory, caller } = request
   const isSelf = caller.user === id && caller.userName !== undefined
