@@ -10,10 +10,11 @@ export interface Users {
 }
 
 export function followUsers(path: string, log: Logger): Users {
-  let directory: Directory = new FileDirectory(readUsersFile(path))
+  const read = () => new FileDirectory(readUsersFile(path))
+  // Before the first reading: what is written meanwhile is read twice, not missed.
   const watch = watchFiles([path], () => {
     try {
-      directory = new FileDirectory(readUsersFile(path))
+      directory = read()
       log.info({ file: path, users: directory.users.length }, 'the users file was read again')
     } catch (error) {
       log.error(
@@ -22,5 +23,12 @@ export function followUsers(path: string, log: Logger): Users {
       )
     }
   })
+  let directory: Directory
+  try {
+    directory = read()
+  } catch (error) {
+    watch.stop()
+    throw error
+  }
   return { directory: () => directory, stop: () => watch.stop() }
 }
