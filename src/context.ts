@@ -4,6 +4,7 @@ import type { Action } from './api/policy.ts'
 import type { Entry } from './audit/entry.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Identity } from './identity/identity.ts'
 import type { Policy } from './identity/policy.ts'
 import type { Claims } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
@@ -20,6 +21,8 @@ export interface Context {
   /** Who may do what. */
   readonly policy: Policy<Action>
   readonly store: Store
+  /** Who gets in. */
+  readonly identity: Identity
   readonly claims: Claims<Entry>
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror

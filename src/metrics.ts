@@ -50,6 +50,12 @@ export class Metrics implements StoreObserver {
     buckets: SECONDS,
     registers: [this.registry],
   })
+  readonly #authentications = new Counter({
+    name: 'holdfast_authentications_total',
+    help: 'Proofs of identity that had to be looked into, by kind and by what became of them.',
+    labelNames: ['method', 'outcome'] as const,
+    registers: [this.registry],
+  })
   // Looking a series up by its labels costs more than the observation, so each is looked up once.
   readonly #series = new Map<string, { observe(seconds: number): void }>()
 
@@ -70,6 +76,10 @@ export class Metrics implements StoreObserver {
     this.#claimBatches.observe(granted + refused)
     this.#claims.inc({ outcome: 'granted' }, granted)
     this.#claims.inc({ outcome: 'refused' }, refused)
+  }
+
+  authenticated(method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable'): void {
+    this.#authentications.inc({ method, outcome })
   }
 
   committed(transactions: number): void {

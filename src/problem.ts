@@ -1,26 +1,30 @@
 // Every failure that we can report to a client, with the words for it: a closed table, one file a room in problems/.
 // The domain throws them; only the edge of each API knows which status code they become there.
+import { IDENTITY_PROBLEMS } from './problems/identity.ts'
 import { LEDGER_PROBLEMS } from './problems/ledger.ts'
 import { METAL_PROBLEMS } from './problems/metal.ts'
 import { REQUEST_PROBLEMS } from './problems/request.ts'
 
-const PROBLEMS = { ...REQUEST_PROBLEMS, ...LEDGER_PROBLEMS, ...METAL_PROBLEMS }
+const PROBLEMS = { ...REQUEST_PROBLEMS, ...LEDGER_PROBLEMS, ...METAL_PROBLEMS, ...IDENTITY_PROBLEMS }
 
 export type RequestProblem = keyof typeof REQUEST_PROBLEMS
 export type LedgerProblem = keyof typeof LEDGER_PROBLEMS
 export type MetalProblem = keyof typeof METAL_PROBLEMS
+export type IdentityProblem = keyof typeof IDENTITY_PROBLEMS
 export type ProblemKind = keyof typeof PROBLEMS
 type Facts<K extends ProblemKind> = Parameters<(typeof PROBLEMS)[K]>[0]
 
 export class Problem extends Error {
   readonly kind: ProblemKind
-  constructor(kind: ProblemKind, message: string) {
+  readonly facts: object
+  constructor(kind: ProblemKind, message: string, facts: object = {}) {
     super(message)
     this.kind = kind
+    this.facts = facts
   }
 }
 
 export function problem<K extends ProblemKind>(kind: K, facts: Facts<K>): Problem {
   const say = PROBLEMS[kind] as (facts: Facts<K>) => string
-  return new Problem(kind, say(facts))
+  return new Problem(kind, say(facts), facts)
 }

@@ -6,6 +6,8 @@ import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import { createApp } from './http/app.ts'
+import { followPair } from './http/tls.ts'
+import { createIdentity, type Identity } from './identity/identity.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
@@ -58,11 +60,13 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const work = role === 'serve' ? await startWork(place) : null
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
-    const parts = { claims, mirror, fleet, drivers, shelf, allocator, bell }
-    const context = { config, policy, store, clock: systemClock, log, metrics, ...parts }
+    const identity = await createIdentity({ config, store, clock: systemClock, log, metrics })
+    const parts = { identity, policy, claims, mirror, fleet, drivers, shelf, allocator, bell }
+    const context = { config, store, clock: systemClock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, memory, work, bell, address })
+    const unfollow = followPair(app.server, config, log)
+    return new RunningApi({ app, store, identity, unfollow, memory, work, bell, address })
   } catch (error) {
     await store.close()
     throw error
@@ -119,6 +123,9 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
 interface Parts {
   app: FastifyInstance
   store: Store
+  identity: Identity
+  /** Ends the look-out for new certificates. */
+  unfollow: () => void
   memory: Memory
   work: Work | null
   bell: Bell
@@ -136,11 +143,13 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, memory, work, bell } = this.#parts
+    const { app, store, identity, unfollow, memory, work, bell } = this.#parts
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
     clearInterval(hangUp)
+    identity.stop()
+    unfollow()
     await work?.stop()
     await bell.stop()
     await memory.stop()

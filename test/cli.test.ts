@@ -26,6 +26,19 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   database: ['sqlite:./holdfast.db', 'sqlite:./file.db', 'sqlite:./environment.db', 'sqlite:./flag.db'],
   auth: ['none', 'noauth2', 'none', 'noauth2'],
   insecure: [false, true, false, true],
+  users: ['./users.yaml', './file.yaml', './environment.yaml', './flag.yaml'],
+  'token-hours': [12, 1, 2, 0.5],
+  'keystone-url': [null, 'http://file.example', 'http://environment.example/v3', 'https://flag.example/identity'],
+  'keystone-username': ['holdfast', 'file', 'environment', 'flag'],
+  // Never shown, whatever it is.
+  'keystone-password': [null, '***', '***', '***'],
+  'keystone-password-file': [null, '/file', '/environment', '/flag'],
+  'keystone-project': ['service', 'file', 'environment', 'flag'],
+  'keystone-user-domain': ['Default', 'file', 'environment', 'flag'],
+  'keystone-project-domain': ['Default', 'file', 'environment', 'flag'],
+  'keystone-cache-seconds': [60, 1, 2, 3],
+  'tls-cert': [null, '/file.pem', '/environment.pem', '/flag.pem'],
+  'tls-key': [null, '/file.key', '/environment.key', '/flag.key'],
   'placement-policy': ['secure', 'legacy', 'open', 'legacy'],
   'policy-file': [null, 'file.yaml', 'environment.yaml', 'flag.yaml'],
   'randomize-candidates': [false, true, false, true],
@@ -82,6 +95,8 @@ test('passwords are not shown', async () => {
     assert.equal(code, 2)
     assert.doesNotMatch(stderr, /s3cret/)
   }
+  const ours = await printed([], { HOLDFAST_KEYSTONE_PASSWORD: 's3cret' })
+  assert.equal(ours['keystone-password'], '***')
 })
 
 test('what is wrong with the command line is said in one line, with exit code 2', async () => {
@@ -106,6 +121,14 @@ test('what is wrong with the command line is said in one line, with exit code 2'
     [['serve', '--policy-file', fileWith('rule.yaml', 'baremetal:node:get: emperor')], /node:get: .*no rule 'emperor'/],
     [['serve', '--policy-file', fileWith('rules.yaml', '- admin')], /rules\.yaml.*"action: rule"/],
     [['frobnicate'], /frobnicate/],
+    [['serve', '--auth', 'keystone'], /--keystone-url/],
+    [['serve', '--auth', 'keystone', '--keystone-url', 'http://k'], /keystone-password/],
+    [
+      ['serve', '--auth', 'password', '--users', missing, '--database', newDatabase()],
+      /users file .*holdfast user add/,
+    ],
+    [['serve', '--tls-cert', '/x'], /tls-cert and tls-key go together/],
+    [['serve', '--tls-cert', missing, '--tls-key', missing, '--database', newDatabase()], /can't serve TLS/],
     [['serve', '--database', `sqlite:${folder}/no/such/folder.db`], /can't open the database/],
   ]
   await inParallel(3, wrong.length, async index => {

@@ -1,7 +1,8 @@
 // The tables as Kysely sees them, one file a room in schema/; the SQL that makes them is in migrations/.
 // Times are milliseconds since 1970, truth values are 0 and 1: the same on both databases.
 import type { AuditTables } from './schema/audit.ts'
+import type { IdentityTables } from './schema/identity.ts'
 import type { LedgerTables } from './schema/ledger.ts'
 import type { MetalTables } from './schema/metal.ts'
 
-export interface Schema extends AuditTables, LedgerTables, MetalTables {}
+export interface Schema extends AuditTables, IdentityTables, LedgerTables, MetalTables {}

@@ -2,8 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { audited } from '../../http/audited.ts'
-import { problemOf } from '../../http/failures.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { requireAllowed } from '../policy.ts'
@@ -21,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-export function baremetal(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function baremetal(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('metalVersion', null)
     app.removeAllContentTypeParsers()
@@ -40,7 +41,7 @@ export function baremetal(context: Context, authenticate: (request: FastifyReque
     for (const [path, methods] of Object.entries(routes)) {
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
         if (!acceptsJson(request.headers.accept)) throw problem('not_acceptable', {})
-        const caller = authenticate(request)
+        const caller = await authenticate(request)
         if (!caller) throw problem('unauthorized', {})
         void reply.header('openstack-request-id', request.id)
         request.metalVersion = negotiate(request.headers['x-openstack-ironic-api-version'])
@@ -100,6 +101,7 @@ function refuse(context: Context, error: unknown, request: FastifyRequest, reply
   const { status, body } = renderError(found)
   if (found.kind === 'version_unsupported') void reply.headers(RANGE)
   else void reply.headers(versionHeaders(request.metalVersion))
-  if (status === 503) void reply.header('retry-after', '1')
+  const retry = retryAfter(found)
+  if (retry !== null) void reply.header('retry-after', retry)
   return reply.code(status).header('content-type', 'application/json').send(Buffer.from(body))
 }

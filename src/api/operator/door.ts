@@ -1,11 +1,12 @@
 // For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../context.ts'
 import { audited } from '../../http/audited.ts'
-import { problemOf } from '../../http/failures.ts'
-import type { Caller } from '../../identity/caller.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as IDENTITY } from '../identity/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { requireAllowed } from '../policy.ts'
 import { routes } from './routes.ts'
@@ -15,6 +16,7 @@ const PREFIX = '/holdfast/v1'
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
+  too_many_attempts: 429,
   route_not_found: 404,
   metal_not_found: 404,
   method_not_allowed: 405,
@@ -24,13 +26,15 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unavailable: 503,
 }
 
-export function operator(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function operator(context: Context, authenticate: Authenticate) {
   const { store, metrics } = context
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
-      const { kind, message } = problemOf(error, request, context)
+      const found = problemOf(error, request, context)
+      const { kind, message } = found
       const status = STATUS[kind] ?? 400
-      if (status === 503) void reply.header('retry-after', '1')
+      const retry = retryAfter(found)
+      if (retry !== null) void reply.header('retry-after', retry)
       const text = message || 'there is nothing at this path'
       return reply.code(status).send({ error: { kind, message: text, request_id: request.id } })
     })
@@ -39,7 +43,7 @@ export function operator(context: Context, authenticate: (request: FastifyReques
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/` },
+      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/`, identity: `${IDENTITY}/` },
       ready: '/readyz',
       metrics: '/metrics',
     }))
@@ -56,13 +60,13 @@ export function operator(context: Context, authenticate: (request: FastifyReques
   }
 }
 
-function below(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+function below(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     for (const [path, methods] of Object.entries(routes)) {
       app.all(path, async (request, reply) => {
-        const caller = authenticate(request)
+        const caller = await authenticate(request)
         if (!caller) throw problem('unauthorized', {})
         const route = methods[request.method as keyof typeof methods]
         if (!route) {

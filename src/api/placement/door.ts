@@ -3,10 +3,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { problem } from '../../problem.ts'
 import { limits } from '../../limits.ts'
 import { audited } from '../../http/audited.ts'
-import { problemOf } from '../../http/failures.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
 import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
 import { type Answer, PlacementRequest } from './request.ts'
@@ -23,7 +24,7 @@ declare module 'fastify' {
 const JSON_TYPE = 'application/json'
 const TEXT_BYTES_MAX = 64 * 1024
 
-export function placement(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function placement(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('placementCaller', null)
     app.decorateRequest('placementVersion', null)
@@ -32,11 +33,19 @@ export function placement(context: Context, authenticate: (request: FastifyReque
 
     app.addHook('onRequest', (request, _reply, next) => {
       const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
-      request.placementCaller = authenticate(request)
-      if (!request.placementCaller && !isRoot) throw problem('unauthorized', {})
-      request.placementVersion = negotiate(request.headers['openstack-api-version'])
-      checkLine(request)
-      checkContentHeaders(request)
+      const admit = (caller: Caller | null) => {
+        request.placementCaller = caller
+        if (!caller && !isRoot) throw problem('unauthorized', {})
+        request.placementVersion = negotiate(request.headers['openstack-api-version'])
+        checkLine(request)
+        checkContentHeaders(request)
+      }
+      const caller = isRoot ? null : authenticate(request)
+      if (caller instanceof Promise) {
+        void settle(caller.then(admit), next)
+        return
+      }
+      admit(caller)
       next()
     })
     // To text fastify adds a charset, and clients compare.
@@ -67,6 +76,16 @@ export function placement(context: Context, authenticate: (request: FastifyReque
     app.setNotFoundHandler(noRoute)
     done()
   }
+}
+
+async function settle(admission: Promise<void>, next: (error?: Error) => void): Promise<void> {
+  try {
+    await admission
+  } catch (error) {
+    next(error as Error)
+    return
+  }
+  next()
 }
 
 function checkLine({ url }: FastifyRequest): void {
@@ -132,7 +151,8 @@ function refuse(app: FastifyInstance, context: Context, error: unknown, request:
   })
   if (version) void reply.header('openstack-api-version', version.header)
   if (version && !early) void reply.header('vary', 'openstack-api-version')
-  if (status === 503) void reply.header('retry-after', '1')
+  const retry = retryAfter(found)
+  if (retry !== null) void reply.header('retry-after', retry)
   return reply.code(status).header('content-type', contentType).send(Buffer.from(body))
 }
 
