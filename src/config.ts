@@ -46,6 +46,15 @@ export const Config = Type.Object({
   audit: oneOf('on', 'off'),
   auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
   inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
+  testClock: Type.Boolean(),
+  leaseBeforeEndMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
+  leaseCleaningMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
+  leaseHealingMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
+  leaseSecondsMax: Type.Integer({ minimum: 0 }),
+  leaseExemptProjects: Type.String({ pattern: '^[^\\s]*$' }),
+  leaseHoursMax: Type.Integer({ minimum: 0 }),
+  leaseServiceUrl: Type.Union([Type.String({ pattern: '^https?://.+' }), Type.Null()]),
+  leaseServiceToken: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
 })
 export type Config = Static<typeof Config>
 
@@ -173,6 +182,47 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'inspection-rules <json>',
     fallback: [],
     help: 'what inspection sets in a node: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}',
+  },
+  testClock: {
+    flag: 'test-clock',
+    fallback: false,
+    help: 'for tests: POST /holdfast/v1/clock moves the time of all processes of this database',
+  },
+  leaseBeforeEndMinutes: {
+    flag: 'lease-before-end-minutes <number>',
+    fallback: 60,
+    help: 'minutes between the event before_end_lease and the end; 0 for no such event',
+  },
+  leaseCleaningMinutes: {
+    flag: 'lease-cleaning-minutes <number>',
+    fallback: 0,
+    help: 'minutes that a host or node stays free between two leases',
+  },
+  leaseHealingMinutes: {
+    flag: 'lease-healing-minutes <number>',
+    fallback: 60,
+    help: 'leases that start within this time move away from hosts that are down; 0 for all',
+  },
+  leaseSecondsMax: { flag: 'lease-seconds-max <number>', fallback: 0, help: 'longest lease; 0 for no limit' },
+  leaseExemptProjects: {
+    flag: 'lease-exempt-projects <list>',
+    fallback: '',
+    help: 'projects that no limit on leases is for, with commas between them',
+  },
+  leaseHoursMax: {
+    flag: 'lease-hours-max <number>',
+    fallback: 0,
+    help: 'hours of leases that a project may have before it at once; 0 for no limit',
+  },
+  leaseServiceUrl: {
+    flag: 'lease-service-url <url>',
+    fallback: null,
+    help: 'a service that is asked before a lease is made or changed: URL/check-create, /check-update, /on-end',
+  },
+  leaseServiceToken: {
+    flag: 'lease-service-token <token>',
+    fallback: null,
+    help: 'the X-Auth-Token that this service is called with',
   },
 }
 

@@ -2,10 +2,11 @@
 import type { Logger } from 'pino'
 import type { Action } from './api/policy.ts'
 import type { Entry } from './audit/entry.ts'
-import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { Duty } from './duty.ts'
 import type { Identity } from './identity/identity.ts'
 import type { Policy } from './identity/policy.ts'
+import type { CalendarMirror } from './leases/calendar-mirror.ts'
 import type { Claims } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
@@ -13,6 +14,7 @@ import type { Allocator } from './metal/allocator.ts'
 import type { Fleet } from './metal/fleet.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
+import type { SharedClock } from './shared-clock.ts'
 import type { Bell } from './store/bell.ts'
 import type { Store } from './store/store.ts'
 
@@ -28,6 +30,10 @@ export interface Context {
   readonly mirror: Mirror
   /** The nodes in memory, likewise. */
   readonly fleet: Fleet
+  /** Resolves when both know everything that is committed now, in other processes too. */
+  readonly catchUp: () => Promise<void>
+  /** What can be leased and is booked, in memory, to choose from. */
+  readonly calendar: CalendarMirror
   /** How hardware is driven. */
   readonly drivers: Drivers
   /** Nodes that were read already. */
@@ -36,7 +42,9 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Wakes the conductors. */
   readonly bell: Bell
-  readonly clock: Clock
+  readonly clock: SharedClock
+  /** The work behind the APIs that this process does, or in tests can be made to do. */
+  readonly duties: readonly Duty[]
   readonly log: Logger
   readonly metrics: Metrics
 }

@@ -151,4 +151,68 @@ export const limits = {
   keystoneRefusalMs: 2_000,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
+
+  // Blazar's column, and so what its clients expect.
+  leaseNameCharsMax: 80,
+  // All reservations of a lease are decided in one transaction.
+  leaseReservationsMax: 100,
+  // Instances in one reservation: each is a slot to be placed.
+  reservationAmountMax: 10_000,
+  // Of vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
+  reservationSizeMax: 2_147_483_647,
+  // Of ids, resource classes and traits in a request, as in the ledger.
+  nameCharsMax: 255,
+  // A query on hosts, as text.
+  propertiesCharsMax: 16 * 1024,
+  capabilityNameCharsMax: 64,
+  capabilityCharsMax: 4 * 1024,
+  capabilitiesPerHostMax: 256,
+  // Clocks of machines drift apart by well under a millisecond in this time.
+  clockMeasureMs: 30_000,
+  // Ten years: tests that move through more than that in one step mean something else.
+  clockAdvanceSecondsMax: 10 * 366 * 24 * 3_600,
+  // A year, as a bound on what can be meant.
+  leaseMinutesMax: 366 * 24 * 60,
+  // Nesting of such a query: more than anyone writes by hand.
+  propertiesDepthMax: 32,
+
+  // Several reservations of one lease are packed by trying: so many hosts × reservations, and so many steps of well under
+  // a microsecond each. Beyond that only the usual order is tried.
+  fitSearchMax: 1_000,
+  fitStepsMax: 20_000,
+  // Proposals that others were faster with; after that all hosts that could do are locked.
+  bookingAttemptsMax: 8,
+  // Hosts looked at for the next windows, all tries together: about ten milliseconds.
+  refusalLooksMax: 50_000,
+  refusalWindowsMax: 3,
+  refusalSampleMax: 5,
+  // Leases that start in one transaction: long enough to share the commit, short enough for requests in between.
+  leaseStartsMax: 25,
+  leaseEndsAtOnce: 4,
+  leaseEventsMax: 200,
+  // What could not be done is tried again soon, then ever more seldom, and at least every minute.
+  leaseRetryMs: 250,
+  leaseRetryMsMax: 60_000,
+  // Reservations that lack something are looked after this often; hosts that go down are heard of at once.
+  healingPollMs: 5_000,
+  // A client waits for the service that decides about leases; longer than this it counts as away.
+  leaseServiceMsMax: 5_000,
+  leaseServiceMessageMax: 1_000,
+
+  // As many as one answer holds, and what clients have always been given.
+  serverPageMax: 1_000,
+  flavorPageMax: 1_000,
+  // Servers in one request; each takes a transaction of its own.
+  serversPerRequestMax: 100,
+  // Places that a search proposes at once, and that are tried in all before a server is told that there is none.
+  placesPerSearch: 8,
+  placesTriedMax: 64,
+  metadataPerServerMax: 128,
+  extraSpecsPerFlavorMax: 128,
+  // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
+  flavorNumberMax: 2_147_483_647,
+  // While a node is being deployed or emptied for a server, its state is looked at this often.
+  serverPollMs: 100,
+  // Servers that one look of the duty takes up.
+  serversPerLook: 256,
 } as const

@@ -1,6 +1,7 @@
-// What a process keeps in memory to search in: the ledger's table and the fleet. Loaded at the start, changed with each
+// What a process keeps in memory to search in: the ledger's table, the fleet and the calendar. Loaded at the start, changed with each
 // commit before the client is answered, and on PostgreSQL kept up with what other processes do.
 import type { Logger } from 'pino'
+import { CalendarMirror } from './leases/calendar-mirror.ts'
 import { Mirror } from './ledger/mirror.ts'
 import { Fleet } from './metal/fleet.ts'
 import type { Change } from './store/change.ts'
@@ -19,6 +20,7 @@ export interface MemoryOptions {
 export class Memory {
   readonly mirror: Mirror
   readonly fleet: Fleet
+  readonly calendar: CalendarMirror
   readonly #options: MemoryOptions
   #feed: Feed | null = null
   #watcher: (providers: readonly number[]) => void = () => {}
@@ -28,6 +30,7 @@ export class Memory {
     this.#options = options
     this.mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
     this.fleet = new Fleet(store)
+    this.calendar = new CalendarMirror(store, () => this.catchUp())
   }
 
   async start(): Promise<void> {
@@ -58,19 +61,22 @@ export class Memory {
   }
 
   async #load(): Promise<void> {
-    await Promise.all([this.mirror.load(), this.fleet.load()])
+    await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
   }
 
   async #refresh(providers: readonly number[]): Promise<void> {
-    await Promise.all([this.mirror.refresh(providers), this.fleet.refresh(providers)])
+    const { mirror, fleet, calendar } = this
+    await Promise.all([mirror.refresh(providers), fleet.refresh(providers), calendar.refresh(providers)])
     this.#watcher(providers)
   }
 
   #absorb(changes: readonly Change[]): void | Promise<void> {
     this.fleet.absorb(changes)
-    const reading = this.mirror.absorb(changes)
+    const readings = [this.mirror.absorb(changes), this.calendar.absorb(changes)].filter(
+      reading => reading !== undefined,
+    )
     const tell = () => this.#watcher(changes.map(change => change.provider))
-    if (!reading) return tell()
-    return reading.then(tell)
+    if (readings.length === 0) return tell()
+    return Promise.all(readings).then(tell)
   }
 }

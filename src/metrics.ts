@@ -56,6 +56,12 @@ export class Metrics implements StoreObserver {
     labelNames: ['method', 'outcome'] as const,
     registers: [this.registry],
   })
+  readonly #launches = new Counter({
+    name: 'holdfast_servers_launched_total',
+    help: 'Servers that were asked for, by whether there was a place for them.',
+    labelNames: ['outcome'] as const,
+    registers: [this.registry],
+  })
   // Looking a series up by its labels costs more than the observation, so each is looked up once.
   readonly #series = new Map<string, { observe(seconds: number): void }>()
 
@@ -88,6 +94,11 @@ export class Metrics implements StoreObserver {
 
   retried(reason: string): void {
     this.#retries.inc({ reason })
+  }
+
+  launched(placed: number, unplaced: number): void {
+    this.#launches.inc({ outcome: 'placed' }, placed)
+    this.#launches.inc({ outcome: 'no_valid_host' }, unplaced)
   }
 
   feedLag(seconds: number): void {

@@ -17,12 +17,13 @@ import { FakeHardware } from './metal/drivers/fake.ts'
 import { type Drivers, driversOf } from './metal/drivers/registry.ts'
 import { NodeShelf } from './metal/node-shelf.ts'
 import { Metrics } from './metrics.ts'
+import { SharedClock } from './shared-clock.ts'
 import { Bell } from './store/bell.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { PostgresStore } from './store/postgres.ts'
 import type { Store } from './store/store.ts'
-import { startWork, type Work } from './work.ts'
+import { dutiesForTests, startWork, type Work } from './work.ts'
 
 export async function migrateStore(store: Store): Promise<string[]> {
   const now = systemClock.now()
@@ -45,28 +46,45 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
+    const clock = new SharedClock(store, config.testClock)
+    await clock.start()
     const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
     await memory.start()
-    const { mirror, fleet } = memory
+    const { mirror, fleet, calendar } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
     if (store instanceof PostgresStore) watchPool(metrics, store)
-    const claims = new ClaimQueue(store, systemClock, {
+    const claims = new ClaimQueue(store, clock, {
       observe: (granted, refused) => metrics.claimBatch(granted, refused),
       record: recordAll,
     })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const place = { config, store, log, drivers, bell, clock: systemClock, memory }
+    const place = { config, store, log, drivers, bell, clock, memory }
     const work = role === 'serve' ? await startWork(place) : null
+    const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
-    const identity = await createIdentity({ config, store, clock: systemClock, log, metrics })
-    const parts = { identity, policy, claims, mirror, fleet, drivers, shelf, allocator, bell }
-    const context = { config, store, clock: systemClock, log, metrics, ...parts }
+    const identity = await createIdentity({ config, store, clock, log, metrics })
+    const catchUp = () => memory.catchUp()
+    const parts = {
+      identity,
+      policy,
+      claims,
+      mirror,
+      fleet,
+      calendar,
+      catchUp,
+      drivers,
+      shelf,
+      allocator,
+      bell,
+      duties,
+    }
+    const context = { config, store, clock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
     const unfollow = followPair(app.server, config, log)
-    return new RunningApi({ app, store, identity, unfollow, memory, work, bell, address })
+    return new RunningApi({ app, store, identity, unfollow, memory, work, bell, clock, address })
   } catch (error) {
     await store.close()
     throw error
@@ -83,14 +101,17 @@ export async function startConductor(config: Config): Promise<{ hostname: string
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
+    const clock = new SharedClock(store, config.testClock)
+    await clock.start()
     const memory = new Memory({ store, database: config.database, log, lagged: () => {} })
     await memory.start()
-    const place = { config, store, log, drivers: driversFor(config), bell, clock: systemClock, memory }
+    const place = { config, store, log, drivers: driversFor(config), bell, clock, memory }
     const work = await startWork(place)
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
       clearInterval(alive)
+      clock.stop()
       await work.stop()
       await bell.stop()
       await memory.stop()
@@ -129,6 +150,7 @@ interface Parts {
   memory: Memory
   work: Work | null
   bell: Bell
+  clock: SharedClock
   address: string
 }
 
@@ -143,7 +165,8 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, identity, unfollow, memory, work, bell } = this.#parts
+    const { app, store, identity, unfollow, memory, work, bell, clock } = this.#parts
+    clock.stop()
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])

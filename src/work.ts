@@ -1,8 +1,12 @@
 // What works behind the APIs: the conductor with its nodes, and the duties of each room.
 import { hostname } from 'node:os'
 import { auditDuty } from './audit/duty.ts'
+import type { Witness } from './audit/witness.ts'
+import { workOnServers } from './compute/duty.ts'
 import type { Context } from './context.ts'
 import { Duty } from './duty.ts'
+import { eventsDuty } from './leases/events.ts'
+import { healingDuty } from './leases/healing.ts'
 import { limits } from './limits.ts'
 import type { Memory } from './memory.ts'
 import { takeOverAllocations } from './metal/allocating.ts'
@@ -18,6 +22,7 @@ export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | '
 export interface Work {
   hostname: string
   allocator: Allocator
+  duties: readonly Duty[]
   stop(): Promise<void>
 }
 
@@ -38,25 +43,50 @@ export async function startWork(place: Workplace): Promise<Work> {
   await conductor.start()
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
-  const expiry = new Duty({
-    name: 'expiry',
-    pollMs: limits.conductorPollMs,
-    run: () => endLapsed({ store, clock, drivers, bell, witness: conductor.witness }),
-    log,
-  })
+  const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
-  const duties = [allocations, expiry, audit, ...(await takeOverDuties(place, conductor, allocations))]
-  const nudged: Partial<Record<Topic, { wake(): unknown }>> = { nodes: conductor, allocations, expiry }
+  const takeOver = await takeOverDuties(place, conductor, allocations)
+  const duties = [allocations, expiry, servers, leases, healing, audit, ...takeOver]
+  const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
+    nodes: conductor,
+    allocations,
+    expiry,
+    servers,
+    leases,
+    healing,
+  }
   await bell.listen(topic => {
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
-    for (const worker of concerned) void worker?.wake()
+    const wake = () => concerned.forEach(worker => void worker.wake())
+    // In tests the clock may have been moved, and then that is what the bell is about.
+    if (clock.isTest) void clock.look().then(wake, wake)
+    else wake()
   })
   for (const duty of duties) void duty.wake()
   const stop = async () => {
     await Promise.all(duties.map(duty => duty.stop()))
     await conductor.stop()
   }
-  return { hostname: conductor.hostname, allocator, stop }
+  return { hostname: conductor.hostname, allocator, duties, stop }
+}
+
+/** The duties that any process could do. */
+function dutiesOf(place: Workplace, witness: Witness) {
+  const { store, clock, drivers, bell, log } = place
+  const pollMs = limits.conductorPollMs
+  return {
+    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
+    servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers(place), log }),
+    leases: eventsDuty(place),
+    healing: healingDuty(place),
+  }
+}
+
+/** In tests a process without a conductor does them too, when it is told to move the clock. */
+export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
+  if (!place.clock.isTest) return []
+  await place.bell.listen(() => void place.clock.look().catch(() => {}))
+  return Object.values(dutiesOf(place, null))
 }
 
 function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {

@@ -56,6 +56,15 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
+  'test-clock': [false, true, false, true],
+  'lease-before-end-minutes': [60, 1, 2, 3],
+  'lease-cleaning-minutes': [0, 1, 2, 3],
+  'lease-healing-minutes': [60, 1, 2, 3],
+  'lease-seconds-max': [0, 1, 2, 3],
+  'lease-exempt-projects': ['', 'file', 'environment', 'flag'],
+  'lease-hours-max': [0, 1, 2, 3],
+  'lease-service-url': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
+  'lease-service-token': [null, '***', '***', '***'],
 }
 
 async function printed(args: readonly string[], environment: Record<string, string> = {}) {

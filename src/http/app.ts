@@ -4,11 +4,17 @@ import cors from '@fastify/cors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { baremetal } from '../api/baremetal/door.ts'
 import { PREFIX as BAREMETAL } from '../api/baremetal/prefix.ts'
+import { compute } from '../api/compute/door.ts'
+import { PREFIX as COMPUTE } from '../api/compute/prefix.ts'
 import { identity } from '../api/identity/door.ts'
 import { PREFIX as IDENTITY } from '../api/identity/prefix.ts'
+import { image } from '../api/image/door.ts'
+import { PREFIX as IMAGE } from '../api/image/prefix.ts'
 import { operator } from '../api/operator/door.ts'
 import { placement } from '../api/placement/door.ts'
 import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
+import { reservation } from '../api/reservation/door.ts'
+import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { limits } from '../limits.ts'
 import { readPair } from './tls.ts'
@@ -51,6 +57,9 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   await app.register(placement(context, authenticate), { prefix: PLACEMENT })
   await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
   await app.register(identity(context), { prefix: IDENTITY })
+  await app.register(compute(context, authenticate), { prefix: COMPUTE })
+  await app.register(image(context, authenticate), { prefix: IMAGE })
+  await app.register(reservation(context, authenticate), { prefix: RESERVATION })
   return app
 }
 

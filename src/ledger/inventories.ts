@@ -36,7 +36,7 @@ const inventoriesOf = query((db, a: { provider: number }) =>
     .orderBy('i.class_id'),
 )
 
-interface InventoryRow extends InventoryTerms {
+export interface InventoryRow extends InventoryTerms {
   provider_id: number
   class_id: number
   capacity: number
@@ -55,7 +55,7 @@ const INVENTORY_ROW = {
   capacity: 'bigint',
   now: 'bigint',
 } as const
-const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r }, on) =>
+export const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r }, on) =>
   on
     .insert(db.insertInto('inventories'), {
       ...r,
@@ -77,7 +77,7 @@ const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r }, on)
       })),
     ),
 )
-const removeInventories = command((db, a: { provider: number; classes: readonly number[] }, on) =>
+export const removeInventories = command((db, a: { provider: number; classes: readonly number[] }, on) =>
   db
     .deleteFrom('inventories')
     .where('provider_id', '=', a.provider)
@@ -184,6 +184,9 @@ export function* writeInventories(
         name,
         where: `Unknown resource class in inventory for resource provider ${provider.uuid}`,
       })
+    if (found.managed_by !== null && found.managed_by !== provider.managed_by) {
+      throw problem('class_managed', { name, owner: found.managed_by })
+    }
     rows.push({ provider_id: provider.id, class_id: found.id, ...terms, capacity: capacityOf(terms), now })
   }
   if (rows.length > 0) yield* run(putInventories({ rows }))

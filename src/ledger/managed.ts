@@ -32,6 +32,9 @@ const blockedNow = query((db, a: { provider: number; name: string }) =>
 const setBlocked = command((db, a: { provider: number; blocked: 0 | 1 }) =>
   db.updateTable('inventories').set({ blocked: a.blocked }).where('provider_id', '=', a.provider),
 )
+const setDedication = command((db, a: { provider: number; to: string | null }) =>
+  db.updateTable('providers').set({ dedicated_to: a.to }).where('id', '=', a.provider),
+)
 const setConsumerOwner = command((db, a: { consumer: string; owner: string | null }) =>
   db.updateTable('consumers').set({ managed_by: a.owner }).where('uuid', '=', a.consumer),
 )
@@ -74,6 +77,11 @@ export function* whileUnblocked<T>(provider: number, blocked: boolean, work: Wri
   return value
 }
 
+/** From now on only this part of Holdfast hands out what a locked provider has; null gives it back to everyone. */
+export function* dedicateProvider(provider: Provider, to: string | null): Write<void> {
+  yield* run(setDedication({ provider: provider.id, to }))
+}
+
 /** Hands a consumer to an owner, or back to Placement; refused when it is someone else's. */
 export function* ownConsumer(consumer: string, from: string | null, to: string | null): Write<void> {
   const found = yield* one(consumerOwner({ consumer }))
@@ -92,4 +100,17 @@ export function* releaseLapsed(owner: string, limit: number, now: number): Write
   yield* claimBatch(releases, now)
   yield* mark(...releases.flatMap(subjectsOf))
   return lapsed.length
+}
+
+const setProviderOwner = command((db, a: { id: number; owner: string }) =>
+  db.updateTable('providers').set({ managed_by: a.owner }).where('id', '=', a.id),
+)
+
+/** Hands a provider of Placement's own to another part; refused when it is someone else's. */
+export function* ownProvider(provider: Provider, owner: string): Write<void> {
+  if (provider.managed_by === owner) return
+  if (provider.managed_by !== null) {
+    throw problem('provider_managed', { provider: provider.uuid, owner: provider.managed_by, what: 'life' })
+  }
+  yield* run(setProviderOwner({ id: provider.id, owner }))
 }

@@ -15,6 +15,7 @@ export interface Provider {
   root_id: number
   root_uuid: string
   managed_by: string | null
+  dedicated_to: string | null
   created_at: number
   updated_at: number | null
 }
@@ -24,7 +25,8 @@ const selectProviders = (db: Kysely<Schema>) =>
     .selectFrom('providers as p')
     .leftJoin('providers as parent', 'parent.id', 'p.parent_id')
     .innerJoin('providers as root', 'root.id', 'p.root_id')
-    .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.created_at', 'p.updated_at'])
+    .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.dedicated_to'])
+    .select(['p.created_at', 'p.updated_at'])
     .select(['parent.uuid as parent_uuid', 'root.id as root_id', 'root.uuid as root_uuid'])
 
 const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
@@ -262,6 +264,9 @@ function* moveSubtree(id: number, parent: number | null): Write<void> {
 
 export function* deleteProvider(uuid: string, owner: string | null = null): Write<void> {
   const provider = yield* lockProvider(uuid, { changing: 'life', purpose: 'delete', owner })
+  if (provider.dedicated_to !== null) {
+    throw problem('provider_managed', { provider: uuid, owner: provider.dedicated_to, what: 'life' })
+  }
   if (yield* one(childOf({ id: provider.id }))) throw problem('provider_has_children', { provider: uuid })
   if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
   yield* run(removeProvider({ id: provider.id }))

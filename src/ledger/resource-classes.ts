@@ -7,6 +7,7 @@ import { isCustom } from './standard.ts'
 export interface ResourceClass {
   id: number
   name: string
+  managed_by: string | null
   created_at: number
   updated_at: number | null
 }
@@ -18,8 +19,8 @@ const classesByName = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('resource_classes').selectAll().where(on.isIn('name', a.names)),
 )
 const everyClass = query((db, _: object) => db.selectFrom('resource_classes').selectAll().orderBy('id'))
-const addClass = command((db, a: { name: string; now: number }) =>
-  db.insertInto('resource_classes').values({ name: a.name, created_at: a.now }),
+const addClass = command((db, a: { name: string; owner: string | null; now: number }) =>
+  db.insertInto('resource_classes').values({ name: a.name, managed_by: a.owner, created_at: a.now }),
 )
 const renameClass = command((db, a: { id: number; name: string; now: number }) =>
   db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
@@ -56,21 +57,26 @@ export function* classesNamed(names: readonly string[]): Read<Map<string, Resour
 
 export function* createClass(name: string, now: number): Write<void> {
   if (yield* one(classByName({ name }))) throw problem('class_exists', { name })
-  yield* run(addClass({ name, now }))
+  yield* run(addClass({ name, owner: null, now }))
   yield* mark({ kind: 'resource_class', id: name })
 }
 
-/** Makes sure that a custom class exists and says whether it is new. */
-export function* ensureClass(name: string, now: number): Write<boolean> {
+/** Makes sure that a custom class exists and says whether it is new; `owner` is whose it is then. */
+export function* ensureClass(name: string, now: number, owner: string | null = null): Write<boolean> {
   if (yield* one(classByName({ name }))) return false
-  yield* run(addClass({ name, now }))
+  yield* run(addClass({ name, owner, now }))
   yield* mark({ kind: 'resource_class', id: name })
   return true
+}
+
+function requireUnmanaged({ name, managed_by }: ResourceClass): void {
+  if (managed_by !== null) throw problem('class_managed', { name, owner: managed_by })
 }
 
 export function* renameResourceClass(name: string, newName: string, now: number): Write<void> {
   const found = yield* findClass(name)
   if (!isCustom(name)) throw problem('class_standard', { name, verb: 'update' })
+  requireUnmanaged(found)
   if (newName !== name && (yield* one(classByName({ name: newName })))) {
     throw problem('class_name_taken', { name: newName })
   }
@@ -85,6 +91,7 @@ export function* renameResourceClass(name: string, newName: string, now: number)
 export function* deleteClass(name: string): Write<void> {
   const found = yield* findClass(name)
   if (!isCustom(name)) throw problem('class_standard', { name, verb: 'delete' })
+  requireUnmanaged(found)
   if (yield* one(inventoryOfClass({ id: found.id }))) throw problem('class_in_use', { name })
   yield* run(removeClass({ id: found.id }))
   yield* mark({ kind: 'resource_class', id: name })

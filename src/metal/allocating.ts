@@ -14,6 +14,7 @@ import { isOpen } from './fleet.ts'
 import { isOf } from './matching.ts'
 import { findInstance, noteNode, type NodeRow, OWNER } from './nodes.ts'
 import { claimNode } from './offer.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { traitsOfProviders } from './traits.ts'
 
 const ownAtWork = query((db, a: { affinity: string }) =>
@@ -200,7 +201,8 @@ function isStillGood(node: NodeRow, has: readonly string[], allocation: Allocati
   const { resourceClass, traits, candidates, owner } = wishOf(allocation)
   const isWanted = candidates === null || candidates.has(node.uuid)
   const isSuited = node.resource_class === resourceClass && traits.every(trait => has.includes(trait))
-  return isOpen(node) && node.transition === null && isSuited && isWanted && isOf(owner, node)
+  const isFree = isOpen(node) && node.transition === null && mayHaveUntil(node, allocation.expires_at)
+  return isFree && isSuited && isWanted && isOf(owner, node)
 }
 
 function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {

@@ -12,7 +12,8 @@ import { liveConductors } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import type { Wish } from './matching.ts'
 import { findNode, lockNode, lockNodeById, type NodeRow, saveNode } from './nodes.ts'
-import { claimNode, type Principal, releaseInstance, withoutAllocatedTraits } from './offer.ts'
+import { claimNode, type Principal, promised, releaseInstance, takeNode, withoutAllocatedTraits } from './offer.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { mayDeallocate } from './states.ts'
 import { traitsOfProviders } from './traits.ts'
 
@@ -307,6 +308,37 @@ function* requireBackfillable(node: NodeRow, wanted: AllocationRequest): Read<vo
   if (missing.length > 0) throw refuse(`it lacks ${missing.join(', ')}`)
 }
 
+export interface Gift {
+  uuid: string
+  owner: string
+  user: string
+  traits: readonly string[]
+}
+
+/** Gives an open node to a project, by whoever has promised it to them: there is nothing to look for. */
+export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, now: number): Write<void> {
+  const { view } = EVERYTHING
+  yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user, view }, now)
+  const none = {
+    name: null,
+    request_id: null,
+    last_error: null,
+    reasons: null,
+    wait_until: null,
+    expires_at: null,
+    updated_at: null,
+  }
+  const given = { uuid, owner, project_id: owner, user_id: user, traits: JSON.stringify(traits), extra: '{}' }
+  const place = {
+    resource_class: node.resource_class!,
+    candidate_nodes: '[]',
+    node_id: node.id,
+    conductor_affinity: '',
+  }
+  yield* one(insert({ ...none, ...given, ...place, state: 'active', created_at: now }))
+  yield* saveNode({ ...node, instance_uuid: uuid, instance_info: withTraits(node, traits), updated_at: now })
+}
+
 /** The instance information of a node that is given to an allocation. */
 export const withTraits = ({ instance_info }: Pick<NodeRow, 'instance_info'>, traits: readonly string[]): string =>
   JSON.stringify({ ...(JSON.parse(instance_info) as Json), traits })
@@ -324,10 +356,12 @@ export function* patchAllocation(
   change: (present: Allocation) => AllocationPatch,
   now: number,
 ): Write<Allocation> {
-  const { id } = yield* findAllocation(ident, access)
+  const { id, node_id } = yield* findAllocation(ident, access)
+  const node = node_id === null ? undefined : yield* lockNodeById(node_id)
   if (!(yield* one(lockRow({ id })))) throw notFound(ident)
   const present = yield* findAllocation(ident, access)
   const { name, extra, expiresAt } = change(present)
+  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   if (name !== present.name) yield* requireFreeNames(present.uuid, name, present.uuid)
   const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
@@ -396,5 +430,6 @@ export function wishOf(row: AllocationRow): Wish {
     traits: JSON.parse(row.traits) as string[],
     candidates: candidates.length > 0 ? new Set(candidates) : null,
     owner: row.owner,
+    until: row.expires_at,
   }
 }

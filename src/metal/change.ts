@@ -62,6 +62,8 @@ const NEW = {
   reservation: null,
   lock_incarnation: null,
   lock_term: 0,
+  leasable: 0,
+  pledged_at: null,
   updated_at: null,
 } as const
 
@@ -200,6 +202,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   yield* releaseLapsedHold(node, now)
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
+  if (node.leasable) throw refuse(`Node ${node.uuid} is enrolled for leasing.`)
   if (!node.maintenance) {
     if (node.instance_uuid !== null) {
       throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)

@@ -29,6 +29,7 @@ const lapsed = query((db, a: { now: number; limit: number }) =>
 const allocationNow = query((db, a: { id: number; now: number }) =>
   selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),
 )
+const allocationByUuid = query((db, a: { uuid: string }) => selectAllocations(db).where('a.uuid', '=', a.uuid))
 const nextAllocation = query((db, a: { now: number }) =>
   db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
@@ -81,7 +82,10 @@ function* nextExpiry(now: number): Read<number | null> {
 /** Ends the allocation, or begins to: a machine in use is torn down, and that ends it. */
 function* endOne(id: number, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
   const [found] = yield* all(allocationNow({ id, now }))
-  if (!found) return 'ended'
+  return found ? yield* endFound(found, drivers, now) : 'ended'
+}
+
+function* endFound(found: Allocation, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
   try {
     return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, now)
   } catch (error) {
@@ -89,6 +93,16 @@ function* endOne(id: number, drivers: Drivers, now: number): Write<'ended' | 'st
     if (error instanceof Problem) return 'postponed'
     throw error
   }
+}
+
+/** Ends the allocation whatever its time; says whether it is gone, or its node has to be emptied first. */
+export function* finishAllocation(
+  uuid: string,
+  drivers: Drivers,
+  now: number,
+): Write<'ended' | 'started' | 'postponed'> {
+  const found = yield* one(allocationByUuid({ uuid }))
+  return found ? yield* endFound(found, drivers, now) : 'ended'
 }
 
 function* endNow(found: Allocation, now: number): Write<'ended'> {

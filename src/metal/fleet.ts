@@ -20,14 +20,17 @@ export interface FleetNode {
   instance_uuid: string | null
   owner: string | null
   lessee: string | null
+  leasable: 0 | 1
+  pledged_at: number | null
   revision: number
 }
 
 export function fleetNode(row: FleetNode): FleetNode {
   const { id, uuid, provider_id, name, resource_class, placement_class, provision_state, power_state } = row
-  const { maintenance, instance_uuid, owner, lessee, revision } = row
+  const { maintenance, instance_uuid, owner, lessee, leasable, pledged_at, revision } = row
   const place = { id, uuid, provider_id, name, resource_class, placement_class }
-  return { ...place, provision_state, power_state, maintenance, instance_uuid, owner, lessee, revision }
+  const state = { provision_state, power_state, maintenance, instance_uuid }
+  return { ...place, ...state, owner, lessee, leasable, pledged_at, revision }
 }
 
 const COLUMNS = [
@@ -43,6 +46,8 @@ const COLUMNS = [
   'instance_uuid',
   'owner',
   'lessee',
+  'leasable',
+  'pledged_at',
   'revision',
 ] as const
 
@@ -109,7 +114,7 @@ export class Fleet {
   /** Takes in what was committed here. */
   absorb(changes: readonly Change[]): void {
     for (const change of changes) {
-      if (!('attached' in change)) continue
+      if (!('attached' in change) || change.room !== 'metal') continue
       if (change.attached === null) this.#remove(change.provider)
       else this.#put(change.attached as FleetNode)
     }

@@ -30,10 +30,12 @@ function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } 
     instance_uuid: null,
     owner: null,
     lessee: null,
+    leasable: 0,
+    pledged_at: null,
     revision: 1,
     ...sketch,
   }))
-  fleet.absorb(nodes.map(node => ({ provider: node.provider_id, attached: node })))
+  fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
   table.load(nodes.map((node, i) => snapshotOf(node, sketches[i]!)))
   return { fleet, table, nodes }
 }
@@ -62,6 +64,7 @@ const wish = (more: Partial<Wish> = {}): Wish => ({
   traits: [],
   candidates: null,
   owner: null,
+  until: null,
   ...more,
 })
 

@@ -1,6 +1,7 @@
 // Which node an allocation gets: pure, over the fleet and the ledger's table in memory.
 import { dealtPlaces, type Random, shuffled } from '../ledger/candidates/shuffle.ts'
 import type { CandidateTable } from '../ledger/candidates/table.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { type Fleet, type FleetNode, isOpen } from './fleet.ts'
 
 /** What is asked of a node. */
@@ -13,6 +14,8 @@ export interface Wish {
   candidates: ReadonlySet<string> | null
   /** Only nodes of this project, its own or leased to it; null for any. */
   owner: string | null
+  /** When it is given back; null for never. */
+  until: number | null
 }
 
 /** What is there to be had. */
@@ -40,6 +43,7 @@ export function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean 
   return (
     node.resource_class === wish.resourceClass &&
     isOf(wish.owner, node) &&
+    mayHaveUntil(node, wish.until) &&
     (wish.candidates === null || wish.candidates.has(node.uuid)) &&
     missingTraits(supply, node, wish.traits).length === 0
   )

@@ -71,6 +71,8 @@ const MUTABLE = [
   'reservation',
   'lock_incarnation',
   'lock_term',
+  'leasable',
+  'pledged_at',
   'updated_at',
 ] as readonly (keyof NewNode)[]
 
@@ -200,7 +202,7 @@ export function* saveNode(node: NodeRow): Write<void> {
 /** Tells those who keep nodes in memory what this one is now. */
 export function* noteNode(node: NodeRow): Write<void> {
   yield* mark({ kind: 'node', id: node.uuid })
-  yield* note([{ provider: node.provider_id, attached: fleetNode(node) }])
+  yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
 }
 
 /** A sign that what is shown of the node has changed, though its row has not. */
@@ -210,7 +212,7 @@ export function* reviseNode(id: number): Write<void> {
 
 export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
   yield* run(removeNode({ id }))
-  yield* note([{ provider: provider_id, attached: null }])
+  yield* note([{ provider: provider_id, room: 'metal', attached: null }])
   yield* mark({ kind: 'node', id: uuid })
 }
 

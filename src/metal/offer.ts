@@ -10,6 +10,7 @@ import { mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import type { View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './nodes.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { isUsable } from './states.ts'
 
 /** Makes the ledger say what the node says. */
@@ -74,6 +75,8 @@ export interface Claimant extends Principal {
   type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
   /** What the client sees: what belongs to others is not taken along. */
   view: View
+  /** When it is given back; left out for never. */
+  until?: number
 }
 
 /**
@@ -91,7 +94,8 @@ export function* claimInstance(
 }
 
 export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
-  const { consumer } = claimant
+  const { consumer, until = null } = claimant
+  if (!mayHaveUntil(node, until)) throw promised(node)
   const hold = yield* holdOn(node.id, now)
   if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
@@ -101,7 +105,9 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
   const who = has.length > 0 ? ownerOf(has) : claimant
-  const adding = isThere ? [] : [replacing({ ...claimant, ...who }, [...has, more])]
+  // A new consumer is ours from the start; one that Placement's clients made is handed over with the node.
+  const owner = has.length > 0 ? null : OWNER
+  const adding = isThere ? [] : [{ ...replacing({ ...claimant, ...who }, [...has, more]), owner }]
   const claiming = claimBatch([...releasing, ...adding], now)
   const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
   // The hold ended between finding and locking it: a fresh start sees the node without it.
@@ -121,6 +127,19 @@ function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerCl
   if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
 }
 
+/** Claims a node that is open and held by nobody; for those who have promised it themselves. */
+export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
+  const one = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
+  const [refusal] = yield* claimBatch([{ ...replacing(claimant, [one]), owner: OWNER }], now)
+  if (refusal) throw claimed(node, yield* holderOf(node, now), claimant.consumer)
+}
+
+export const promised = ({ uuid, pledged_at }: NodeRow) =>
+  problem('node_refuses', {
+    reason:
+      `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
+      `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
+  })
 const held = (node: NodeRow, hold: Hold, consumer: string) =>
   problem('node_refuses', {
     reason: `Node ${node.uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid} and can not be given to ${consumer}.`,

@@ -7,8 +7,9 @@ import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, EVERYTHING, ownInView, seeing, type View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
-import { findNode, lockNode, type Node, OWNER, reviseNode } from './nodes.ts'
-import { claimNode, holderOf, type Principal } from './offer.ts'
+import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from './nodes.ts'
+import { claimNode, holderOf, type Principal, promised } from './offer.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { afterMarker, inOrder, type Marker } from './pages.ts'
 
 export interface Reservation extends Hold {
@@ -107,7 +108,9 @@ function* tryHold(
   now: number,
 ): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
-  const claimant = { ...who, consumer: uuid, type: 'RESERVATION', project: owner ?? who.project } as const
+  if (!mayHaveUntil(node, expiresAt)) return 'is enrolled for leasing, and promised before that'
+  const terms = { project: owner ?? who.project, until: expiresAt }
+  const claimant = { ...who, consumer: uuid, type: 'RESERVATION', ...terms } as const
   try {
     yield* claimNode(node, claimant, now)
   } catch (error) {
@@ -136,6 +139,8 @@ const notFound = (name: string) => problem('metal_not_found', { what: 'Reservati
 
 export function* renewReservation(uuid: string, access: Access, expiresAt: number, now: number) {
   const found = yield* findReservation(uuid, access, now)
+  const node = yield* lockNodeById(found.node_id)
+  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   const changes = { uuid, expires_at: expiresAt, now }
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))

@@ -2,6 +2,7 @@
 // smaller wishes that would be granted. Pure, over the fleet in memory.
 import { limits } from '../limits.ts'
 import type { FleetNode } from './fleet.ts'
+import { mayHaveUntil } from './pledge.ts'
 import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './matching.ts'
 
 export type Cause =
@@ -13,6 +14,7 @@ export type Cause =
   | 'no power state'
   | 'missing traits'
   | 'not a candidate'
+  | 'leasable'
 
 export interface CauseCount {
   cause: Cause
@@ -82,6 +84,7 @@ function causeOf(supply: Supply, node: FleetNode, wish: Wish, held: Held): Found
   if (node.provision_state !== 'available') return { cause: 'not available' }
   if (!hasRoom(supply, node)) return { cause: 'claimed' }
   if (node.power_state === null) return { cause: 'no power state' }
+  if (!mayHaveUntil(node, wish.until)) return { cause: 'leasable' }
   const traits = missingTraits(supply, node, wish.traits)
   return traits.length > 0 ? { cause: 'missing traits', traits } : null
 }
@@ -130,6 +133,7 @@ const WORDS: Record<Cause, string> = {
   'not available': 'not available',
   'no power state': 'without a power state',
   'missing traits': 'without',
+  leasable: 'kept for leases',
   'not a candidate': 'not among the candidates',
 }
 

@@ -50,6 +50,8 @@ export const LEDGER_PROBLEMS = {
       : `Error in delete resource class: Cannot delete standard resource class ${f.name}.`,
   class_in_use: (f: { name: string }) =>
     `Error in delete resource class: Cannot delete resource class ${f.name}. Class is in use in inventory.`,
+  class_managed: (f: { name: string; owner: string }) =>
+    `Resource class ${f.name} belongs to ${f.owner} and is changed there.`,
   trait_not_found: (f: { name: string }) => `No such trait(s): ${f.name}.`,
   trait_unknown: (f: { names: string }) => `No such trait ${f.names}`,
   traits_unknown: (f: { names: string }) => `No such trait(s): ${f.names}.`,
@@ -78,6 +80,9 @@ export const LEDGER_PROBLEMS = {
   claim_exceeds_capacity: (f: { resourceClass: string; provider: string }) =>
     `Unable to allocate inventory: Unable to create allocation for '${f.resourceClass}' on resource provider ` +
     `'${f.provider}'. The requested amount would exceed the capacity.`,
+  claim_on_dedicated_provider: (f: { provider: string; owner: string }) =>
+    `Unable to allocate inventory: resource provider '${f.provider}' is handed out by ${f.owner} alone, ` +
+    'to claims that include what they have set aside on it.',
 
   // reshape
   reshape_unknown_provider: (f: { provider: string }) =>

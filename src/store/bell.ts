@@ -8,7 +8,7 @@ import type { Store } from './store.ts'
 const CHANNEL = 'holdfast_work'
 
 /** What there may be work on; whoever doesn't say wakes everyone. */
-export type Topic = 'nodes' | 'allocations' | 'expiry' | 'any'
+export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
 
 export class Bell {
   readonly #store: Store

@@ -15,6 +15,13 @@ export const computePolicy = {
   'os_compute_api:servers:update': PROJECT_MEMBERS,
   'os_compute_api:servers:delete': PROJECT_MEMBERS,
   'os_compute_api:servers:action': PROJECT_MEMBERS,
+  'os_compute_api:os-migrate-server:migrate': 'admin',
+  'os_compute_api:os-migrate-server:migrate_live': 'admin',
+  'os_compute_api:os-evacuate': 'admin',
+  'os_compute_api:os-migrations:index': 'admin or service',
+  'os_compute_api:os-server-groups:index': 'reader or service',
+  'os_compute_api:os-keypairs:index': 'reader or service',
+  'os_compute_api:os-quota-sets:show': 'reader or service',
   // Shown to others without the host that it runs on.
   'os_compute_api:os-extended-server-attributes': 'admin or service',
 
@@ -42,6 +49,7 @@ export const computePolicy = {
   'os_compute_api:os-aggregates:list': 'admin or service or system reader',
   'os_compute_api:os-aggregates:manage': 'admin',
   'os_compute_api:os-availability-zone:list': 'reader or service',
+  'os_compute_api:os-availability-zone:detail': 'admin or service or system reader',
   'os_compute_api:limits': 'reader or service',
   'os_compute_api:extensions': 'everyone',
 }

@@ -6,10 +6,13 @@ import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IDENTITY } from '../identity/prefix.ts'
+import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { requireAllowed } from '../policy.ts'
-import { routes } from './routes.ts'
+import { type Method, routes } from './routes.ts'
 
 const PREFIX = '/holdfast/v1'
 
@@ -19,8 +22,10 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   too_many_attempts: 429,
   route_not_found: 404,
   metal_not_found: 404,
+  hypervisor_not_found: 404,
   method_not_allowed: 405,
   node_refuses: 409,
+  too_large: 413,
   uri_too_long: 414,
   internal: 500,
   unavailable: 503,
@@ -43,7 +48,14 @@ export function operator(context: Context, authenticate: Authenticate) {
     })
     app.get('/', () => ({
       name: 'holdfast',
-      apis: { placement: `${PLACEMENT}/`, baremetal: `${BAREMETAL}/`, identity: `${IDENTITY}/` },
+      apis: {
+        placement: `${PLACEMENT}/`,
+        baremetal: `${BAREMETAL}/`,
+        compute: COMPUTE,
+        image: IMAGE,
+        reservation: `${RESERVATION}/`,
+        identity: `${IDENTITY}/`,
+      },
       ready: '/readyz',
       metrics: '/metrics',
     }))
@@ -68,7 +80,8 @@ function below(context: Context, authenticate: Authenticate) {
       app.all(path, async (request, reply) => {
         const caller = await authenticate(request)
         if (!caller) throw problem('unauthorized', {})
-        const route = methods[request.method as keyof typeof methods]
+        const route = methods[request.method as Method]
+        if (route?.isForTests && !context.config.testClock) throw problem('route_not_found', {})
         if (!route) {
           void reply.header('allow', Object.keys(methods).join(', '))
           throw problem('method_not_allowed', {})
@@ -78,7 +91,8 @@ function below(context: Context, authenticate: Authenticate) {
         const { action, status } = route
         if (!route.onFound) requireAllowed(context.policy, action, caller)
         const own = audited(context, request, { caller, action, isAccepted: status === 202 })
-        return reply.code(status).send(await route.handle(own, request, caller))
+        const body = await route.handle(own, request, caller)
+        return status === 204 ? reply.code(status).send() : reply.code(status).send(body)
       })
     }
     done()

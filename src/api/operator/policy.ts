@@ -8,6 +8,9 @@ export const operatorPolicy = {
   'holdfast:explain:allocation_candidates': 'admin',
   'holdfast:explain:allocation': 'admin or service or project reader',
   'holdfast:allocation:retry': 'admin or service or project member',
+  'holdfast:hypervisor_state:set': 'admin or service',
+  'holdfast:leasable_nodes:get': 'admin or service',
+  'holdfast:leasable_nodes:set': 'admin',
   'holdfast:explain:lease': 'admin or service or project reader',
 }
 

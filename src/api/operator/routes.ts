@@ -7,7 +7,10 @@ import { MetalRequest } from '../baremetal/request.ts'
 import { NEWEST } from '../baremetal/versions.ts'
 import { explainAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
+import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
+import { postHypervisorState } from './hypervisor-state.ts'
+import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import type { OperatorAction } from './policy.ts'
 
 export interface Route {
@@ -15,10 +18,12 @@ export interface Route {
   action: OperatorAction
   /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
   onFound: boolean
-  status: 200 | 202
+  status: 200 | 202 | 204
+  /** Only there with --test-clock. */
+  isForTests?: true
 }
 
-type Method = 'GET' | 'POST'
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 const to = (handle: Route['handle'], action: OperatorAction): Route => ({ handle, action, onFound: false, status: 200 })
 
@@ -34,12 +39,28 @@ const metal = (
   status,
 })
 
+/** One about what the path names. */
+const about = (handle: (context: Context, ident: string) => Promise<object | void>, action: OperatorAction): Route => ({
+  ...to(async (context, { params }) => (await handle(context, (params as { ident: string }).ident)) ?? {}, action),
+})
+
 export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
   '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
   '/allocations/:ident/retry': { POST: metal(postRetry, 'holdfast:allocation:retry', 202) },
+  '/hypervisor-state': { POST: to(postHypervisorState, 'holdfast:hypervisor_state:set') },
+  '/leasable-nodes': { GET: to(getLeasableNodes, 'holdfast:leasable_nodes:get') },
+  '/leasable-nodes/:ident': {
+    GET: about(getLeasableNode, 'holdfast:leasable_nodes:get'),
+    PUT: about(putLeasableNode, 'holdfast:leasable_nodes:set'),
+    DELETE: { ...about(deleteLeasableNode, 'holdfast:leasable_nodes:set'), status: 204 },
+  },
+  '/clock': {
+    GET: { ...to(async context => showClock(context), 'holdfast:clock:get'), isForTests: true },
+    POST: { ...to(advanceClock, 'holdfast:clock:set'), isForTests: true },
+  },
 }
 
 async function showFsck({ store }: Context): Promise<object> {

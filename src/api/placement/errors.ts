@@ -83,6 +83,8 @@ const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<Pro
   claim_without_inventory: { status: 409 },
   claim_violates_units: { status: 409 },
   claim_exceeds_capacity: { status: 409 },
+  claim_on_dedicated_provider: { status: 409 },
+  class_managed: { status: 409 },
 
   reshape_unknown_provider: { status: 400, code: 'placement.resource_provider.not_found' },
 }

@@ -19,6 +19,8 @@ export interface ProviderSnapshot {
   generation: number
   parentId: number | null
   rootId: number
+  /** The part of Holdfast that owns it; the search doesn't care, those who search may. */
+  managedBy?: string | null
   inventories: InventorySnapshot[]
   traits: string[]
   aggregates: string[]

@@ -36,6 +36,7 @@ export class CandidateTable {
 
   readonly uuid: string[] = []
   readonly name: string[] = []
+  readonly managedBy: (string | null)[] = []
   readonly traitSet: LabelSet[] = []
   readonly aggregateSet: LabelSet[] = []
   readonly treeOf: (Tree | null)[] = []
@@ -133,6 +134,7 @@ export class CandidateTable {
     let changed = known === undefined
     if (known !== undefined) changed = this.#rename(row, snapshot)
     this.generation[row] = snapshot.generation
+    this.managedBy[row] = snapshot.managedBy ?? null
     this.summaryText[row] = undefined
     if (this.#putInventories(row, snapshot.inventories)) changed = true
     if (this.#putLabels(row, snapshot)) {

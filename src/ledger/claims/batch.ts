@@ -51,7 +51,10 @@ export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
     sql.classesKnown({ names }),
   )
   const book = new Book(new Set(classRows.map(row => row.name)))
-  for (const row of providerRows) book.addProvider({ ...row, bumps: 0, inventories: new Map() })
+  for (const { parent_id, managed_by, dedicated_to, ...row } of providerRows) {
+    const owned = { parentId: parent_id, managedBy: managed_by, dedicatedTo: dedicated_to }
+    book.addProvider({ ...row, ...owned, bumps: 0, inventories: new Map() })
+  }
   // A consumer that another process made after our locks: only a fresh start sees and locks all that it has.
   const locked = new Set(consumerRows.map(row => row.uuid))
   if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')

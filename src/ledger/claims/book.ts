@@ -18,6 +18,10 @@ export interface BookProvider {
   readonly uuid: string
   readonly inventories: Map<string, BookInventory>
   readonly revision: number
+  readonly parentId: number | null
+  readonly managedBy: string | null
+  /** Who alone hands it out: a claim needs another one, of a child that this owner manages. */
+  readonly dedicatedTo: string | null
   generation: number
   /** By how much the generation has grown in this batch. */
   bumps: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Book, type BookInventory } from './book.ts'
+import { Book, type BookInventory, type BookProvider } from './book.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
 import { decide } from './decide.ts'
 
@@ -17,7 +17,9 @@ interface Terms {
 }
 const ROOMY: Terms = { capacity: 10, used: 0, minUnit: 1, maxUnit: 10, stepSize: 1, blocked: false }
 
-function bookWith(terms: readonly Partial<Terms>[]): Book {
+type Owned = Pick<BookProvider, 'parentId' | 'managedBy' | 'dedicatedTo'>
+
+function bookWith(terms: readonly Partial<Terms>[], owners: readonly Partial<Owned>[] = []): Book {
   const book = new Book(new Set(CLASSES))
   terms.forEach((given, id) => {
     const inventories = new Map<string, BookInventory>()
@@ -25,7 +27,8 @@ function bookWith(terms: readonly Partial<Terms>[]): Book {
       const { used, ...rest } = { ...ROOMY, ...given }
       inventories.set(resourceClass, { providerId: id, classId, resourceClass, ...rest, usedBefore: used, used })
     })
-    book.addProvider({ id, uuid: `p${id}`, revision: 0, generation: 0, bumps: 0, inventories })
+    const owned = { parentId: null, managedBy: null, dedicatedTo: null, ...owners[id] }
+    book.addProvider({ id, uuid: `p${id}`, revision: 0, generation: 0, ...owned, bumps: 0, inventories })
   })
   return book
 }
@@ -49,6 +52,19 @@ describe('deciding a claim', () => {
     assert.equal(decide(book, replace(claims('a', { p0: { VCPU: 10 } }))), null)
     assert.equal(used(book), 10)
     assert.equal(book.consumer('a').now?.generation, 1)
+  })
+
+  test('a dedicated provider is claimed only together with a child that its owner manages', () => {
+    const owners = [{ dedicatedTo: 'leases' }, { parentId: 0, managedBy: 'leases' }, { parentId: 0 }]
+    const book = bookWith([{}, {}, {}], owners)
+    const kind = (...all: ConsumerClaims[]) => decide(book, replace(...all))?.kind
+    assert.equal(kind(claims('a', { p0: { VCPU: 1 } })), 'claim_on_dedicated_provider')
+    assert.equal(kind(claims('a', { p0: { VCPU: 1 }, p2: { VCPU: 1 } })), 'claim_on_dedicated_provider')
+    const others = [claims('a', { p0: { VCPU: 1 } }), claims('b', { p1: { VCPU: 1 } })]
+    assert.equal(kind(...others), 'claim_on_dedicated_provider')
+    assert.equal(used(book), 0)
+    assert.equal(kind(claims('a', { p0: { VCPU: 1 }, p1: { VCPU: 1 } })), undefined)
+    assert.equal(used(book), 1)
   })
 
   test('one more than fits is refused and changes nothing', () => {

@@ -19,6 +19,11 @@ export function decide(book: Book, request: ClaimRequest): Problem | null {
   }
   const wishes = findWishes(book, request.consumers)
   if (!Array.isArray(wishes)) return wishes
+  const closed = wishes.find(wish => wish.provider.dedicatedTo !== null && !isHandedOut(wish, wishes, request.owner))
+  if (closed) {
+    const { uuid, dedicatedTo } = closed.provider
+    return problem('claim_on_dedicated_provider', { provider: uuid, owner: dedicatedTo! })
+  }
   const used = useWithout(request.consumers.map(claims => book.consumer(claims.consumer)))
   const refusal = checkRoom(wishes, used)
   if (refusal) return refusal
@@ -77,6 +82,17 @@ function findWishes(book: Book, consumers: readonly ConsumerClaims[]): Wish[] | 
     }
   }
   return wishes
+}
+
+/** A dedicated provider is claimed by whoever manages it, or together with what its owner has set aside on a child. */
+function isHandedOut({ consumer, provider }: Wish, wishes: readonly Wish[], owner: string | null): boolean {
+  if (owner !== null && owner === provider.managedBy) return true
+  return wishes.some(
+    other =>
+      other.consumer === consumer &&
+      other.provider.parentId === provider.id &&
+      other.provider.managedBy === provider.dedicatedTo,
+  )
 }
 
 /** The use of each inventory as if these consumers had nothing: a write replaces all that a consumer has. */

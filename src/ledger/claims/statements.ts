@@ -36,7 +36,7 @@ export const lockProviders = command((db, a: Named, on) =>
   on.lock(
     db
       .selectFrom('providers')
-      .select(['id', 'uuid', 'generation', 'revision'])
+      .select(['id', 'uuid', 'generation', 'revision', 'parent_id', 'managed_by', 'dedicated_to'])
       .where('id', 'in', involvedProviders(db, a, on))
       .orderBy('id'),
   ),

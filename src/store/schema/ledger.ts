@@ -5,6 +5,7 @@ export interface LedgerTables {
   resource_classes: {
     id: Generated<number>
     name: string
+    managed_by: string | null
     created_at: number
     updated_at: number | null
   }
@@ -22,6 +23,7 @@ export interface LedgerTables {
     parent_id: number | null
     root_id: number | null
     managed_by: string | null
+    dedicated_to: string | null
     created_at: number
     updated_at: number | null
   }

@@ -137,6 +137,8 @@ interface NodeTable {
   reservation: string | null
   lock_incarnation: string | null
   lock_term: number
+  leasable: 0 | 1
+  pledged_at: number | null
   revision: number
   created_at: number
   updated_at: number | null

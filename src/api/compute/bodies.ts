@@ -1,0 +1,26 @@
+// The pieces that bodies are made of.
+import { Type } from 'typebox'
+import { limits } from '../../limits.ts'
+
+/** Names are shown in tables and typed again: no blanks around them. */
+export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '^\\S(.*\\S)?$' })
+
+/** A whole number, which older clients send as text. */
+export const whole = (minimum: number, maximum: number = limits.flavorNumberMax) =>
+  Type.Union([Type.Integer({ minimum, maximum }), Type.String({ pattern: '^\\d{1,10}$' })])
+
+/** Keys and values as text, as many as are allowed. */
+export const texts = (maxProperties: number) =>
+  Type.Unsafe<Record<string, string | number>>({
+    type: 'object',
+    patternProperties: {
+      '^[a-zA-Z0-9\\-_:. ]{1,255}$': { anyOf: [{ type: 'string', maxLength: 255 }, { type: 'number' }] },
+    },
+    additionalProperties: false,
+    maxProperties,
+  })
+
+export const closed = { additionalProperties: false } as const
+
+export const asTexts = (given: Readonly<Record<string, string | number>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))

@@ -1,0 +1,41 @@
+// /flavors/{id}/os-flavor-access, and the actions that change it.
+import { Type } from 'typebox'
+import { findFlavor, grantAccess, lockOwnFlavor, projectsOf, revokeAccess } from '../../compute/flavors.ts'
+import { problem } from '../../problem.ts'
+import type { Read } from '../../store/transaction.ts'
+import { check } from '../schema.ts'
+import { closed } from './bodies.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+
+const Tenant = Type.Object({ tenant: Type.String({ minLength: 1, maxLength: 255 }) }, closed)
+const actionBody = check(
+  Type.Union([Type.Object({ addTenantAccess: Tenant }, closed), Type.Object({ removeTenantAccess: Tenant }, closed)]),
+)
+
+export async function listFlavorAccess(request: ComputeRequest): Promise<Answer> {
+  const id = request.param('id')
+  const body = await request.context.store.read(function* () {
+    const { is_public } = yield* findFlavor(id, null)
+    if (is_public) throw problem('access_list_of_public', {})
+    return yield* shownAccess(id)
+  })
+  return { status: 200, body }
+}
+
+export async function postFlavorAction(request: ComputeRequest): Promise<Answer> {
+  const id = request.param('id')
+  const action = request.body(actionBody)
+  if ('removeTenantAccess' in action) request.requireAllowed('os_compute_api:os-flavor-access:remove_tenant_access')
+  const body = await request.context.store.write(function* () {
+    yield* lockOwnFlavor(id)
+    if ('addTenantAccess' in action) yield* grantAccess(id, action.addTenantAccess.tenant)
+    else yield* revokeAccess(id, action.removeTenantAccess.tenant)
+    return yield* shownAccess(id)
+  })
+  return { status: 200, body }
+}
+
+function* shownAccess(id: string): Read<object> {
+  const projects = yield* projectsOf(id)
+  return { flavor_access: projects.map(project => ({ flavor_id: id, tenant_id: project })) }
+}

@@ -1,0 +1,102 @@
+// /os-hypervisors
+import { findHypervisor, type Hypervisor, listHypervisors } from '../../compute/hypervisors.ts'
+import { listServers } from '../../compute/server-list.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+import { NO_FILTER } from './server-query.ts'
+
+const short = ({ id, name, state, status }: Hypervisor) => ({ id, hypervisor_hostname: name, state, status })
+
+const detail = (hypervisor: Hypervisor) => ({
+  ...short(hypervisor),
+  hypervisor_type: 'fake',
+  hypervisor_version: 1000,
+  host_ip: '127.0.0.1',
+  service: { id: hypervisor.id, host: hypervisor.name, disabled_reason: hypervisor.disabled_reason },
+  vcpus: hypervisor.vcpus,
+  vcpus_used: hypervisor.vcpus_used,
+  memory_mb: hypervisor.memory_mb,
+  memory_mb_used: hypervisor.memory_mb_used,
+  local_gb: hypervisor.local_gb,
+  local_gb_used: hypervisor.local_gb_used,
+  free_ram_mb: hypervisor.memory_mb - hypervisor.memory_mb_used,
+  free_disk_gb: hypervisor.local_gb - hypervisor.local_gb_used,
+  disk_available_least: hypervisor.local_gb - hypervisor.local_gb_used,
+  running_vms: hypervisor.running_vms,
+  current_workload: 0,
+  cpu_info: '{}',
+})
+
+const everyone = ({ context }: ComputeRequest) => context.store.read(listHypervisors)
+
+export async function listAllHypervisors(request: ComputeRequest): Promise<Answer> {
+  return { status: 200, body: { hypervisors: (await everyone(request)).map(short) } }
+}
+
+export async function listHypervisorsInDetail(request: ComputeRequest): Promise<Answer> {
+  return { status: 200, body: { hypervisors: (await everyone(request)).map(detail) } }
+}
+
+const SUMMED = [
+  'vcpus',
+  'vcpus_used',
+  'memory_mb',
+  'memory_mb_used',
+  'local_gb',
+  'local_gb_used',
+  'free_ram_mb',
+  'free_disk_gb',
+  'disk_available_least',
+  'running_vms',
+  'current_workload',
+] as const
+
+export async function showStatistics(request: ComputeRequest): Promise<Answer> {
+  const all = (await everyone(request)).map(detail)
+  const sums = SUMMED.map(name => [name, all.reduce((sum, hypervisor) => sum + hypervisor[name], 0)])
+  return { status: 200, body: { hypervisor_statistics: { count: all.length, ...Object.fromEntries(sums) } } }
+}
+
+export async function showHypervisor(request: ComputeRequest): Promise<Answer> {
+  return { status: 200, body: { hypervisor: detail(await named(request)) } }
+}
+
+/** Nothing boots on the fake virt driver, and so nothing can say since when it is up. */
+export async function showUptime(request: ComputeRequest): Promise<Answer> {
+  await named(request)
+  throw problem('compute_not_implemented', { reason: 'Virt driver does not implement uptime function.' })
+}
+
+function named(request: ComputeRequest): Promise<Hypervisor> {
+  const id = request.param('id')
+  if (!/^\d{1,15}$/.test(id)) throw problem('hypervisor_not_found', { name: id })
+  return request.context.store.read(() => findHypervisor(Number(id)))
+}
+
+export async function searchHypervisors(request: ComputeRequest): Promise<Answer> {
+  return { status: 200, body: { hypervisors: (await matching(request)).map(short) } }
+}
+
+export async function listServersOf(request: ComputeRequest): Promise<Answer> {
+  const found = await matching(request)
+  const { store } = request.context
+  const hypervisors = await store.read(function* () {
+    const shown: object[] = []
+    for (const hypervisor of found) {
+      const servers = yield* listServers({ ...NO_FILTER, host: hypervisor.name }, null, limits.serverPageMax)
+      const some = servers.length > 0 && { servers: servers.map(({ uuid, name }) => ({ uuid, name })) }
+      shown.push({ ...short(hypervisor), ...some })
+    }
+    return shown
+  })
+  return { status: 200, body: { hypervisors } }
+}
+
+/** Those whose name holds the pattern; there must be one. */
+async function matching(request: ComputeRequest): Promise<Hypervisor[]> {
+  const pattern = request.param('id')
+  const found = (await everyone(request)).filter(({ name }) => name.includes(pattern))
+  if (found.length === 0) throw problem('hypervisors_not_matched', { pattern })
+  return found
+}

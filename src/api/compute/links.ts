@@ -1,0 +1,50 @@
+// Links, times, and pages: the small things that all resources show alike.
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import type { ComputeRequest } from './request.ts'
+
+export interface Link {
+  rel: string
+  href: string
+}
+
+/** The pair that every resource has: one with the version in it, one without. */
+export const linksTo = ({ base }: ComputeRequest, path: string): Link[] => [
+  { rel: 'self', href: `${base}/v2.1/${path}` },
+  { rel: 'bookmark', href: `${base}/${path}` },
+]
+
+export const bookmark = ({ base }: ComputeRequest, path: string): Link[] => [
+  { rel: 'bookmark', href: `${base}/${path}` },
+]
+
+/** Whole seconds, with the zone as a letter. */
+export const shownTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+/** Microseconds and no zone, as in the records of services and launches. */
+export const shownRecordTime = (ms: number | null): string | null =>
+  ms === null ? null : `${new Date(ms).toISOString().slice(0, 23)}000`
+
+/** How many a list may show: what the client asks for, and not more than one answer holds. */
+export function limitOf(request: ComputeRequest, max: number): number {
+  const given = request.parameter('limit')
+  if (given === null) return max
+  if (!/^\d{1,9}$/.test(given)) {
+    throw problem('compute_invalid', { reason: `limit must be a whole number, not ${given.slice(0, 100)}` })
+  }
+  // Zero has always meant "as many as there may be".
+  return Math.min(Number(given) || max, max)
+}
+
+/** The same question, from after this one on, when there is more. */
+export function nextLinks<Row>(
+  request: ComputeRequest,
+  path: string,
+  { rows, limit, marker }: { rows: readonly Row[]; limit: number; marker: (row: Row) => string },
+): Link[] | null {
+  if (rows.length <= limit) return null
+  const next = new URLSearchParams(request.query)
+  next.set('marker', marker(rows[limit - 1]!))
+  if (limit < limits.serverPageMax) next.set('limit', String(limit))
+  return [{ rel: 'next', href: `${request.base}/v2.1/${path}?${next.toString()}` }]
+}

@@ -1,0 +1,29 @@
+// /os-migrations: moves of servers, in the words of compute's clients.
+import { listMoves, type Move } from '../../compute/moves.ts'
+import { shownRecordTime } from './links.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+
+const shown = (move: Move) => ({
+  id: move.id,
+  instance_uuid: move.server,
+  status: move.status,
+  source_compute: move.source,
+  source_node: move.source,
+  dest_compute: move.target,
+  dest_node: move.target,
+  dest_host: null,
+  old_instance_type_id: move.flavor_before,
+  new_instance_type_id: move.flavor_after,
+  created_at: shownRecordTime(move.created_at),
+  updated_at: shownRecordTime(move.updated_at),
+})
+
+export async function listMigrations(request: ComputeRequest): Promise<Answer> {
+  const [status, host, server] = ['status', 'host', 'instance_uuid'].map(name => request.parameter(name))
+  const moves = await request.context.store.read(() => listMoves(server ?? null))
+  const found = moves.filter(
+    move =>
+      (status === null || move.status === status) && (host === null || move.source === host || move.target === host),
+  )
+  return { status: 200, body: { migrations: found.map(shown) } }
+}

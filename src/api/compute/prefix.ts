@@ -1,0 +1,2 @@
+// Where the Compute API is mounted.
+export const PREFIX = '/compute'

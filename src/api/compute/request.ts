@@ -1,0 +1,93 @@
+// A request as compute's handlers see it, and the answer that they give.
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { limits } from '../../limits.ts'
+import { NOBODY } from '../../metal/offer.ts'
+import { problem } from '../../problem.ts'
+import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import type { Check } from '../schema.ts'
+import type { ComputeAction } from './policy.ts'
+import { PREFIX } from './prefix.ts'
+
+export interface Answer {
+  status: number
+  body?: object
+  /** Path below /v2.1. */
+  location?: string
+}
+
+export class ComputeRequest {
+  readonly context: Context
+  readonly caller: Caller
+  /** Where this API is for the client: links begin with it. */
+  readonly base: string
+  readonly #raw: FastifyRequest
+  #query: URLSearchParams | undefined
+
+  constructor(context: Context, caller: Caller, raw: FastifyRequest) {
+    this.context = context
+    this.caller = caller
+    this.base = `${raw.protocol}://${raw.host}${PREFIX}`
+    this.#raw = raw
+  }
+
+  get now(): number {
+    return this.context.clock.now()
+  }
+
+  /** What belongs to a project is looked up among the caller's own, so only the role is left to ask for. */
+  may(action: ComputeAction): boolean {
+    return this.context.policy.allows(action, this.caller, { project: this.caller.project })
+  }
+
+  requireAllowed(action: ComputeAction): void {
+    if (!this.may(action)) throw problem('forbidden', { action })
+  }
+
+  /** The project that the caller acts for. */
+  get project(): string {
+    return this.caller.project ?? NOBODY.project
+  }
+
+  get user(): string {
+    return this.caller.user || NOBODY.user
+  }
+
+  /** Whose servers the caller sees; null for everyone's. */
+  get seesServersOf(): string | null {
+    return this.may('os_compute_api:servers:list_all') ? null : this.project
+  }
+
+  /** Whose flavors, likewise; public ones everyone sees. */
+  get seesFlavorsOf(): string | null {
+    return this.may('os_compute_api:flavors:list_all') ? null : this.project
+  }
+
+  param(name: string): string {
+    return (this.#raw.params as Record<string, string>)[name]!
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+  }
+
+  /** A parameter of the query; unknown ones are passed over, as clients of compute expect. */
+  parameter(name: string): string | null {
+    const value = this.query.get(name)
+    if (value?.includes('\0')) throw problem('compute_invalid', { reason: `The parameter ${name} holds NUL.` })
+    return value
+  }
+
+  json(): unknown {
+    const value = parseJson(textOfBody(this.#raw.body))
+    requireStorable(value, limits.jsonDepthMax)
+    return value
+  }
+
+  body<T>(check: Check<T>): T {
+    const checked = check(this.json())
+    if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
+    return checked.value
+  }
+}

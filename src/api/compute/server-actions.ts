@@ -1,0 +1,138 @@
+// POST /servers/{id}/action: one member names the action and holds what it needs.
+import { Type } from 'typebox'
+import { chooseFlavor } from '../../compute/flavors.ts'
+import { confirmMove, type MoveKind, type MoveRequest, revertMove } from '../../compute/moves.ts'
+import { type PowerAction, switchServer } from '../../compute/power.ts'
+import { relocate } from '../../compute/relocate.ts'
+import { wishOf } from '../../compute/wishes.ts'
+import { problem } from '../../problem.ts'
+import { check, type Check } from '../schema.ts'
+import { closed } from './bodies.ts'
+import type { ComputeAction } from './policy.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+import { deleteOneServer } from './servers.ts'
+
+interface Action {
+  handle: (request: ComputeRequest, given: unknown) => Promise<Answer>
+  /** What it takes beyond the right to act on a server at all. */
+  needs?: ComputeAction
+}
+
+const Host = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]))
+const Flag = Type.Union([Type.Boolean(), Type.String({ maxLength: 5 })])
+
+const rebootBody = check(
+  Type.Object(
+    { type: Type.Unsafe<string>({ type: 'string', pattern: '^([Ss][Oo][Ff][Tt]|[Hh][Aa][Rr][Dd])$' }) },
+    closed,
+  ),
+)
+const resizeBody = check(
+  Type.Object(
+    {
+      flavorRef: Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Integer()]),
+      'OS-DCF:diskConfig': Type.Optional(Type.String()),
+    },
+    closed,
+  ),
+)
+const migrateBody = check(Type.Union([Type.Null(), Type.Object({ host: Host }, closed)]))
+const liveBody = check(
+  Type.Object({ host: Host, block_migration: Type.Optional(Flag), disk_over_commit: Type.Optional(Flag) }, closed),
+)
+const evacuateBody = check(
+  Type.Object(
+    { host: Host, onSharedStorage: Type.Optional(Flag), adminPass: Type.Optional(Type.String({ maxLength: 255 })) },
+    closed,
+  ),
+)
+
+const ACTIONS: Record<string, Action> = {
+  'os-start': { handle: switching('os-start') },
+  'os-stop': { handle: switching('os-stop') },
+  reboot: {
+    handle: (request, given) => {
+      checked(rebootBody, given)
+      return switching('reboot')(request)
+    },
+  },
+  resize: { handle: resize },
+  confirmResize: { handle: confirm },
+  revertResize: { handle: revert },
+  forceDelete: { handle: deleteOneServer },
+  migrate: {
+    needs: 'os_compute_api:os-migrate-server:migrate',
+    handle: (request, given) => move(request, 'migration', checked(migrateBody, given)?.host ?? null),
+  },
+  'os-migrateLive': {
+    needs: 'os_compute_api:os-migrate-server:migrate_live',
+    handle: (request, given) => move(request, 'live-migration', checked(liveBody, given).host ?? null),
+  },
+  evacuate: { needs: 'os_compute_api:os-evacuate', handle: evacuate },
+}
+
+export async function postServerAction(request: ComputeRequest): Promise<Answer> {
+  const body = request.json()
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || Object.keys(body).length !== 1) {
+    throw problem('compute_invalid', { reason: 'The body must hold exactly one action.' })
+  }
+  const [[name, given]] = Object.entries(body) as [[string, unknown]]
+  if (!Object.hasOwn(ACTIONS, name)) {
+    throw problem('compute_invalid', { reason: `There is no such action: ${name.slice(0, 100)}` })
+  }
+  const { handle, needs } = ACTIONS[name]!
+  if (needs) request.requireAllowed(needs)
+  return handle(request, given)
+}
+
+function checked<T>(check: Check<T>, given: unknown): T {
+  const result = check(given)
+  if (!result.ok) throw problem('invalid_body', { reason: result.reason })
+  return result.value
+}
+
+function switching(action: PowerAction) {
+  return async (request: ComputeRequest): Promise<Answer> => {
+    const { store, bell } = request.context
+    const isWork = await store.write(() =>
+      switchServer(request.param('id'), action, request.seesServersOf, request.now),
+    )
+    if (isWork) bell.ring('nodes')
+    return { status: 202 }
+  }
+}
+
+async function move(
+  request: ComputeRequest,
+  kind: MoveKind,
+  host: string | null,
+  resize: MoveRequest['resize'] = null,
+): Promise<Answer> {
+  const { context, seesServersOf: visibleTo } = request
+  const wanted = { uuid: context.clock.newUuid(), server: request.param('id'), visibleTo, kind, resize }
+  await relocate(context, wanted, host)
+  if (kind === 'live-migration') context.bell.ring('servers')
+  return { status: 202 }
+}
+
+async function resize(request: ComputeRequest, given: unknown): Promise<Answer> {
+  const id = String(checked(resizeBody, given).flavorRef)
+  const flavor = await request.context.store.read(() => chooseFlavor(id, request.seesFlavorsOf))
+  return move(request, 'resize', null, { flavorId: id, wish: wishOf(flavor) })
+}
+
+async function evacuate(request: ComputeRequest, given: unknown): Promise<Answer> {
+  const { host = null, adminPass } = checked(evacuateBody, given)
+  await move(request, 'evacuation', host)
+  return { status: 200, body: { adminPass: adminPass ?? request.context.clock.newUuid().slice(-12) } }
+}
+
+async function confirm(request: ComputeRequest): Promise<Answer> {
+  await request.context.store.write(() => confirmMove(request.param('id'), request.seesServersOf, request.now))
+  return { status: 204 }
+}
+
+async function revert(request: ComputeRequest): Promise<Answer> {
+  await request.context.store.write(() => revertMove(request.param('id'), request.seesServersOf, request.now))
+  return { status: 202 }
+}

@@ -1,0 +1,129 @@
+// POST /servers
+import { type Static, Type } from 'typebox'
+import { chooseFlavor } from '../../compute/flavors.ts'
+import { requireTarget } from '../../compute/hypervisors.ts'
+import { CIRROS } from '../../compute/images.ts'
+import { launchServers, type ServerRequest } from '../../compute/launch.ts'
+import { wishOf } from '../../compute/wishes.ts'
+import { limits } from '../../limits.ts'
+import { flagOf } from '../../metal/attributes.ts'
+import { problem } from '../../problem.ts'
+import { check } from '../schema.ts'
+import { asTexts, closed, Name, texts, whole } from './bodies.ts'
+import { linksTo } from './links.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+import { ZONE } from './services.ts'
+
+const refuse = (reason: string) => problem('compute_invalid', { reason })
+
+const Anything = Type.Optional(Type.Unknown())
+const NewServer = Type.Object(
+  {
+    name: Name,
+    flavorRef: Type.Union([Type.String({ minLength: 1, maxLength: 1_024 }), Type.Integer({ minimum: 0 })]),
+    imageRef: Type.Optional(Type.String({ maxLength: 1_024 })),
+    min_count: Type.Optional(whole(1)),
+    max_count: Type.Optional(whole(1)),
+    return_reservation_id: Type.Optional(Type.Union([Type.Boolean(), Type.String()])),
+    metadata: Type.Optional(texts(limits.metadataPerServerMax)),
+    key_name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()])),
+    availability_zone: Type.Optional(Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()])),
+    adminPass: Type.Optional(Type.String({ maxLength: 255 })),
+    // Networks, volumes and what runs inside are not this service's: taken, and left aside.
+    networks: Anything,
+    security_groups: Anything,
+    user_data: Anything,
+    config_drive: Anything,
+    personality: Anything,
+    block_device_mapping: Anything,
+    block_device_mapping_v2: Anything,
+    accessIPv4: Anything,
+    accessIPv6: Anything,
+    'OS-DCF:diskConfig': Anything,
+    'os:scheduler_hints': Anything,
+  },
+  closed,
+)
+const body = check(
+  Type.Object({ server: NewServer, 'os:scheduler_hints': Anything, 'OS-SCH-HNT:scheduler_hints': Anything }, closed),
+)
+type NewServer = Static<typeof NewServer>
+
+export async function postServer(request: ComputeRequest): Promise<Answer> {
+  const { context } = request
+  const wanted = request.body(body).server
+  const { min, max } = countsOf(wanted)
+  const only = hostOf(wanted, request)
+  const image_id = imageOf(wanted)
+  const id = flavorIdOf(wanted.flavorRef)
+  const returnsReservation = flagOf(String(wanted.return_reservation_id ?? false))
+  if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
+  const flavor = await context.store.read(function* () {
+    if (only !== null) yield* requireTarget(only)
+    return yield* chooseFlavor(id, request.seesFlavorsOf)
+  })
+  const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
+  const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
+    uuid: context.clock.newUuid(),
+    name: max === 1 ? wanted.name : `${wanted.name}-${i + 1}`,
+    project_id: request.project,
+    user_id: request.user,
+    flavor_id: flavor.id,
+    image_id,
+    key_name: wanted.key_name ?? null,
+    metadata: JSON.stringify(asTexts(wanted.metadata ?? {})),
+    reservation_id,
+    wish: wishOf(flavor),
+    only,
+  }))
+  const { placed, onMetal } = await launchServers(context, requests, min, request.seesFlavorsOf)
+  context.metrics.launched(placed, max - placed)
+  if (onMetal > 0) {
+    context.bell.ring('nodes')
+    context.bell.ring('servers')
+  }
+  if (returnsReservation) return { status: 202, body: { reservation_id } }
+  const { uuid } = requests[0]!
+  const server = {
+    id: uuid,
+    links: linksTo(request, `servers/${uuid}`),
+    'OS-DCF:diskConfig': 'MANUAL',
+    security_groups: [{ name: 'default' }],
+    adminPass: wanted.adminPass ?? context.clock.newUuid().slice(-12),
+  }
+  return { status: 202, location: `/servers/${uuid}`, body: { server } }
+}
+
+function countsOf({ min_count, max_count }: NewServer): { min: number; max: number } {
+  const min = Number(min_count ?? 1)
+  const max = Number(max_count ?? min)
+  if (min < 1 || max < 1) throw refuse('min_count and max_count must be at least 1')
+  if (min > max) throw refuse('min_count must be <= max_count')
+  if (max > limits.serversPerRequestMax) {
+    throw problem('over_limit', {
+      reason: `Quota exceeded for instances: Requested ${max}, but at most ${limits.serversPerRequestMax} in one request`,
+    })
+  }
+  return { min, max }
+}
+
+/** The host that an admin chose with `nova:HOST`; null leaves the choice to the scheduler. */
+function hostOf({ availability_zone }: NewServer, request: ComputeRequest): string | null {
+  const [zone, host] = (availability_zone ?? '').split(':')
+  if (zone !== '' && zone !== ZONE) throw refuse('The requested availability zone is not available')
+  if (host === undefined || host === '') return null
+  request.requireAllowed('os_compute_api:servers:create:forced_host')
+  return host
+}
+
+/** References may come as URLs. */
+const lastPart = (reference: string) => reference.split('/').at(-1)!
+
+const flavorIdOf = (reference: string | number) => lastPart(String(reference))
+
+function imageOf({ imageRef = '' }: NewServer): string | null {
+  const id = lastPart(imageRef)
+  if (id === '') return null
+  if (id !== CIRROS.id) throw problem('image_not_found', { image: id })
+  return id
+}

@@ -1,0 +1,71 @@
+// /servers/{id}/metadata
+import { Type } from 'typebox'
+import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { check } from '../schema.ts'
+import { asTexts, closed, texts } from './bodies.ts'
+import type { Answer, ComputeRequest } from './request.ts'
+
+type Metadata = Readonly<Record<string, string>>
+
+const Items = texts(limits.metadataPerServerMax)
+const itemsBody = check(Type.Object({ metadata: Items }, closed))
+const itemBody = check(Type.Object({ meta: Items }, closed))
+
+export async function listMetadata(request: ComputeRequest): Promise<Answer> {
+  return { status: 200, body: { metadata: await present(request) } }
+}
+
+export async function showMetadata(request: ComputeRequest): Promise<Answer> {
+  const key = request.param('key')
+  const metadata = await present(request)
+  if (!Object.hasOwn(metadata, key)) throw problem('metadata_not_found', {})
+  return { status: 200, body: { meta: { [key]: metadata[key] } } }
+}
+
+export async function postMetadata(request: ComputeRequest): Promise<Answer> {
+  const added = asTexts(request.body(itemsBody).metadata)
+  return { status: 200, body: { metadata: await change(request, before => ({ ...before, ...added })) } }
+}
+
+export async function putAllMetadata(request: ComputeRequest): Promise<Answer> {
+  const given = asTexts(request.body(itemsBody).metadata)
+  return { status: 200, body: { metadata: await change(request, () => given) } }
+}
+
+export async function putMetadata(request: ComputeRequest): Promise<Answer> {
+  const key = request.param('key')
+  const meta = asTexts(request.body(itemBody).meta)
+  if (Object.keys(meta).length !== 1 || !Object.hasOwn(meta, key)) {
+    throw problem('compute_invalid', { reason: 'Request body and URI mismatch' })
+  }
+  await change(request, before => ({ ...before, ...meta }))
+  return { status: 200, body: { meta } }
+}
+
+export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
+  await change(request, before => {
+    const { [request.param('key')]: gone, ...rest } = before
+    if (gone === undefined) throw problem('metadata_not_found', {})
+    return rest
+  })
+  return { status: 204 }
+}
+
+async function present(request: ComputeRequest): Promise<Metadata> {
+  const { metadata } = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
+  return JSON.parse(metadata) as Metadata
+}
+
+async function change(request: ComputeRequest, edit: (before: Metadata) => Metadata): Promise<Metadata> {
+  return request.context.store.write(function* () {
+    const server = yield* lockServer(request.param('id'), request.seesServersOf)
+    const after = edit(JSON.parse(server.metadata) as Metadata)
+    if (Object.keys(after).length > limits.metadataPerServerMax) {
+      throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
+    }
+    yield* saveServer({ ...server, metadata: JSON.stringify(after), updated_at: request.now })
+    return after
+  })
+}

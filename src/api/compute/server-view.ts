@@ -1,0 +1,74 @@
+// A server as clients see it.
+import { createHash } from 'node:crypto'
+import { vmState } from '../../compute/moves.ts'
+import type { Server } from '../../compute/servers.ts'
+import { bookmark, linksTo, shownRecordTime, shownTime } from './links.ts'
+import type { ComputeRequest } from './request.ts'
+import { ZONE } from './services.ts'
+
+export const summary = (request: ComputeRequest, { uuid, name }: Server) => ({
+  id: uuid,
+  name,
+  links: linksTo(request, `servers/${uuid}`),
+})
+
+const TASKS: Record<NonNullable<Server['task']>, string> = {
+  spawning: 'spawning',
+  migrating: 'migrating',
+  deleting: 'deleting',
+  'tearing down': 'deleting',
+}
+
+const RUNNING = 1
+const SHUT_DOWN = 4
+const NO_STATE = 0
+
+export function detail(request: ComputeRequest, server: Server): object {
+  const { status, task } = server
+  const power =
+    status === 'ACTIVE' || status === 'VERIFY_RESIZE' ? RUNNING : status === 'SHUTOFF' ? SHUT_DOWN : NO_STATE
+  return {
+    ...summary(request, server),
+    status: task === 'migrating' ? 'MIGRATING' : status,
+    tenant_id: server.project_id,
+    user_id: server.user_id,
+    metadata: JSON.parse(server.metadata) as object,
+    hostId: hostId(server),
+    image:
+      server.image_id === null ? '' : { id: server.image_id, links: bookmark(request, `images/${server.image_id}`) },
+    flavor: {
+      id: server.flavor_id,
+      links: bookmark(request, `flavors/${encodeURIComponent(server.flavor_id)}`),
+    },
+    created: shownTime(server.created_at),
+    updated: shownTime(server.updated_at),
+    addresses: {},
+    accessIPv4: '',
+    accessIPv6: '',
+    key_name: server.key_name,
+    config_drive: '',
+    ...(status === 'ACTIVE' && { progress: 0 }),
+    security_groups: [{ name: 'default' }],
+    'OS-DCF:diskConfig': 'MANUAL',
+    'OS-EXT-AZ:availability_zone': server.host === null ? '' : ZONE,
+    'OS-EXT-STS:task_state': task === null ? null : TASKS[task],
+    'OS-EXT-STS:vm_state': vmState(status),
+    'OS-EXT-STS:power_state': power,
+    'OS-SRV-USG:launched_at': shownRecordTime(server.launched_at),
+    'OS-SRV-USG:terminated_at': null,
+    'os-extended-volumes:volumes_attached': [],
+    ...(status === 'ERROR' && {
+      fault: { code: 500, created: shownTime(server.fault_at!), message: server.fault },
+    }),
+    ...(request.may('os_compute_api:os-extended-server-attributes') && {
+      'OS-EXT-SRV-ATTR:host': server.host,
+      'OS-EXT-SRV-ATTR:hypervisor_hostname': server.host,
+      'OS-EXT-SRV-ATTR:instance_name': `instance-${server.id.toString(16).padStart(8, '0')}`,
+    }),
+  }
+}
+
+/** Tells a project whether two of its servers share a host, and not which one. */
+function hostId({ host, project_id }: Server): string {
+  return host === null ? '' : createHash('sha224').update(project_id).update(host).digest('hex')
+}

@@ -1,0 +1,2 @@
+// Where the Image API is mounted.
+export const PREFIX = '/image'

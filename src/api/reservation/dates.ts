@@ -1,0 +1,45 @@
+// Dates as the reservation API reads and writes them, always in UTC.
+import { refused, shown } from './fields.ts'
+
+const MINUTE_MS = 60_000
+const WHEN = /^(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)? ?(Z|[+-]\d{2}:?\d{2})?$/
+
+/**
+ * Milliseconds since 1970 of `now` (the minute that has begun), of upstream's `YYYY-MM-DD HH:MM`, and of ISO 8601 with
+ * seconds and a zone, so that what an answer shows can be sent back.
+ */
+export function parseDate(text: unknown, name: string, now: number): number {
+  if (text === 'now') return now - (now % MINUTE_MS)
+  const time = typeof text === 'string' ? timeOf(text) : null
+  if (time !== null) return time
+  const form = 'YYYY-MM-DD HH:MM in UTC, ISO 8601, or now'
+  throw refused(`${name}: ${shown(text)} is an invalid date. Required format: ${form}.`)
+}
+
+function timeOf(text: string): number | null {
+  const [, year, month, day, hour, minute, second = '0', fraction = '', zone = 'Z'] = WHEN.exec(text) ?? []
+  if (year === undefined) return null
+  const parts = [year, month, day, hour, minute, second].map(Number) as [number, ...number[]]
+  const wall = new Date(
+    Date.UTC(parts[0], parts[1]! - 1, ...parts.slice(2), Number(fraction.padEnd(3, '0').slice(0, 3))),
+  )
+  // Date would carry the 30th of February over into March.
+  const isReal =
+    wall.getUTCMonth() + 1 === parts[1] && wall.getUTCDate() === parts[2] && wall.getUTCHours() === parts[3]
+  const isOnClock = parts[4]! < 60 && parts[5]! < 60
+  const time = wall.getTime() - offsetOf(zone)
+  return isReal && isOnClock && time >= 0 ? time : null
+}
+
+function offsetOf(zone: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(zone) ?? []
+  if (sign === undefined) return 0
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
+}
+
+/** When a lease or an event is: clients read exactly this form, six digits and no zone. */
+export const shownDate = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000`
+
+/** When a row was made or changed. */
+export const shownTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
+export const shownTimeOrNull = (ms: number | null): string | null => (ms === null ? null : shownTime(ms))

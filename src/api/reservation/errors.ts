@@ -1,0 +1,64 @@
+// Failures as the reservation API's clients know them: a status, and one of three forms around the words.
+import type { Refusal } from '../../leases/types.ts'
+import type { LeaseProblem, Problem, ProblemKind } from '../../problem.ts'
+import { shownDate } from './dates.ts'
+
+const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>> = {
+  malformed_request: 400,
+  malformed_json: 400,
+  invalid_body: 400,
+  invalid_query: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  method_not_allowed: 405,
+  version_not_acceptable: 406,
+  timed_out: 408,
+  too_large: 413,
+  uri_too_long: 414,
+  unavailable: 503,
+  internal: 500,
+
+  lease_invalid: 400,
+  lease_not_found: 404,
+  reservation_not_found: 400,
+  lease_not_allowed: 400,
+  lease_does_not_fit: 409,
+  lease_refuses: 409,
+  host_not_found: 404,
+  hypervisor_not_found: 404,
+  host_unnamed: 403,
+  host_exists: 409,
+  host_in_use: 409,
+  host_invalid: 400,
+  property_not_found: 404,
+
+  // What the ledger says when a host or a reservation meets it there.
+  provider_exists: 409,
+  provider_in_use: 409,
+  provider_has_children: 409,
+  inventory_in_use: 409,
+  class_in_use: 409,
+}
+
+const WORDS: Partial<Record<ProblemKind, string>> = {
+  route_not_found: 'The requested URL was not found on the server.',
+  unauthorized: 'The request you have made requires authentication.',
+  internal: 'Internal Server Error',
+}
+
+/** `isServed`: whether a handler had the request already; what is refused before has another form. */
+export function renderError({ kind, message, details }: Problem, isServed: boolean): { status: number; body: object } {
+  const status = STATUS[kind] ?? 500
+  const text = WORDS[kind] ?? message
+  if (status === 401) return { status, body: { error: { code: 401, title: 'Unauthorized', message: text } } }
+  if (!isServed) return { status, body: { error: status, error_message: text } }
+  const name = status === 500 ? 'INTERNAL_SERVER_ERROR' : status
+  const body = { error_code: status, error_message: text, error_name: name }
+  return { status, body: kind === 'lease_does_not_fit' ? { ...body, details: shownRefusal(details as Refusal) } : body }
+}
+
+const shownRefusal = ({ reasons, windows }: Refusal) => ({
+  reasons,
+  windows: windows.map(({ start_at, end_at }) => ({ start_date: shownDate(start_at), end_date: shownDate(end_at) })),
+})

@@ -1,0 +1,101 @@
+// /v1/os-hosts
+import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/hosts.ts'
+import type { Host } from '../../leases/types.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { shownTime, shownTimeOrNull } from './dates.ts'
+import { refused, shown, textOf } from './fields.ts'
+import type { Answer, Members, ReservationRequest } from './request.ts'
+
+/** What the compute node says, and so nobody else can. */
+const ownMembers = (host: Host) => ({
+  id: host.id,
+  hypervisor_hostname: host.hypervisor_hostname,
+  service_name: host.service_name,
+  vcpus: host.vcpus,
+  memory_mb: host.memory_mb,
+  local_gb: host.local_gb,
+  cpu_info: host.cpu_info,
+  hypervisor_type: host.hypervisor_type,
+  hypervisor_version: host.hypervisor_version,
+  availability_zone: host.availability_zone,
+  status: null,
+  reservable: host.reservable,
+  trust_id: null,
+  created_at: shownTime(host.created_at),
+  updated_at: shownTimeOrNull(host.updated_at),
+})
+
+const OWN: ReadonlySet<string> = new Set<keyof ReturnType<typeof ownMembers>>([
+  'id',
+  'hypervisor_hostname',
+  'service_name',
+  'vcpus',
+  'memory_mb',
+  'local_gb',
+  'cpu_info',
+  'hypervisor_type',
+  'hypervisor_version',
+  'availability_zone',
+  'status',
+  'reservable',
+  'trust_id',
+  'created_at',
+  'updated_at',
+])
+
+const shownHost = (host: Host) => ({ ...host.capabilities, ...ownMembers(host) })
+
+/** Every member that is nothing else is a capability. */
+function capabilitiesOf(given: Members): Record<string, string> {
+  const entries = Object.entries(given)
+  if (entries.length > limits.capabilitiesPerHostMax) {
+    throw refused(`A host has at most ${limits.capabilitiesPerHostMax} capabilities.`)
+  }
+  return Object.fromEntries(entries.map(([name, value]) => [capabilityName(name), capabilityText(value, name)]))
+}
+
+function capabilityName(name: string): string {
+  if (OWN.has(name)) throw refused(`${name} is what the compute node says and can't be a capability.`)
+  if (name === '' || name.length > limits.capabilityNameCharsMax) {
+    throw refused(`The name of a capability has 1 to ${limits.capabilityNameCharsMax} characters, not ${shown(name)}.`)
+  }
+  return name
+}
+
+const capabilityText = (value: unknown, name: string) =>
+  textOf(typeof value === 'number' ? String(value) : value, name, limits.capabilityCharsMax)
+
+export async function listAllHosts({ context }: ReservationRequest): Promise<Answer> {
+  const hosts = await context.store.read(listHosts)
+  return { status: 200, body: { hosts: hosts.map(shownHost) } }
+}
+
+export async function postHost({ context, members, now }: ReservationRequest): Promise<Answer> {
+  const { name: given, id, ...rest } = members
+  const which = given ?? id
+  // 403 is what upstream answers.
+  if (which === undefined || which === null) throw problem('host_unnamed', {})
+  const name = textOf(typeof which === 'number' ? String(which) : which, 'name', limits.nameCharsMax)
+  const capabilities = capabilitiesOf(rest)
+  const host = await context.store.write(() => createHost({ name, capabilities }, now))
+  return { status: 201, body: { host: shownHost(host) } }
+}
+
+export async function showHost(request: ReservationRequest): Promise<Answer> {
+  const host = await request.context.store.read(() => findHost(request.param('id')))
+  return { status: 200, body: { host: shownHost(host) } }
+}
+
+export async function putHost(request: ReservationRequest): Promise<Answer> {
+  const { name: _, ...rest } = request.members
+  const capabilities = capabilitiesOf(rest)
+  if (Object.keys(capabilities).length === 0) throw refused('The body names no capability that is to change.')
+  const host = await request.context.store.write(() => updateHost(request.param('id'), capabilities, request.now))
+  return { status: 200, body: { host: shownHost(host) } }
+}
+
+export async function deleteOneHost(request: ReservationRequest): Promise<Answer> {
+  await request.context.store.write(() => deleteHost(request.param('id')))
+  return { status: 204 }
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
+
+const NOW = Date.UTC(2030, 0, 1)
+const instances = { resource_type: 'virtual:instance', vcpus: 1, memory_mb: 512, disk_gb: 1, amount: 1 }
+const lease = (reservation: object) => ({
+  name: 'l',
+  start_date: '2030-01-01 10:00',
+  end_date: '2030-01-01 11:00',
+  reservations: [reservation],
+})
+const read = (reservation: object) => newLeaseOf(lease(reservation), NOW).reservations[0]
+
+void describe('a new lease', () => {
+  void test('as the command line sends it', () => {
+    const sent = { ...instances, affinity: 'None', resource_properties: '' }
+    const body = { ...lease(sent), events: [], before_end_date: null }
+    assert.deepEqual(newLeaseOf(body, NOW), {
+      name: 'l',
+      start_at: NOW + 10 * 3_600_000,
+      end_at: NOW + 11 * 3_600_000,
+      before_end_at: null,
+      reservations: [{ ...instances, affinity: null, resource_properties: '' }],
+    })
+  })
+
+  void test('numbers in text become numbers, and what is left out gets its default', () => {
+    assert.deepEqual(read({ ...instances, vcpus: '2', amount: ' 3 ' }), {
+      ...instances,
+      vcpus: 2,
+      amount: 3,
+      affinity: null,
+      resource_properties: '',
+    })
+    assert.deepEqual(read({ resource_type: 'physical:host', min: 1, max: '2' }), {
+      resource_type: 'physical:host',
+      min: 1,
+      max: 2,
+      hypervisor_properties: '',
+      resource_properties: '',
+      before_end: '',
+    })
+    assert.deepEqual(read({ resource_type: 'physical:node', min: 1, max: 2, resource_class: 'gpu' }), {
+      resource_type: 'physical:node',
+      min: 1,
+      max: 2,
+      resource_class: 'gpu',
+      traits: [],
+    })
+  })
+
+  void test('members that the type does not have are left behind', () => {
+    assert.deepEqual(Object.keys(read({ ...instances, id: 'mine', min: 'x', status: 'active' })!), [
+      'resource_type',
+      'vcpus',
+      'memory_mb',
+      'disk_gb',
+      'amount',
+      'affinity',
+      'resource_properties',
+    ])
+  })
+
+  for (const [wrong, words] of [
+    [{ resource_type: 'physical:host', min: 2, max: 1 }, /min \(2\) must not be more than max \(1\)/],
+    [{ resource_type: 'physical:host', min: 1, max: 1, before_end: 'x' }, /before_end must be/],
+    [{ resource_type: 'physical:node', min: 1, max: 1 }, /resource_class must be a string, not nothing/],
+    [{ resource_type: 'physical:node', min: 1, max: 1, resource_class: ' ' }, /resource_class must not be empty/],
+    [{ resource_type: 'physical:node', min: 1, max: 1, resource_class: 'x', traits: 'y' }, /traits must be a list/],
+    [{ ...instances, vcpus: 0 }, /vcpus must be a whole number from 1 to \d+, not 0/],
+    [{ ...instances, amount: 'x' }, /amount must be a whole number from 1 to \d+, not "x"/],
+    [{ ...instances, resource_type: 'x' }, /resource_type must be virtual:instance, .* not "x"/],
+    [{ ...instances, affinity: 1 }, /affinity must be True, False or None, not 1/],
+  ] as const) {
+    void test(`${JSON.stringify(wrong)} is refused in one sentence`, () => {
+      assert.throws(() => read(wrong), words)
+    })
+  }
+})
+
+void describe('a change of a lease', () => {
+  void test('holds what is given and nothing else', () => {
+    assert.deepEqual(leaseChangeOf({}, NOW), {})
+    assert.deepEqual(leaseChangeOf({ name: null, start_date: null, reservations: null, unknown: 1 }, NOW), {})
+    assert.deepEqual(leaseChangeOf({ end_date: 'now', reservations: [{ id: 'r', amount: '2' }] }, NOW), {
+      end_at: NOW,
+      reservations: [{ id: 'r', amount: 2 }],
+    })
+    assert.deepEqual(leaseChangeOf({ reservations: [{ id: 'r', affinity: 'None' }] }, NOW), {
+      reservations: [{ id: 'r', affinity: null }],
+    })
+  })
+
+  void test('names each reservation by its id', () => {
+    assert.throws(() => leaseChangeOf({ reservations: [{ amount: 2 }] }, NOW), /id is missing/)
+  })
+})

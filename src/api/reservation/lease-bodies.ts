@@ -1,0 +1,147 @@
+// What a client asks of a lease, read member by member. Unknown members are ignored, as upstream does.
+import type {
+  HostTerms,
+  InstanceTerms,
+  LeaseChange,
+  NewLease,
+  NodeTerms,
+  Terms,
+  TermsChange,
+} from '../../leases/types.ts'
+import { limits } from '../../limits.ts'
+import { parseDate } from './dates.ts'
+import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
+import type { Members } from './request.ts'
+
+const COUNT = { min: 1, max: limits.reservationAmountMax }
+const SIZE = { min: 1, max: limits.reservationSizeMax }
+// An instance that boots from a volume needs no disk.
+const DISK = { min: 0, max: limits.reservationSizeMax }
+const BEFORE_END = ['', 'snapshot', 'default'] as const
+
+type Read<T> = { [Name in keyof T]-?: (value: unknown, name: string) => T[Name] }
+
+const INSTANCE: Read<Omit<InstanceTerms, 'resource_type'>> = {
+  vcpus: (value, name) => integerOf(value, name, SIZE),
+  memory_mb: (value, name) => integerOf(value, name, SIZE),
+  disk_gb: (value, name) => integerOf(value, name, DISK),
+  amount: (value, name) => integerOf(value, name, COUNT),
+  affinity: affinityOf,
+  resource_properties: propertiesOf,
+}
+
+const HOST: Read<Omit<HostTerms, 'resource_type'>> = {
+  min: (value, name) => integerOf(value, name, COUNT),
+  max: (value, name) => integerOf(value, name, COUNT),
+  hypervisor_properties: propertiesOf,
+  resource_properties: propertiesOf,
+  before_end: beforeEndOf,
+}
+
+const NODE: Read<Omit<NodeTerms, 'resource_type'>> = {
+  min: HOST.min,
+  max: HOST.max,
+  resource_class: (value, name) => nameOf(value, name, limits.nameCharsMax),
+  traits: traitsOf,
+}
+
+function beforeEndOf(value: unknown): HostTerms['before_end'] {
+  const found = BEFORE_END.find(action => action === (value ?? ''))
+  if (found === undefined) throw refused(`before_end must be "", "snapshot" or "default", not ${shown(value)}.`)
+  return found
+}
+
+function traitsOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value) || value.length > limits.nodeTraitsMax) {
+    throw refused(`traits must be a list of at most ${limits.nodeTraitsMax} names, not ${shown(value)}.`)
+  }
+  return value.map(trait => nameOf(trait, 'a trait', limits.nameCharsMax))
+}
+
+function readAll<T>(fields: Read<T>, given: Members): T {
+  const names = Object.keys(fields) as (keyof T & string)[]
+  return Object.fromEntries(names.map(name => [name, fields[name](given[name], name)])) as T
+}
+
+/** One of the reservations of a new lease. */
+function termsOf(value: unknown): Terms {
+  const given = membersOf(value, 'a reservation')
+  const { resource_type } = given
+  if (resource_type === 'virtual:instance') return { resource_type, ...readAll(INSTANCE, given) }
+  if (resource_type === 'physical:host') return ranged<HostTerms>({ resource_type, ...readAll(HOST, given) })
+  if (resource_type === 'physical:node') return ranged<NodeTerms>({ resource_type, ...readAll(NODE, given) })
+  throw refused(`resource_type must be virtual:instance, physical:host or physical:node, not ${shown(resource_type)}.`)
+}
+
+function ranged<T extends { min: number; max: number }>(terms: T): T {
+  if (terms.min > terms.max) throw refused(`min (${terms.min}) must not be more than max (${terms.max}).`)
+  return terms
+}
+
+const CHANGEABLE = { ...INSTANCE, ...HOST, ...NODE }
+
+/** What is to change in one of a lease's reservations: only what is given. */
+function termsChangeOf(value: unknown): TermsChange {
+  const given = membersOf(value, 'a reservation')
+  if (given['id'] === undefined) throw refused('id is missing: the reservation that is to change.')
+  const change: Members = { id: textOf(given['id'], 'id', limits.nameCharsMax) }
+  if (given['resource_type'] !== undefined) {
+    change['resource_type'] = textOf(given['resource_type'], 'resource_type', limits.nameCharsMax)
+  }
+  for (const [name, read] of Object.entries(CHANGEABLE)) {
+    if (given[name] !== undefined) change[name] = read(given[name], name)
+  }
+  return change as TermsChange
+}
+
+function listOf<T>(value: unknown, read: (item: unknown) => T): T[] {
+  if (!Array.isArray(value)) throw refused(`reservations must be a list, not ${shown(value)}.`)
+  if (value.length > limits.leaseReservationsMax) {
+    throw refused(`A lease has at most ${limits.leaseReservationsMax} reservations.`)
+  }
+  return value.map(read)
+}
+
+function membersOf(value: unknown, what: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  throw refused(`${what} must be an object, not ${shown(value)}.`)
+}
+
+/** Clients send null, or nothing, when they leave it to us. */
+const optionalDate = (value: unknown, name: string, now: number) =>
+  value === undefined || value === null || value === '' ? null : parseDate(value, name, now)
+
+export function newLeaseOf(given: Members, now: number): NewLease {
+  for (const name of ['name', 'start_date', 'end_date', 'reservations']) {
+    if (given[name] === undefined || given[name] === null) throw refused(`${name} is missing.`)
+  }
+  const reservations = listOf(given['reservations'], termsOf)
+  if (reservations.length === 0) throw refused('reservations must name at least one reservation.')
+  return {
+    name: nameOf(given['name'], 'name', limits.leaseNameCharsMax),
+    start_at: parseDate(given['start_date'], 'start_date', now),
+    end_at: parseDate(given['end_date'], 'end_date', now),
+    before_end_at: optionalDate(given['before_end_date'], 'before_end_date', now),
+    reservations,
+  }
+}
+
+/** What is given is to change; null is as good as not given, because clients fill in what they have nothing for. */
+export function leaseChangeOf(given: Members, now: number): LeaseChange {
+  const has = (name: string) => given[name] !== undefined && given[name] !== null
+  return {
+    ...(has('name') && { name: nameOf(given['name'], 'name', limits.leaseNameCharsMax) }),
+    ...(has('start_date') && { start_at: parseDate(given['start_date'], 'start_date', now) }),
+    ...(has('end_date') && { end_at: parseDate(given['end_date'], 'end_date', now) }),
+    ...(has('before_end_date') && { before_end_at: parseDate(given['before_end_date'], 'before_end_date', now) }),
+    ...(has('reservations') && { reservations: changesOf(given['reservations']) }),
+  }
+}
+
+function changesOf(value: unknown): TermsChange[] {
+  const changes = listOf(value, termsChangeOf)
+  const ids = new Set(changes.map(({ id }) => id))
+  if (ids.size < changes.length) throw refused('A reservation is named twice.')
+  return changes
+}

@@ -1,0 +1,83 @@
+// /v1/leases
+import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/leases.ts'
+import type { Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
+import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
+import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
+import type { Answer, ReservationRequest } from './request.ts'
+
+const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: number | null }) => ({
+  created_at: shownTime(created_at),
+  updated_at: shownTimeOrNull(updated_at),
+})
+
+function shownTerms(id: string, terms: Terms): object {
+  // A flavor has the id of its reservation. Aggregates and server groups are upstream's means, and there are none here.
+  if (terms.resource_type === 'virtual:instance') {
+    return { ...terms, flavor_id: id, aggregate_id: null, server_group_id: null }
+  }
+  return terms
+}
+
+const shownReservation = (reservation: Reservation) => ({
+  id: reservation.id,
+  lease_id: reservation.lease_id,
+  // Upstream a row behind the reservation; here they are one.
+  resource_id: reservation.id,
+  status: reservation.status,
+  missing_resources: reservation.missing_resources,
+  resources_changed: reservation.resources_changed,
+  ...shownTerms(reservation.id, reservation.terms),
+  ...(reservation.terms.resource_type === 'physical:node' && { nodes: reservation.nodes }),
+  ...shownRow(reservation),
+})
+
+const shownEvent = (event: LeaseEvent) => ({
+  id: event.id,
+  lease_id: event.lease_id,
+  event_type: event.event_type,
+  time: shownDate(event.time),
+  status: event.status,
+  ...shownRow(event),
+})
+
+const shownLease = (lease: Lease) => ({
+  id: lease.id,
+  name: lease.name,
+  start_date: shownDate(lease.start_at),
+  end_date: shownDate(lease.end_at),
+  status: lease.status,
+  degraded: lease.degraded,
+  user_id: lease.user_id,
+  project_id: lease.project_id,
+  trust_id: null,
+  ...shownRow(lease),
+  reservations: lease.reservations.map(shownReservation),
+  events: lease.events.map(shownEvent),
+})
+
+export async function listAllLeases({ context, visible }: ReservationRequest): Promise<Answer> {
+  const leases = await context.store.read(() => listLeases(visible))
+  return { status: 200, body: { leases: leases.map(shownLease) } }
+}
+
+export async function postLease(request: ReservationRequest): Promise<Answer> {
+  const wanted = newLeaseOf(request.members, request.now)
+  const lease = await createLease(request.context, request.principal, wanted)
+  return { status: 201, body: { lease: shownLease(lease) } }
+}
+
+export async function showLease(request: ReservationRequest): Promise<Answer> {
+  const lease = await request.context.store.read(() => findLease(request.param('id'), request.visible))
+  return { status: 200, body: { lease: shownLease(lease) } }
+}
+
+export async function putLease(request: ReservationRequest): Promise<Answer> {
+  const change = leaseChangeOf(request.members, request.now)
+  const lease = await updateLease(request.context, request.param('id'), request.visible, change)
+  return { status: 200, body: { lease: shownLease(lease) } }
+}
+
+export async function deleteOneLease(request: ReservationRequest): Promise<Answer> {
+  await deleteLease(request.context, request.param('id'), request.visible)
+  return { status: 204 }
+}

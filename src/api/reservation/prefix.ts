@@ -1,0 +1,2 @@
+// Where the reservation API is mounted.
+export const PREFIX = '/reservation'

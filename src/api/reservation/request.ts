@@ -1,0 +1,77 @@
+// A request as the reservation API's handlers see it, and the answer that they give.
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { limits } from '../../limits.ts'
+import { NOBODY, type Principal } from '../../metal/offer.ts'
+import { problem } from '../../problem.ts'
+import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+
+export interface Answer {
+  status: number
+  body?: object
+}
+
+export type Members = Record<string, unknown>
+
+export class ReservationRequest {
+  readonly context: Context
+  readonly caller: Caller
+  readonly #raw: FastifyRequest
+  readonly #params: Record<string, string>
+  #query: URLSearchParams | undefined
+
+  constructor(context: Context, caller: Caller, raw: FastifyRequest, params: Record<string, string>) {
+    this.context = context
+    this.caller = caller
+    this.#raw = raw
+    this.#params = params
+  }
+
+  get now(): number {
+    return this.context.clock.now()
+  }
+
+  /** Whose new leases these are. */
+  get principal(): Principal {
+    return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
+  }
+
+  /** The project whose leases the caller sees; null for all. */
+  get visible(): string | null {
+    const { context, caller } = this
+    return context.policy.allows('blazar:leases:list_all', caller, {}) ? null : this.principal.project
+  }
+
+  param(name: string): string {
+    return this.#params[name]!
+  }
+
+  /** A parameter of the query, of a repeated one the last; null when it isn't there. */
+  parameter(name: string): string | null {
+    this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? '')
+    const value = this.#query.getAll(name).at(-1) ?? null
+    if (value?.includes('\0')) throw problem('invalid_query', { reason: `The parameter ${name} holds NUL.` })
+    return value
+  }
+
+  /** The members of the JSON body; an empty body has none. */
+  get members(): Members {
+    this.#requireJson()
+    const text = textOfBody(this.#raw.body)
+    if (text === '') return {}
+    const value = parseJson(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw problem('malformed_request', { reason: 'The body must be a JSON object.' })
+    }
+    requireStorable(value, limits.jsonDepthMax)
+    return value as Members
+  }
+
+  #requireJson(): void {
+    const given = this.#raw.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase()
+    if (given !== undefined && given !== '' && given !== 'application/json') {
+      throw problem('malformed_request', { reason: `Content type '${given}' isn't supported, use application/json.` })
+    }
+  }
+}

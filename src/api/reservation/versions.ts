@@ -1,0 +1,28 @@
+// The reservation API's one microversion, 1.0, and the document that says so.
+import { problem } from '../../problem.ts'
+
+export const VERSION = '1.0'
+
+/** Makes sure that the client can live with the only version there is. */
+export function requireVersion(header: string | string[] | undefined): void {
+  const wanted = wantedOf(String(header ?? ''))
+  if (wanted === null || wanted === 'latest' || wanted === VERSION) return
+  if (!/^[1-9]\d*\.(0|[1-9]\d*)$/.test(wanted)) {
+    throw problem('malformed_request', { reason: `Invalid microversion: invalid version string: ${wanted}` })
+  }
+  throw problem('version_not_acceptable', { wanted })
+}
+
+/** The last thing said about this service, in "reservation 1.0, compute 2.53". */
+function wantedOf(header: string): string | null {
+  for (const part of header.split(',').toReversed()) {
+    const [service, ...version] = part.trim().split(/\s+/)
+    if (service?.toLowerCase() === 'reservation') return version.join(' ')
+  }
+  return null
+}
+
+export function versionDocument(base: string): object {
+  const links = [{ href: `${base}/v1`, rel: 'self' }]
+  return { versions: [{ id: 'v1.0', status: 'CURRENT', links, min_version: VERSION, max_version: VERSION }] }
+}

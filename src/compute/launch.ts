@@ -1,0 +1,111 @@
+// Making a server: its place is claimed in the same transaction that makes the server.
+import { claimBatch } from '../ledger/claims/batch.ts'
+import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
+import { problem } from '../problem.ts'
+import type { Write } from '../store/transaction.ts'
+import { useFlavor } from './flavors.ts'
+import { deployServer } from './metal-servers.ts'
+import { type Scheduling, tryPlaces } from './placing.ts'
+import type { Place } from './scheduler.ts'
+import { addServer, deleteServer, lockServer, type NewServer, OWNER, release, saveServer } from './servers.ts'
+import type { Wish } from './wishes.ts'
+
+/** A server that is asked for, before it has a place. */
+export type ServerRequest = Pick<
+  NewServer,
+  'uuid' | 'name' | 'project_id' | 'user_id' | 'flavor_id' | 'image_id' | 'key_name' | 'metadata' | 'reservation_id'
+> & { wish: Wish; only: string | null }
+
+const NOWHERE = problem('no_valid_host', { reason: 'There are not enough hosts available.' }).message
+
+export interface Launched {
+  placed: number
+  /** How many of them wait for a node that is being deployed. */
+  onMetal: number
+}
+
+/**
+ * Makes servers, each with a place of its own or with a fault that says that there is none. When fewer than `countMin` find a
+ * place, none keeps it.
+ */
+export async function launchServers(
+  scheduling: Scheduling,
+  requests: readonly ServerRequest[],
+  countMin: number,
+  visibleTo: string | null,
+): Promise<Launched> {
+  const places = new Map<string, Place>()
+  for (const request of requests) {
+    const place = await launch(scheduling, request, visibleTo)
+    if (place) places.set(request.uuid, place)
+  }
+  const onMetal = places
+    .values()
+    .filter(({ isMetal }) => isMetal)
+    .toArray().length
+  if (places.size >= countMin) return { placed: places.size, onMetal }
+  for (const uuid of places.keys()) await scheduling.store.write(() => giveUp(uuid, scheduling.clock.now()))
+  return { placed: 0, onMetal }
+}
+
+async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo: string | null): Promise<Place | null> {
+  const { store, clock, drivers } = scheduling
+  const place = await tryPlaces(scheduling, request.wish, { only: request.only, except: [] }, place => {
+    const now = clock.now()
+    return store.write(function* (): Write<boolean> {
+      yield* useFlavor(request.flavor_id, visibleTo)
+      const server = newServer(request, now)
+      return place.isMetal
+        ? yield* deployServer(server, place.host, request.wish, drivers, now)
+        : yield* startServer(server, place, now)
+    })
+  })
+  if (place) return place
+  await store.write(function* (): Write<void> {
+    yield* useFlavor(request.flavor_id, visibleTo)
+    const now = clock.now()
+    yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
+  })
+  return null
+}
+
+function newServer({ wish, only: _, ...request }: ServerRequest, now: number): NewServer {
+  return {
+    ...request,
+    wish: JSON.stringify(wish),
+    host_id: null,
+    is_metal: 0,
+    status: 'BUILD',
+    task: null,
+    fault: null,
+    fault_at: null,
+    launched_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/** The fake virt driver needs no time, so a server that has its claim is running. */
+function* startServer(server: NewServer, { host, claims }: Place, now: number): Write<boolean> {
+  const [refusal] = yield* claimBatch([claimFor(server, claims)], now)
+  if (refusal) return false
+  yield* addServer({ ...server, host_id: host.id, status: 'ACTIVE', launched_at: now })
+  return true
+}
+
+function claimFor(server: Pick<NewServer, 'uuid' | 'project_id' | 'user_id'>, resources: Resources): ClaimRequest {
+  const { uuid, project_id, user_id } = server
+  const claims = { consumer: uuid, projectId: project_id, userId: user_id, type: 'INSTANCE', generation: undefined }
+  return { kind: 'replace', consumers: [{ ...claims, resources }], owner: OWNER }
+}
+
+/** Takes a server's place away again, and leaves it with the fault that it would have had without one. */
+function* giveUp(uuid: string, now: number): Write<void> {
+  const server = yield* lockServer(uuid, null)
+  if (server.is_metal) {
+    yield* deleteServer(uuid, now)
+  } else {
+    yield* release([uuid], now)
+    yield* saveServer({ ...server, host_id: null, status: 'ERROR', fault: NOWHERE, fault_at: now, updated_at: now })
+  }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nextStep } from './metal-servers.ts'
+
+const node = (provision_state: string, more: { transition?: string; last_error?: string } = {}) => ({
+  uuid: 'n',
+  provision_state,
+  transition: null,
+  last_error: null,
+  ...more,
+})
+const step = (task: Parameters<typeof nextStep>[0]['task'], found: ReturnType<typeof node> | undefined) =>
+  nextStep({ task }, found).kind
+
+test('a server that is being built waits for its node, runs when that is active, and fails with it', () => {
+  assert.equal(step('spawning', node('deploying', { transition: '{}' })), 'wait')
+  assert.equal(step('spawning', node('wait call-back', { transition: '{}' })), 'wait')
+  assert.equal(step('spawning', node('active')), 'run')
+  assert.deepEqual(nextStep({ task: 'spawning' }, node('deploy failed', { last_error: 'no disk' })), {
+    kind: 'fail',
+    fault: 'no disk',
+  })
+})
+
+test('a server that is to go has its node emptied as soon as that can be', () => {
+  assert.equal(step('deleting', node('deploying', { transition: '{}' })), 'wait')
+  assert.equal(step('deleting', node('wait call-back', { transition: '{}' })), 'tear down')
+  assert.equal(step('deleting', node('active')), 'tear down')
+  assert.equal(step('deleting', node('deploy failed')), 'tear down')
+  assert.equal(step('deleting', node('available')), 'let go')
+  assert.equal(step('deleting', undefined), 'gone')
+})
+
+test('once that has begun, only its end counts', () => {
+  assert.equal(step('tearing down', node('deleting', { transition: '{}' })), 'wait')
+  assert.equal(step('tearing down', node('error')), 'fail')
+  assert.equal(step('tearing down', undefined), 'gone')
+})
+
+test('a server without its node has failed, unless it was to go', () => {
+  assert.equal(step(null, undefined), 'fail')
+  assert.equal(step('spawning', undefined), 'fail')
+  assert.equal(step(null, node('active')), 'wait')
+})

@@ -1,0 +1,136 @@
+// Servers on bare metal: the server's uuid is the node's instance, and the server follows what becomes of the node.
+import { EVERYTHING } from '../metal/access.ts'
+import { sql } from 'kysely'
+import { patchNode } from '../metal/change.ts'
+import type { Drivers } from '../metal/drivers/registry.ts'
+import type { Patch } from '../metal/json-patch.ts'
+import { findInstance, lockNode, type NodeRow } from '../metal/nodes.ts'
+import { FREE_TO_CHANGE, type State, transitionFor } from '../metal/states.ts'
+import type { Principal } from '../metal/offer.ts'
+import { type Order, startVerb } from '../metal/transitions.ts'
+import { limits } from '../limits.ts'
+import { query } from '../store/statement.ts'
+import { all, type Read, type Write } from '../store/transaction.ts'
+import { addServer, dropServers, lockServer, type NewServer, saveServer, type Server } from './servers.ts'
+import { requiredTraits, type Wish } from './wishes.ts'
+
+const unsettled = query((db, _: object) =>
+  db
+    .selectFrom('servers as s')
+    .leftJoin('nodes as n', 'n.instance_uuid', 's.uuid')
+    .select('s.uuid')
+    .where('s.is_metal', '=', sql.lit(1))
+    .where(e => e.or([e('s.task', 'is not', null), e('n.id', 'is', null)]))
+    .orderBy('s.id')
+    .limit(limits.serversPerLook),
+)
+
+/** Gives the node to the server and begins to deploy it; whatever the node refuses ends the transaction. */
+export function* deployServer(
+  server: NewServer,
+  node: { id: number; uuid: string },
+  wish: Wish,
+  drivers: Drivers,
+  now: number,
+): Write<boolean> {
+  const info = (name: string, value: unknown): Patch => ({ op: 'add', path: ['instance_info', name], value })
+  const patches: Patch[] = [
+    { op: 'add', path: ['instance_uuid'], value: server.uuid },
+    info('display_name', server.name),
+    info('traits', requiredTraits(wish)),
+    ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
+  ]
+  yield* patchNode(node.uuid, EVERYTHING, patches, drivers, principalOf(server), now)
+  yield* startVerb(node.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
+  yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
+  return true
+}
+
+/** Servers that wait for their node, or have lost it. */
+export function* unsettledServers(): Read<string[]> {
+  return (yield* all(unsettled({}))).map(row => row.uuid)
+}
+
+export type Step =
+  | { kind: 'wait' }
+  | { kind: 'run' }
+  | { kind: 'fail'; fault: string }
+  | { kind: 'tear down' }
+  | { kind: 'let go' }
+  | { kind: 'gone' }
+
+type Facts = Pick<NodeRow, 'provision_state' | 'transition' | 'last_error' | 'uuid'>
+
+/** What comes next for a server, by its task and the node that it has. */
+export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined): Step {
+  if (!node) {
+    return task === 'deleting' || task === 'tearing down'
+      ? { kind: 'gone' }
+      : { kind: 'fail', fault: 'The bare metal node of this server was taken away from it.' }
+  }
+  const state = node.provision_state as State
+  const mayBeEmptied = transitionFor('deleted', state) !== null
+  if (task === 'deleting' && mayBeEmptied) return { kind: 'tear down' }
+  if (node.transition !== null) return { kind: 'wait' }
+  const failed: Step = { kind: 'fail', fault: node.last_error ?? `Node ${node.uuid} is in state ${state}.` }
+  switch (task) {
+    case 'spawning':
+      return state === 'active' ? { kind: 'run' } : failed
+    case 'deleting':
+      return FREE_TO_CHANGE.has(state) ? { kind: 'let go' } : { kind: 'wait' }
+    case 'tearing down':
+      return failed
+    default:
+      return { kind: 'wait' }
+  }
+}
+
+/** Takes one server a step further. Says whether that gave the conductors work. */
+export function* settleServer(uuid: string, drivers: Drivers, now: number): Write<boolean> {
+  const server = yield* lockServer(uuid, null)
+  const found = yield* findInstance(uuid)
+  const locked = found && (yield* lockNode(found.uuid, EVERYTHING))
+  const node = locked?.instance_uuid === uuid ? locked : undefined
+  const step = nextStep(server, node)
+  const after = { ...server, updated_at: now }
+  switch (step.kind) {
+    case 'wait':
+      break
+    case 'run':
+      yield* saveServer({ ...after, status: 'ACTIVE', task: null, launched_at: now })
+      break
+    case 'fail': {
+      // Without its node it has no host any more.
+      const place = node ? {} : ({ host_id: null, is_metal: 0 } as const)
+      yield* saveServer({ ...after, ...place, status: 'ERROR', task: null, fault: step.fault, fault_at: now })
+      break
+    }
+    case 'tear down':
+      yield* startVerb(node!.uuid, EVERYTHING, orderOf(server, 'deleted'), drivers, now)
+      yield* saveServer({ ...after, task: 'tearing down' })
+      break
+    case 'let go':
+      yield* patchNode(node!.uuid, EVERYTHING, [RELEASE], drivers, principalOf(server), now)
+      yield* dropServers([server.id])
+      break
+    case 'gone':
+      yield* dropServers([server.id])
+      break
+  }
+  return step.kind === 'tear down'
+}
+
+const principalOf = ({ project_id, user_id }: Pick<NewServer, 'project_id' | 'user_id'>): Principal => ({
+  project: project_id,
+  user: user_id,
+})
+
+const orderOf = (server: Pick<NewServer, 'project_id' | 'user_id'>, verb: 'active' | 'deleted'): Order => ({
+  verb,
+  word: verb,
+  args: {},
+  reservation: null,
+  who: principalOf(server),
+})
+
+const RELEASE: Patch = { op: 'remove', path: ['instance_uuid'], value: undefined }

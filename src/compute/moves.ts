@@ -1,0 +1,259 @@
+// Moves of servers. A move is a consumer of its own: in one claim it takes over what the server had, while the server claims its
+// new host. So nothing else gets in between, the way back stays open, and ending the move frees the old host.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { claimBatch } from '../ledger/claims/batch.ts'
+import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
+import { consumerClaims } from '../ledger/claims/find.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { limits } from '../limits.ts'
+import type { Place } from './scheduler.ts'
+import { lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
+import type { Wish } from './wishes.ts'
+
+export type MoveRow = Selectable<Schema['moves']>
+export type MoveKind = MoveRow['kind']
+
+export interface Move extends MoveRow {
+  server: string
+  flavor_after: string
+  project_id: string
+  user_id: string
+  source: string | null
+  target: string | null
+}
+
+export interface MoveRequest {
+  /** The move's own uuid, as a consumer. */
+  uuid: string
+  server: string
+  visibleTo: string | null
+  kind: MoveKind
+  /** Another size; null keeps the server as it is. */
+  resize: { flavorId: string; wish: Wish } | null
+}
+
+/** What a move of each kind waits for when the claims have been swapped. */
+const AFTER_SWAP = {
+  // For its owner, who confirms or reverts it.
+  migration: { move: 'finished', status: 'VERIFY_RESIZE', task: null },
+  resize: { move: 'finished', status: 'VERIFY_RESIZE', task: null },
+  // For the fake virt driver, which has nothing to copy.
+  'live-migration': { move: 'running', status: null, task: 'migrating' },
+  // For the old host to come back: until then nobody knows what still runs there.
+  evacuation: { move: 'done', status: null, task: null },
+} as const satisfies Record<MoveKind, { move: MoveRow['status']; status: Status | null; task: Server['task'] }>
+
+const MOVABLE: Record<MoveKind, readonly Status[]> = {
+  migration: ['ACTIVE', 'SHUTOFF'],
+  resize: ['ACTIVE', 'SHUTOFF'],
+  'live-migration': ['ACTIVE'],
+  evacuation: ['ACTIVE', 'SHUTOFF', 'ERROR'],
+}
+const ACTION: Record<MoveKind, string> = {
+  migration: 'migrate',
+  resize: 'resize',
+  'live-migration': 'os-migrateLive',
+  evacuation: 'evacuate',
+}
+
+const selectMoves = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('moves as m')
+    .innerJoin('servers as s', 's.id', 'm.server_id')
+    .leftJoin('providers as a', 'a.id', 'm.source_id')
+    .leftJoin('providers as b', 'b.id', 'm.target_id')
+    .selectAll('m')
+    .select(['s.uuid as server', 's.flavor_id as flavor_after', 's.project_id', 's.user_id'])
+    .select(['a.name as source', 'b.name as target'])
+
+const latestMoves = query((db, a: { limit: number }) =>
+  selectMoves(db)
+    .orderBy('m.id', 'desc')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
+const movesOfServer = query((db, a: { server: string }) =>
+  selectMoves(db).where('s.uuid', '=', a.server).orderBy('m.id', 'desc'),
+)
+const finishedMove = query((db, a: { server: number }) =>
+  selectMoves(db).where('m.server_id', '=', a.server).where('m.status', '=', 'finished'),
+)
+// A live migration is over as soon as it is looked at; what an evacuated server had is free when its host is back.
+const movesDue = query((db, _: object) =>
+  selectMoves(db)
+    .leftJoin('hypervisors as h', 'h.provider_id', 'm.source_id')
+    .where(sql<boolean>`m.status in ('running', 'finished', 'done')`)
+    .where(e =>
+      e.or([
+        e('m.status', '=', 'running'),
+        e.and([e('m.status', '=', 'done'), e.or([e('h.state', 'is', null), e('h.state', '=', 'up')])]),
+      ]),
+    )
+    .orderBy('m.id')
+    .limit(limits.serversPerLook),
+)
+const moveStatus = query((db, a: { id: number }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
+const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
+  db.insertInto('moves').values({
+    uuid: a.uuid,
+    server_id: a.server_id,
+    kind: a.kind,
+    status: a.status,
+    source_id: a.source_id,
+    target_id: a.target_id,
+    flavor_before: a.flavor_before,
+    wish_before: a.wish_before,
+    status_before: a.status_before,
+    created_at: a.created_at,
+    updated_at: a.updated_at,
+  }),
+)
+const changeMove = command((db, a: { id: number; status: MoveRow['status']; now: number }) =>
+  db.updateTable('moves').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
+)
+
+/** All moves of a server, or the latest of any; the newest first. */
+export function* listMoves(server: string | null): Read<Move[]> {
+  return yield* all(server === null ? latestMoves({ limit: limits.serverPageMax }) : movesOfServer({ server }))
+}
+
+/** Refuses a move that the server's state doesn't allow. */
+export function requireMovable(server: Server, kind: MoveKind): void {
+  const refuse = (attribute: string, state: string) =>
+    problem('server_state_refused', { server: server.uuid, action: ACTION[kind], attribute, state })
+  if (server.is_metal) {
+    throw problem('compute_invalid', { reason: `Instance ${server.uuid} is on bare metal and can not be moved.` })
+  }
+  if (server.task !== null) throw refuse('task_state', server.task)
+  if (!MOVABLE[kind].includes(server.status) || server.host_id === null)
+    throw refuse('vm_state', vmState(server.status))
+}
+
+const VM_STATES: Record<Status, string> = {
+  BUILD: 'building',
+  ACTIVE: 'active',
+  SHUTOFF: 'stopped',
+  VERIFY_RESIZE: 'resized',
+  ERROR: 'error',
+}
+export const vmState = (status: Status): string => VM_STATES[status]
+
+/** Swaps the claims: the move gets what the server had, the server gets the new place. False when that is taken. */
+export function* moveTo(place: Place, request: MoveRequest, sourceId: number, now: number): Write<boolean> {
+  const server = yield* lockServer(request.server, request.visibleTo)
+  requireMovable(server, request.kind)
+  if (server.host_id !== sourceId) throw problem('server_state_refused', movedMeanwhile(server, request.kind))
+  const had = yield* claimsOf(server.uuid)
+  const moving = { ...claimsFor(server, request.uuid, had), type: 'MIGRATION', generation: null }
+  if (!(yield* claimTogether([claimsFor(server, server.uuid, place.claims), moving], now))) return false
+  const after = AFTER_SWAP[request.kind]
+  yield* run(
+    addMove({
+      uuid: request.uuid,
+      server_id: server.id,
+      kind: request.kind,
+      status: after.move,
+      source_id: server.host_id,
+      target_id: place.host.id,
+      flavor_before: server.flavor_id,
+      wish_before: server.wish,
+      status_before: server.status,
+      created_at: now,
+      updated_at: now,
+    }),
+  )
+  yield* saveServer({
+    ...server,
+    ...(request.resize && { flavor_id: request.resize.flavorId, wish: JSON.stringify(request.resize.wish) }),
+    host_id: place.host.id,
+    status: after.status ?? server.status,
+    task: after.task,
+    updated_at: now,
+  })
+  return true
+}
+
+const movedMeanwhile = ({ uuid }: Server, kind: MoveKind) => ({
+  server: uuid,
+  action: ACTION[kind],
+  attribute: 'task_state',
+  state: 'migrating',
+})
+
+/** The owner is content: what the server had before is free. */
+export function* confirmMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
+  const { server, move } = yield* lockMoved(uuid, visibleTo, 'confirmResize')
+  yield* release([move.uuid], now)
+  yield* run(changeMove({ id: move.id, status: 'confirmed', now }))
+  yield* saveServer({ ...server, status: move.status_before as Status, updated_at: now })
+}
+
+/** Back to where it was: the claims of the move become the server's again. */
+export function* revertMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
+  const { server, move } = yield* lockMoved(uuid, visibleTo, 'revertResize')
+  const had = yield* claimsOf(move.uuid)
+  const ended = { ...claimsFor(server, move.uuid, new Map()), type: 'MIGRATION' }
+  if (!(yield* claimTogether([claimsFor(server, server.uuid, had), ended], now))) {
+    throw problem('no_valid_host', { reason: 'The former host has changed and can not take the instance back.' })
+  }
+  yield* run(changeMove({ id: move.id, status: 'reverted', now }))
+  yield* saveServer({
+    ...server,
+    flavor_id: move.flavor_before,
+    wish: move.wish_before,
+    host_id: move.source_id,
+    status: move.status_before as Status,
+    updated_at: now,
+  })
+}
+
+/** Moves that can be ended without anyone's word. */
+export function* dueMoves(): Read<Move[]> {
+  return yield* all(movesDue({}))
+}
+
+/** Frees the old host; there is never work for a conductor in it. */
+export function* completeMove(move: Move, now: number): Write<false> {
+  const server = yield* lockServer(move.server, null)
+  const { status } = (yield* one(moveStatus({ id: move.id })))!
+  if (status !== move.status) return false
+  yield* release([move.uuid], now)
+  yield* run(changeMove({ id: move.id, status: 'completed', now }))
+  if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
+  return false
+}
+
+function* lockMoved(uuid: string, visibleTo: string | null, action: string): Write<{ server: Server; move: Move }> {
+  const server = yield* lockServer(uuid, visibleTo)
+  const move = yield* one(finishedMove({ server: server.id }))
+  if (server.status !== 'VERIFY_RESIZE' || !move) {
+    throw problem('server_state_refused', {
+      server: uuid,
+      action,
+      attribute: 'vm_state',
+      state: vmState(server.status),
+    })
+  }
+  return { server, move }
+}
+
+function* claimsOf(consumer: string): Read<Resources> {
+  const resources = new Map<string, Map<string, number>>()
+  for (const { provider, resource_class, used } of yield* consumerClaims(consumer)) {
+    resources.getOrInsertComputed(provider, () => new Map()).set(resource_class, used)
+  }
+  return resources
+}
+
+function claimsFor(server: Server, consumer: string, resources: Resources): ConsumerClaims {
+  const { project_id, user_id } = server
+  return { consumer, projectId: project_id, userId: user_id, type: 'INSTANCE', generation: undefined, resources }
+}
+
+/** All of them in one claim, or none; says whether it was granted. */
+function* claimTogether(consumers: readonly ConsumerClaims[], now: number): Write<boolean> {
+  const [refusal] = yield* claimBatch([{ kind: 'replace', consumers, owner: OWNER }], now)
+  return refusal === null
+}

@@ -1,0 +1,29 @@
+// Moving a server: proposes places from memory, and swaps the claims in one transaction.
+import { problem } from '../problem.ts'
+import { findHypervisor, requireTarget } from './hypervisors.ts'
+import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
+import { type Scheduling, tryPlaces } from './placing.ts'
+import { findServer } from './servers.ts'
+import type { Wish } from './wishes.ts'
+
+/** Moves a server to the given host, or to any other than its own. */
+export async function relocate(scheduling: Scheduling, request: MoveRequest, only: string | null): Promise<void> {
+  const { store, clock } = scheduling
+  const server = await store.read(function* () {
+    const found = yield* findServer(request.server, request.visibleTo)
+    requireMovable(found, request.kind)
+    if (only !== null) yield* requireTarget(only)
+    if (request.kind === 'evacuation') {
+      const { state, name } = yield* findHypervisor(found.host_id!)
+      if (state === 'up') throw problem('hypervisor_in_use', { name })
+    }
+    return found
+  })
+  const sourceId = server.host_id!
+  const wish = request.resize?.wish ?? (JSON.parse(server.wish) as Wish)
+  const placed = await tryPlaces(scheduling, wish, { only, except: [sourceId] }, async place => {
+    if (place.isMetal) return false
+    return store.write(() => moveTo(place, request, sourceId, clock.now()))
+  })
+  if (!placed) throw problem('no_valid_host', { reason: 'There are not enough hosts available.' })
+}

@@ -1,0 +1,81 @@
+// Where a server could go: searched in the ledger in memory. What is found is a proposal; the claim decides.
+import { candidateAt } from '../ledger/candidates/candidate.ts'
+import { search, type SearchResult } from '../ledger/candidates/search.ts'
+import type { CandidateTable } from '../ledger/candidates/table.ts'
+import type { Resources } from '../ledger/claims/claim.ts'
+import { limits } from '../limits.ts'
+import { OWNER as BAREMETAL } from '../metal/nodes.ts'
+import { HYPERVISOR_CLASSES } from './hypervisors.ts'
+import { asksForReservation, candidateRequestOf, type Wish } from './wishes.ts'
+
+export interface Place {
+  host: { id: number; uuid: string; name: string }
+  isMetal: boolean
+  claims: Resources
+}
+
+export interface Choice {
+  /** Hosts that are out of the question, by provider id. */
+  without: ReadonlySet<number>
+  /** This host and no other. */
+  only: string | null
+  /** The same seed gives the same order; different ones spread servers over hosts. */
+  seed: number
+}
+
+const BUDGET = {
+  workMax: limits.searchStepsMax,
+  breathEvery: limits.searchStepsPerTurn,
+  picksMax: limits.searchPicksMax,
+  perRoot: true,
+}
+
+/** The first few places that fit, at most one a host. */
+export function* findPlaces(table: CandidateTable, wish: Wish, choice: Choice): Generator<undefined, Place[], void> {
+  const request = candidateRequestOf(wish, choice.seed)
+  if (request === null) return []
+  // Mostly a handful of candidates holds enough that will do; else all are looked at.
+  for (const limit of [limits.placesPerSearch * 8, null]) {
+    const result = yield* search(table, { ...request, limit }, BUDGET)
+    const places = eligiblePlaces(table, result, wish, choice)
+    if (places.length > 0 || result.count < (limit ?? Infinity)) return places
+  }
+  return []
+}
+
+function eligiblePlaces(table: CandidateTable, result: SearchResult, wish: Wish, choice: Choice): Place[] {
+  const places: Place[] = []
+  for (let i = 0; i < result.count && places.length < limits.placesPerSearch; i++) {
+    const row = result.anchors[i]!
+    if (!isEligible(table, row, wish, choice)) continue
+    const { allocations } = candidateAt(table, result, i)
+    const host = { id: table.id[row]!, uuid: table.uuid[row]!, name: table.name[row]! }
+    const isMetal = isNode(table, row)
+    // A node is had whole and by itself.
+    if (isMetal && (allocations.size > 1 || !allocations.has(host.uuid))) continue
+    const claims = new Map(
+      Array.from(allocations, ([provider, taken]) => [
+        provider,
+        new Map(taken.map(({ resourceClass, amount }) => [resourceClass, amount])),
+      ]),
+    )
+    places.push({ host, isMetal, claims })
+  }
+  return places
+}
+
+function isEligible(table: CandidateTable, row: number, wish: Wish, { without, only }: Choice): boolean {
+  if (without.has(table.id[row]!)) return false
+  if (only !== null && table.name[row] !== only) return false
+  if (isNode(table, row)) return true
+  return isHypervisor(table, row) && (!isEnrolled(table, row) || asksForReservation(wish))
+}
+
+const isNode = (table: CandidateTable, row: number): boolean => table.managedBy[row] === BAREMETAL
+
+const isHypervisor = (table: CandidateTable, row: number): boolean =>
+  table.managedBy[row] === null && HYPERVISOR_CLASSES.every(name => (table.column(name)?.at(row) ?? -1) >= 0)
+
+/** Enrolled for leases: they keep a provider of their own below the host's. */
+const isEnrolled = (table: CandidateTable, row: number): boolean =>
+  table.treeOf[row]?.rows.some(member => table.managedBy[member] === 'leases') ?? false

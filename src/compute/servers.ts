@@ -1,0 +1,159 @@
+// Servers: their rows, what finds and saves them, and how they go.
+import { type Kysely, type Selectable } from 'kysely'
+import { claimBatch } from '../ledger/claims/batch.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { lockFlavor } from './flavors.ts'
+
+/** The word under which the ledger knows what belongs to servers. */
+export const OWNER = 'compute'
+
+export type ServerRow = Selectable<Schema['servers']>
+export interface Server extends ServerRow {
+  /** The name of the hypervisor or node. */
+  host: string | null
+}
+export type NewServer = Omit<ServerRow, 'id'>
+export type Status = ServerRow['status']
+
+/** All that may change in a server's life. */
+const MUTABLE = [
+  'name',
+  'flavor_id',
+  'wish',
+  'host_id',
+  'is_metal',
+  'status',
+  'task',
+  'fault',
+  'fault_at',
+  'metadata',
+  'launched_at',
+  'updated_at',
+] as readonly (keyof NewServer)[]
+const FIXED = [
+  'uuid',
+  'project_id',
+  'user_id',
+  'image_id',
+  'key_name',
+  'reservation_id',
+  'created_at',
+] as readonly (keyof NewServer)[]
+
+const pick = (a: object, columns: readonly string[]) =>
+  Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
+
+export const selectServers = (db: Kysely<Schema>) =>
+  db.selectFrom('servers as s').leftJoin('providers as p', 'p.id', 's.host_id').selectAll('s').select('p.name as host')
+
+const serverByUuid = query((db, a: { uuid: string }) => selectServers(db).where('s.uuid', '=', a.uuid))
+const serversByFlavor = query((db, a: { flavor: string }) =>
+  selectServers(db).where('s.flavor_id', '=', a.flavor).orderBy('s.id'),
+)
+const lockByUuid = command((db, a: { uuid: string }, on) =>
+  on.lock(db.selectFrom('servers').select('id').where('uuid', '=', a.uuid)),
+)
+const lockByFlavor = command((db, a: { flavor: string }, on) =>
+  on.lock(db.selectFrom('servers').select('id').where('flavor_id', '=', a.flavor).orderBy('id')),
+)
+const insertServer = command((db, a: NewServer) =>
+  db
+    .insertInto('servers')
+    .values(pick(a, [...FIXED, ...MUTABLE]))
+    .returning('id'),
+)
+const updateServer = command((db, a: ServerRow) =>
+  db.updateTable('servers').set(pick(a, MUTABLE)).where('id', '=', a.id),
+)
+const removeServers = command((db, a: { ids: readonly number[] }, on) =>
+  db.deleteFrom('servers').where(on.isIn('id', a.ids, 'bigint')),
+)
+const movesHolding = query((db, a: { servers: readonly number[] }, on) =>
+  db
+    .selectFrom('moves')
+    .select('uuid')
+    .where(on.isIn('server_id', a.servers, 'bigint'))
+    .where('status', 'in', ['running', 'finished', 'done']),
+)
+
+/** The server, if it belongs to this project; null sees all. */
+export function* findServer(uuid: string, visibleTo: string | null): Read<Server> {
+  return visibleServer(uuid, yield* one(serverByUuid({ uuid })), visibleTo)
+}
+
+/** The server as it is now, held until the transaction ends. Servers are locked before nodes, consumers and providers. */
+export function* lockServer(uuid: string, visibleTo: string | null): Write<Server> {
+  // After the lock, in a statement of its own: only then does it see what the previous holder did.
+  const [, [found]] = yield* together(lockByUuid({ uuid }), serverByUuid({ uuid }))
+  return visibleServer(uuid, found, visibleTo)
+}
+
+function visibleServer(uuid: string, found: Server | undefined, visibleTo: string | null): Server {
+  if (!found || (visibleTo !== null && found.project_id !== visibleTo)) {
+    throw problem('server_not_found', { server: uuid })
+  }
+  return found
+}
+
+export function* addServer(server: NewServer): Write<number> {
+  return (yield* one(insertServer(server)))!.id
+}
+
+export function* saveServer(server: ServerRow): Write<void> {
+  yield* run(updateServer(server))
+}
+
+export function* dropServers(ids: readonly number[]): Write<void> {
+  yield* run(removeServers({ ids }))
+}
+
+export function* serversOfFlavor(flavorId: string): Read<Server[]> {
+  return yield* all(serversByFlavor({ flavor: flavorId }))
+}
+
+/**
+ * Ends a server and all its claims. On bare metal that takes a while: it is marked, and gone when its node is empty.
+ * Says whether there is such work.
+ */
+export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<boolean> {
+  return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
+}
+
+/** No server of this flavor is made meanwhile: whoever is about to waits until this transaction ends. */
+export function* deleteServersOfFlavor(flavorId: string, now: number): Write<boolean> {
+  yield* lockFlavor(flavorId)
+  const [, servers] = yield* together(lockByFlavor({ flavor: flavorId }), serversByFlavor({ flavor: flavorId }))
+  return yield* deleteServers(servers, now)
+}
+
+/** All at once, so that consumers and providers are locked in the one order. */
+function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
+  const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
+  for (const server of metal) {
+    if (server.task !== 'tearing down') yield* saveServer({ ...server, task: 'deleting', updated_at: now })
+  }
+  const others = servers.filter(server => !metal.includes(server))
+  if (others.length > 0) yield* endServers(others, now)
+  return metal.length > 0
+}
+
+function* endServers(servers: readonly Server[], now: number): Write<void> {
+  const ids = servers.map(server => server.id)
+  const moves = yield* all(movesHolding({ servers: ids }))
+  const placed = servers.filter(server => server.host_id !== null)
+  yield* release(
+    [...placed, ...moves].map(({ uuid }) => uuid),
+    now,
+  )
+  yield* dropServers(ids)
+}
+
+/** Ends the claims of servers and moves. */
+export function* release(consumers: readonly string[], now: number): Write<void> {
+  const requests = consumers.map(consumer => ({ kind: 'release', consumer, owner: OWNER }) as const)
+  const refusal = (yield* claimBatch(requests, now)).find(verdict => verdict !== null)
+  if (refusal) throw refusal
+}

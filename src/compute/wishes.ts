@@ -1,0 +1,84 @@
+// What a server asks of the ledger: its flavor's size, overridden and extended by the flavor's extra specs.
+import { type CandidateRequest, group } from '../ledger/candidates/request.ts'
+import { limits } from '../limits.ts'
+import type { Flavor } from './flavors.ts'
+
+export interface WishGroup {
+  resources: Record<string, number>
+  required: string[]
+  forbidden: string[]
+}
+
+export interface Wish {
+  /** By suffix; '' is the group that may be spread over several providers. */
+  groups: Record<string, WishGroup>
+  groupPolicy: 'none' | 'isolate' | null
+}
+
+const SPEC = /^(resources|trait)([A-Za-z0-9_-]{1,64})?:(.*)$/
+const NAME = /^[A-Z0-9_]{1,255}$/
+const RESERVATION_CLASS = /^CUSTOM_RESERVATION_/
+
+/** What is wrong with an extra spec; null for one that is right, or that means nothing here. */
+export function wrongSpec(key: string, value: string): string | null {
+  if (key === 'group_policy') return value === 'none' || value === 'isolate' ? null : 'expected none or isolate'
+  const [, kind, , name] = SPEC.exec(key) ?? []
+  if (kind === undefined) return null
+  if (!NAME.test(name!))
+    return `${name!.slice(0, 100)} is no name of a ${kind === 'trait' ? 'trait' : 'resource class'}`
+  if (kind === 'trait') return value === 'required' || value === 'forbidden' ? null : 'expected required or forbidden'
+  return /^\d{1,10}$/.test(value) && Number(value) <= limits.flavorNumberMax ? null : 'expected a whole number'
+}
+
+export function wishOf(flavor: Flavor): Wish {
+  const size = {
+    VCPU: flavor.vcpus,
+    MEMORY_MB: flavor.ram_mb,
+    // Swap is in MB; a part of a GB takes a whole one.
+    DISK_GB: flavor.disk_gb + flavor.ephemeral_gb + Math.ceil(flavor.swap_mb / 1024),
+  }
+  const groups = new Map<string, WishGroup>([['', { ...emptyGroup(), resources: size }]])
+  for (const [key, value] of Object.entries(flavor.extra_specs)) {
+    const [, kind, suffix = '', name] = SPEC.exec(key) ?? []
+    if (kind === undefined || wrongSpec(key, value) !== null) continue
+    const { resources, required, forbidden } = groups.getOrInsertComputed(suffix, emptyGroup)
+    if (kind === 'resources') resources[name!] = Number(value)
+    else if (value === 'required') required.push(name!)
+    else forbidden.push(name!)
+  }
+  for (const { resources } of groups.values()) {
+    for (const name of Object.keys(resources)) if (resources[name] === 0) delete resources[name]
+  }
+  const policy = flavor.extra_specs['group_policy']
+  const groupPolicy = policy === 'none' || policy === 'isolate' ? policy : null
+  return { groups: Object.fromEntries(groups), groupPolicy }
+}
+
+const emptyGroup = (): WishGroup => ({ resources: {}, required: [], forbidden: [] })
+
+/** The same as a question for candidates; null when nothing is wished for. */
+export function candidateRequestOf(wish: Wish, seed: number): CandidateRequest | null {
+  const given = Object.entries(wish.groups).filter(([, { resources }]) => Object.keys(resources).length > 0)
+  if (given.length === 0) return null
+  // Traits of a group that has no resources are the host's own.
+  const bare = Object.values(wish.groups).filter(({ resources }) => Object.keys(resources).length === 0)
+  return {
+    groups: given.map(([suffix, { resources, required, forbidden }]) =>
+      group(suffix, resources, { required: required.map(trait => [trait]), forbidden }),
+    ),
+    // Two groups without a policy may land on the same provider, as clients of old expect.
+    groupPolicy: wish.groupPolicy ?? 'none',
+    limit: null,
+    rootRequired: bare.flatMap(({ required }) => required),
+    rootForbidden: bare.flatMap(({ forbidden }) => forbidden),
+    sameSubtree: [],
+    nested: true,
+    seed,
+  }
+}
+
+/** Hosts that are enrolled for leases are for those who hold a reservation there. */
+export const asksForReservation = (wish: Wish): boolean =>
+  Object.values(wish.groups).some(({ resources }) => Object.keys(resources).some(name => RESERVATION_CLASS.test(name)))
+
+export const requiredTraits = (wish: Wish): string[] => Object.values(wish.groups).flatMap(({ required }) => required)

@@ -1,0 +1,52 @@
+// The operator's limits on leases: how long one may be, and how much a project may have before it at once.
+import { sql } from 'kysely'
+import { problem } from '../problem.ts'
+import { command } from '../store/statement.ts'
+import { run, type Write } from '../store/transaction.ts'
+import type { LeaseSettings } from './leasing.ts'
+import { aheadOf } from './rows.ts'
+
+const HOUR_MS = 3_600_000
+
+export interface Limited {
+  id: string
+  project_id: string
+  start_at: number
+  end_at: number
+}
+
+const isExempt = ({ leaseExemptProjects }: LeaseSettings, project: string) =>
+  leaseExemptProjects.split(',').includes(project)
+
+export function checkLength(
+  config: LeaseSettings,
+  project: string,
+  { start_at, end_at }: Pick<Limited, 'start_at' | 'end_at'>,
+): void {
+  const secondsMax = config.leaseSecondsMax
+  const seconds = Math.ceil((end_at - start_at) / 1_000)
+  if (secondsMax === 0 || seconds <= secondsMax || isExempt(config, project)) return
+  throw problem('lease_not_allowed', {
+    reason: `Lease duration of ${seconds} seconds must be less than or equal to the maximum lease duration of ${secondsMax} seconds.`,
+  })
+}
+
+// One at a time for a project, or two leases at once could each find room for itself.
+const lockProject = command((db, a: { project: string }, on) =>
+  db.selectNoFrom(
+    (on.dialect === 'postgres' ? sql`pg_advisory_xact_lock(8782, hashtext(${a.project}))` : sql`1`).as('locked'),
+  ),
+)
+
+/** The hours of a project's leases that are still to come, with this one. */
+export function* checkAhead(config: LeaseSettings, lease: Limited, now: number): Write<void> {
+  const hoursMax = config.leaseHoursMax
+  if (hoursMax === 0 || isExempt(config, lease.project_id)) return
+  yield* run(lockProject({ project: lease.project_id }))
+  const others = (yield* aheadOf(lease.project_id, now)).filter(({ id }) => id !== lease.id)
+  const ms = [...others, lease].reduce((sum, { start_at, end_at }) => sum + end_at - Math.max(start_at, now), 0)
+  if (ms <= hoursMax * HOUR_MS) return
+  throw problem('lease_not_allowed', {
+    reason: `With this lease the project would have ${(ms / HOUR_MS).toFixed(1)} hours of leases before it, and ${hoursMax} are allowed.`,
+  })
+}

@@ -1,0 +1,144 @@
+// The duty that begins and ends leases on time: whatever is due, in the order of time, and at the same time ends before
+// starts, so that what one lease gives back the next one can have.
+import { sql } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Duty } from '../duty.ts'
+import { limits } from '../limits.ts'
+import { query } from '../store/statement.ts'
+import { all, one, type Write } from '../store/transaction.ts'
+import { endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './course.ts'
+import type { Leasing } from './leasing.ts'
+import { tellService } from './lease-service.ts'
+import { postpone } from './rows.ts'
+import type { EventType } from './types.ts'
+
+interface DueEvent {
+  lease_id: string
+  event_type: EventType
+  attempts: number
+  /** Nodes come and go one by one, and so does a lease of them. */
+  has_nodes: 0 | 1
+}
+
+const dueEvents = query((db, a: { now: number; limit: number }) =>
+  db
+    .selectFrom('lease_events')
+    .select(['lease_id', 'event_type', 'attempts'])
+    .select(
+      sql<0 | 1>`case when exists (select 1 from lease_reservations r where r.lease_id = lease_events.lease_id
+        and r.resource_type = 'physical:node') then 1 else 0 end`.as('has_nodes'),
+    )
+    .where('due_at', '<=', a.now)
+    .orderBy('due_at')
+    .orderBy(sql`case event_type when 'end_lease' then 0 when 'start_lease' then 1 else 2 end`)
+    .orderBy('lease_id')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
+const nextEvent = query((db, _: object) =>
+  db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
+)
+
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'>
+
+export function eventsDuty(leasing: Working): Duty {
+  return new Duty({
+    name: 'lease events',
+    pollMs: limits.conductorPollMs,
+    run: () => workDue(leasing),
+    log: leasing.log,
+  })
+}
+
+/** Works all that is due; says in how many milliseconds the next will be. */
+async function workDue(leasing: Working): Promise<number | null> {
+  const { store, clock } = leasing
+  for (;;) {
+    const due = await store.read(() => all(dueEvents({ now: clock.now(), limit: limits.leaseEventsMax })))
+    for (const run of runsOf(due)) await work(leasing, run)
+    if (due.length === 0) break
+  }
+  const next = await store.read(() => one(nextEvent({})))
+  return next ? next.due_at! - clock.now() : null
+}
+
+/** Neighbours of one kind can be worked together. */
+function runsOf(due: readonly DueEvent[]): DueEvent[][] {
+  const runs: DueEvent[][] = []
+  for (const event of due) {
+    const last = runs.at(-1)
+    if (last && isLike(last[0]!, event)) last.push(event)
+    else runs.push([event])
+  }
+  return runs
+}
+
+const isLike = (a: DueEvent, b: DueEvent) => a.event_type === b.event_type && a.has_nodes === b.has_nodes
+
+async function work(leasing: Working, events: readonly DueEvent[]): Promise<void> {
+  const { event_type: type, has_nodes: hasNodes } = events[0]!
+  // Servers go with a lease, and each end locks what they have: one at a time, so that no two wait for each other.
+  if (type === 'end_lease') {
+    await inParallel(events, limits.leaseEndsAtOnce, event => end(leasing, event))
+    return
+  }
+  if (type === 'start_lease' && hasNodes) {
+    for (const event of events) await startNodes(leasing, event)
+    return
+  }
+  const step = type === 'start_lease' ? startLeases : passBeforeEnd
+  for (let from = 0; from < events.length; from += limits.leaseStartsMax) {
+    const batch = events.slice(from, from + limits.leaseStartsMax)
+    await together(leasing, batch, ids => step(ids, leasing.clock.now()))
+    // Requests come first.
+    await nextTurn()
+  }
+}
+
+/** One transaction for all; when one of them is in trouble, the others shouldn't be. */
+async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<void>) {
+  try {
+    await leasing.store.write(() => step(events.map(({ lease_id }) => lease_id)))
+  } catch (error) {
+    if (events.length === 1) return putOff(leasing, events[0]!, error)
+    for (const event of events) await together(leasing, [event], step)
+  }
+}
+
+async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
+  const { store, clock } = leasing
+  try {
+    const newUuid = () => clock.newUuid()
+    const isAll = await store.write(() => startLeaseOfNodes(event.lease_id, newUuid, clock.now()))
+    if (!isAll) await putOff(leasing, event, null)
+  } catch (error) {
+    await putOff(leasing, event, error)
+  }
+}
+
+async function end(leasing: Working, event: DueEvent): Promise<void> {
+  const { store, clock, drivers, bell } = leasing
+  try {
+    const { over, isLeft } = await store.write(() => endLeaseIfDue(event.lease_id, drivers, clock.now()))
+    if (over) void tellService(leasing, over)
+    // A node may have to be torn down first.
+    if (isLeft && event.has_nodes) bell.ring('nodes')
+    if (isLeft) await putOff(leasing, event, null)
+  } catch (error) {
+    await putOff(leasing, event, error)
+  }
+}
+
+/** Tried again later, ever more seldom, and never given up. */
+async function putOff({ store, clock, log }: Working, event: DueEvent, error: unknown): Promise<void> {
+  if (error !== null) log.warn({ err: error, lease: event.lease_id, event: event.event_type }, 'a lease event failed')
+  const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)
+  await store.write(() => postpone(event.lease_id, event.event_type, clock.now() + delay))
+}
+
+async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.toReversed()
+  const worker = async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}

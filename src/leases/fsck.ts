@@ -1,0 +1,100 @@
+// The invariants of leases, each as a query that counts what breaks it.
+import { count, type Invariants } from '../ledger/fsck.ts'
+
+const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
+
+/** What is in use of a host where a booking starts: only there it grows. */
+const AT_START = `
+  from bookings s join leasables l on l.provider_id = s.provider_id
+  join bookings b on b.provider_id = s.provider_id and b.start_at <= s.start_at and b.free_at > s.start_at
+  where s.free_at > s.start_at
+  group by s.reservation_id, s.provider_id, s.start_at, l.vcpus_ceiling, l.memory_mb_ceiling, l.disk_gb_ceiling`
+
+export const leaseInvariants: Invariants = {
+  'at no instant is more booked of a host than it has': count(`
+    select 1 ${AT_START} having sum(b.vcpus) > l.vcpus_ceiling
+      or sum(b.memory_mb) > l.memory_mb_ceiling or sum(b.disk_gb) > l.disk_gb_ceiling`),
+  'what is leased as a whole is leased to one at a time': count(`
+    select 1 ${AT_START} having count(*) > 1 and max(b.is_whole) = 1`),
+  'a booking is in the window of its lease': count(`
+    select 1 from bookings b join lease_reservations r on r.id = b.reservation_id join leases l on l.id = r.lease_id
+    where b.lease_id <> l.id or b.start_at <> l.start_at or b.end_at <> l.end_at`),
+  'a started reservation is an inventory of as many as it has slots on each host, and nothing else is': count(`
+    select 1 from bookings b join lease_reservations r on r.id = b.reservation_id
+    join leasables h on h.provider_id = b.provider_id and h.kind = 'host'
+    where r.status = 'active' and not exists (
+      select 1 from providers p join inventories i on i.provider_id = p.id join resource_classes c on c.id = i.class_id
+      where p.uuid = h.reservation_provider and c.name = ${CLASS_OF('r.id')}
+        and (b.is_whole = 1 or i.total = b.slots) and i.allocation_ratio = 1 and i.reserved = 0)
+    union all
+    select 1 from providers p join inventories i on i.provider_id = p.id join resource_classes c on c.id = i.class_id
+    where p.managed_by = 'leases' and not exists (
+      select 1 from leasables h join bookings b on b.provider_id = h.provider_id
+      join lease_reservations r on r.id = b.reservation_id
+      where h.reservation_provider = p.uuid and r.status = 'active' and c.name = ${CLASS_OF('r.id')})`),
+  'a reservation that is not over has its class, and its flavor if it is of instances': count(`
+    select 1 from lease_reservations r where r.status <> 'deleted' and r.resource_type <> 'physical:node' and (
+      not exists (select 1 from resource_classes c where c.name = ${CLASS_OF('r.id')} and c.managed_by = 'leases')
+      or (r.resource_type = 'virtual:instance'
+        and not exists (select 1 from flavors f where f.id = r.id and f.managed_by = 'leases')))`),
+  'an ended lease leaves no bookings, class, flavor or server': count(`
+    select 1 from lease_reservations r where r.status = 'deleted' and (
+      exists (select 1 from bookings b where b.reservation_id = r.id)
+      or exists (select 1 from resource_classes c where c.name = ${CLASS_OF('r.id')})
+      or exists (select 1 from flavors f where f.id = r.id)
+      or exists (select 1 from servers s where s.flavor_id = r.id))`),
+  'a class or flavor of leases is that of a reservation': count(`
+    select 1 from resource_classes c where c.managed_by = 'leases' and not exists (
+      select 1 from lease_reservations r where c.name = ${CLASS_OF('r.id')})
+    union all
+    select 1 from flavors f where f.managed_by = 'leases' and not exists (
+      select 1 from lease_reservations r where r.id = f.id)`),
+  'access to a reservation’s flavor is the lease’s project’s, exactly while it is active': count(`
+    select 1 from lease_reservations r join leases l on l.id = r.lease_id
+    where r.resource_type = 'virtual:instance' and (r.status = 'active' and l.status = 'ACTIVE') <> exists (
+      select 1 from flavor_access a where a.flavor_id = r.id and a.project_id = l.project_id)
+    union all
+    select 1 from flavor_access a join lease_reservations r on r.id = a.flavor_id join leases l on l.id = r.lease_id
+    where a.project_id <> l.project_id`),
+  'a lease’s status, its reservations’ and its events’ tell the same': count(`
+    select 1 from leases l where
+      exists (select 1 from lease_reservations r where r.lease_id = l.id and r.status <> case l.status
+        when 'PENDING' then 'pending' when 'STARTING' then 'pending'
+        when 'TERMINATED' then 'deleted' else 'active' end
+        and not (l.status = 'TERMINATING' and r.status = 'pending'))
+      or not exists (select 1 from lease_events e where e.lease_id = l.id and e.event_type = 'start_lease'
+        and ((e.due_at is not null) = (l.status in ('PENDING', 'STARTING')) or l.status = 'TERMINATING'))
+      or not exists (select 1 from lease_events e where e.lease_id = l.id and e.event_type = 'end_lease'
+        and (e.due_at is null) = (l.status = 'TERMINATED'))`),
+  'the times of start and end are those of the lease': count(`
+    select 1 from leases l join lease_events e on e.lease_id = l.id
+    where (e.event_type = 'start_lease' and e.time <> l.start_at) or (e.event_type = 'end_lease' and e.time <> l.end_at)`),
+  'a lease is degraded exactly when one of its reservations is': count(`
+    select 1 from leases l where (l.degraded = 1) <> exists (
+      select 1 from lease_reservations r where r.lease_id = l.id and (r.missing_resources = 1 or r.resources_changed = 1))`),
+  'a host is dedicated to leases and has its reservation provider below it': count(`
+    select 1 from leasables h join providers p on p.id = h.provider_id where h.kind = 'host' and (
+      p.dedicated_to is null or p.dedicated_to <> 'leases' or not exists (
+        select 1 from providers c where c.uuid = h.reservation_provider and c.parent_id = p.id and c.managed_by = 'leases'))
+    union all
+    select 1 from providers p where p.dedicated_to = 'leases'
+      and not exists (select 1 from leasables h where h.provider_id = p.id)
+    union all
+    select 1 from providers p where p.managed_by = 'leases'
+      and not exists (select 1 from leasables h where h.reservation_provider = p.uuid)`),
+  'a node is the calendar’s exactly when it is enrolled, and promised from its first booking on': count(`
+    select 1 from nodes n left join leasables l on l.provider_id = n.provider_id and l.kind = 'node'
+    where (n.leasable = 1) <> (l.provider_id is not null)
+      or coalesce(n.pledged_at, -1) <> coalesce(
+        (select min(b.start_at) from bookings b where b.provider_id = l.provider_id), -1)`),
+  'nobody has a leasable node for ever, or into a booking, but by a lease': count(`
+    select 1 from nodes n join leasables l on l.provider_id = n.provider_id
+    left join allocations a on a.node_id = n.id
+    where n.instance_uuid is not null
+      and not exists (select 1 from bookings b where b.provider_id = n.provider_id and b.allocation = n.instance_uuid)
+      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))`),
+  'whoever has something of a dedicated host has a share of leases there too': count(`
+    select 1 from claims c join leasables h on h.provider_id = c.provider_id and h.kind = 'host' where not exists (
+      select 1 from claims s join providers p on p.id = s.provider_id
+      where s.consumer_id = c.consumer_id and p.uuid = h.reservation_provider)`),
+}

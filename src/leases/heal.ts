@@ -1,0 +1,167 @@
+// Heals one reservation after the other: keeps what can stay, finds places for the rest, as much as there is. Slots that
+// servers still run on stay booked beside that, so that nobody else is promised them; they go with the servers.
+import { dropShare, putShares } from '../ledger/shares.ts'
+import { limits } from '../limits.ts'
+import { query } from '../store/statement.ts'
+import { all, type Read, type Write } from '../store/transaction.ts'
+import { fit, type Request, type Wish } from './fit.ts'
+import { classOf, OWNER, sharesOf } from './goods.ts'
+import { allLeasables, leasablesOf, lockLeasables, replaceBookingsOf, type RevisedLeasable } from './leasables.ts'
+import { type Leasing, MINUTE_MS } from './leasing.ts'
+import { bookedBy, lockLeases, saveLease, type StoredLease } from './rows.ts'
+import type { Reservation } from './types.ts'
+import { bookedFor, wishOf } from './wishes.ts'
+
+/** A reservation, and the hosts that it can't stay on. */
+export interface Ailing {
+  lease: string
+  reservation: string
+  unusable: ReadonlySet<number>
+}
+
+type Places = Map<number, number>
+type Pool = Map<number, RevisedLeasable>
+
+const inUse = query((db, a: { class: string }) =>
+  db
+    .selectFrom('resource_classes')
+    .innerJoin('inventories', 'inventories.class_id', 'resource_classes.id')
+    .innerJoin('providers', 'providers.id', 'inventories.provider_id')
+    .innerJoin('leasables', 'leasables.reservation_provider', 'providers.uuid')
+    .select(['leasables.provider_id as id', 'inventories.used'])
+    .where('resource_classes.name', '=', a.class),
+)
+
+export async function healAll(leasing: Pick<Leasing, 'store' | 'clock' | 'log' | 'config'>, ailing: readonly Ailing[]) {
+  const { store, clock, log, config } = leasing
+  const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
+  const pool: Pool = new Map()
+  const learn = (found: readonly RevisedLeasable[]) => found.forEach(one => pool.set(one.id, one))
+  learn(await store.read(allLeasables))
+  for (const one of ailing) {
+    try {
+      for (let attempts = 1; ; attempts++) {
+        const isLast = attempts > limits.bookingAttemptsMax
+        const looked = await store.write(() => healReservation(one, pool, { cleaningMs, isLast, now: clock.now() }))
+        learn(await store.read(() => leasablesOf(looked.ids)))
+        if (!looked.isStale) break
+      }
+    } catch (error) {
+      log.warn({ err: error, lease: one.lease, reservation: one.reservation }, 'a reservation could not be healed')
+    }
+  }
+}
+
+interface Terms {
+  cleaningMs: number
+  /** Takes what there is, even if more was proposed. */
+  isLast: boolean
+  now: number
+}
+
+/** Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
+function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<{ ids: number[]; isStale: boolean }> {
+  const [lease] = yield* lockLeases([ailing.lease])
+  const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
+  if (!lease || !reservation || reservation.status === 'deleted') return { ids: [], isStale: false }
+  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
+  const used = yield* usedBy(reservation)
+  const isOpen = ({ id, isReservable }: RevisedLeasable) => isReservable && !ailing.unusable.has(id)
+  const inPool = [...pool.values()].filter(isOpen)
+  const staying = stayingOf(reservation, has, used, new Set(inPool.map(({ id }) => id)))
+  const request = requestFor(lease, reservation, staying, terms.cleaningMs)
+  const proposed = best(inPool, request)
+  const held = yield* lockLeasables([...new Set([...proposed.keys(), ...has.keys()])])
+  const places = best(held.filter(isOpen), request)
+  const ids = held.map(({ id }) => id)
+  if (total(places) < total(proposed) && !terms.isLast) return { ids, isStale: true }
+  const isWhole = reservation.terms.resource_type !== 'virtual:instance'
+  const found = total(places)
+  for (const [id, slots] of used) if (!places.has(id) && has.has(id)) places.set(id, isWhole ? 1 : slots)
+  if (!isSame(places, has) || reservation.missing_resources) {
+    yield* move(lease, reservation, { held, has, places, found, used, window: request.window }, terms.now)
+  }
+  return { ids, isStale: false }
+}
+
+/** What it has on hosts that are open; of more than it wants, what nobody uses goes. */
+function stayingOf({ terms }: Reservation, has: Places, used: Places, open: ReadonlySet<number>): Places {
+  const staying = new Map([...has].filter(([id]) => open.has(id)))
+  if (terms.resource_type !== 'virtual:instance') return staying
+  let surplus = total(staying) - terms.amount
+  for (const [id, slots] of staying) {
+    const spare = Math.min(Math.max(surplus, 0), slots - (used.get(id) ?? 0))
+    surplus -= spare
+    if (slots > spare) staying.set(id, slots - spare)
+    else staying.delete(id)
+  }
+  return staying
+}
+
+function requestFor(lease: StoredLease, { id, terms }: Reservation, staying: Places, cleaningMs: number): Request {
+  const wish = wishOf(terms, { places: staying, isFixed: true })
+  return { window: { start: lease.start_at, free: lease.end_at + cleaningMs }, except: id, wishes: [wish] }
+}
+
+/** All that was wished for, or as much of it as there is. */
+function best(leasables: readonly RevisedLeasable[], request: Request): Places {
+  const [wish] = request.wishes as [Wish]
+  const tryWith = (wish: Wish) => fit(leasables, { ...request, wishes: [wish] }).places?.[0]
+  const whole = tryWith(wish)
+  if (whole) return new Map(whole)
+  if (wish.kind === 'whole') return new Map(tryWith({ ...wish, min: wish.held.size }) ?? wish.held)
+  // Fewer fit wherever more do, so the most that fit is found by halving.
+  let fits = new Map(wish.held)
+  let [low, high] = [total(fits), wish.amount]
+  while (high - low > 1) {
+    const amount = Math.floor((low + high) / 2)
+    const found = tryWith({ ...wish, amount })
+    if (found) [fits, low] = [new Map(found), amount]
+    else high = amount
+  }
+  return fits
+}
+
+const total = (places: ReadonlyMap<number, number>) => [...places.values()].reduce((sum, slots) => sum + slots, 0)
+const isSame = (a: Places, b: Places) => a.size === b.size && [...a].every(([id, slots]) => b.get(id) === slots)
+
+/** Slots that servers run on, by id of the host. */
+function* usedBy({ id, status }: Reservation): Read<Places> {
+  if (status !== 'active') return new Map()
+  const rows = yield* all(inUse({ class: classOf(id) }))
+  return new Map(rows.filter(({ used }) => used > 0).map(({ id, used }) => [id, used]))
+}
+
+interface Move {
+  held: readonly RevisedLeasable[]
+  has: Places
+  places: Places
+  /** Slots on hosts that are open. */
+  found: number
+  used: Places
+  window: Request['window']
+}
+
+function* move(lease: StoredLease, reservation: Reservation, to: Move, now: number): Write<void> {
+  const { held, has, places, found, used, window } = to
+  const { id, terms, status } = reservation
+  const booking = (slots: number) => bookedFor(lease.id, id, terms, { ...window, end: lease.end_at }, slots)
+  yield* replaceBookingsOf(held, id, new Map([...places].map(([at, slots]) => [at, [booking(slots)]])))
+  const isActive = status === 'active'
+  if (isActive) {
+    const left = held.filter(one => one.reservationProvider !== null && !places.has(one.id) && !used.has(one.id))
+    for (const { reservationProvider } of left) yield* dropShare(reservationProvider!, classOf(id), OWNER, now)
+    yield* putShares(sharesOf(reservation, yield* leasablesOf([...places.keys()])), OWNER, now)
+  }
+  const wanted = terms.resource_type === 'virtual:instance' ? terms.amount : terms.min
+  const isMoved = [...places.keys()].some(at => !has.has(at))
+  const healed: Reservation = {
+    ...reservation,
+    missing_resources: found < wanted,
+    resources_changed: reservation.resources_changed || (isActive && isMoved),
+    updated_at: now,
+  }
+  const reservations = lease.reservations.map(one => (one.id === id ? healed : one))
+  const degraded = reservations.some(one => one.missing_resources || one.resources_changed)
+  yield* saveLease({ ...lease, reservations, degraded, updated_at: now })
+}

@@ -1,0 +1,193 @@
+// Leases as clients see them: created, found, changed, deleted. Each is one transaction, whole or not at all.
+import type { Drivers } from '../metal/drivers/registry.ts'
+import type { Principal } from '../metal/offer.ts'
+import type { Write } from '../store/transaction.ts'
+import { book, bookedAt, findPlaces, type Propose, type Verdict } from './booking.ts'
+import { planChange, type ChangePlan } from './change.ts'
+import { endLease } from './course.ts'
+import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
+import { checkAhead, checkLength, type Limited } from './enforcement.ts'
+import type { Request } from './fit.ts'
+import { makeGoods, offerGoods, remakeFlavor } from './goods.ts'
+import { leasablesOf, lockLeasables, replaceBookings } from './leasables.ts'
+import { type Leasing, MINUTE_MS } from './leasing.ts'
+import { askService, tellService } from './lease-service.ts'
+import { addLease, bookedBy, dropLease, findLease, lockLease, saveLease, type StoredLease } from './rows.ts'
+import type { EventType, Lease, LeaseChange, NewLease } from './types.ts'
+import { wishOf } from './wishes.ts'
+
+export { findLease, listLeases } from './rows.ts'
+
+const cleaningOf = ({ config }: Leasing) => config.leaseCleaningMinutes * MINUTE_MS
+
+/** Books all of it, or refuses and leaves nothing. */
+export async function createLease(leasing: Leasing, who: Principal, wanted: NewLease): Promise<Lease> {
+  const { store, clock, config, bell } = leasing
+  const now = clock.now()
+  checkNewDates(wanted, now)
+  checkLength(config, who.project, wanted)
+  const lease = newLease(leasing, who, wanted, now)
+  const request = requestOf(leasing, lease, null)
+  await askService(leasing, 'check-create', lease, request, null)
+  await book(leasing, propose => tryCreate(leasing, lease, request, propose, now))
+  bell.ring('leases')
+  // Which nodes it got is known only now.
+  const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
+  return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
+}
+
+function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, now: number): StoredLease {
+  const id = clock.newUuid()
+  const { name, start_at, end_at } = wanted
+  const beforeEnd = beforeEndOf(wanted, wanted.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS)
+  const times = timesOf(wanted, beforeEnd)
+  const made = { lease_id: id, created_at: now, updated_at: null }
+  return {
+    id,
+    name,
+    project_id: who.project,
+    user_id: who.user,
+    start_at,
+    end_at,
+    status: 'PENDING',
+    degraded: false,
+    is_deleted: false,
+    reservations: wanted.reservations.map(terms => ({
+      id: clock.newUuid(),
+      status: 'pending',
+      terms,
+      missing_resources: false,
+      resources_changed: false,
+      nodes: [],
+      ...made,
+    })),
+    events: (Object.keys(times) as EventType[]).map(event_type => ({
+      id: clock.newUuid(),
+      event_type,
+      time: times[event_type]!,
+      status: 'UNDONE',
+      ...made,
+    })),
+    due: times,
+    created_at: now,
+    updated_at: null,
+  }
+}
+
+function requestOf(leasing: Leasing, { start_at, end_at, reservations }: Lease, except: string | null): Request {
+  const cleaningMs = cleaningOf(leasing)
+  const window = { start: start_at, free: end_at + cleaningMs }
+  const wishes = reservations.map(({ terms }) => wishOf(terms))
+  return { window, except, cleaningMs, wishes, ...overdue(start_at, leasing.clock.now()) }
+}
+
+/** Only who is still to begin can be in the way of what is overdue. */
+const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
+
+function* tryCreate(
+  leasing: Leasing,
+  lease: StoredLease,
+  request: Request,
+  propose: Propose,
+  now: number,
+): Write<Verdict<void>> {
+  yield* checkAhead(leasing.config, limitedBy(lease), now)
+  const found = yield* findPlaces(request, propose)
+  if ('kind' in found) return found
+  yield* addLease(lease)
+  for (const reservation of lease.reservations) yield* makeGoods(reservation, now)
+  const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(leasing))
+  yield* replaceBookings(found.held, lease.id, booked)
+  return { kind: 'done', value: undefined }
+}
+
+const limitedBy = ({ id, project_id, start_at, end_at }: Lease): Limited => ({ id, project_id, start_at, end_at })
+
+/** `project` is whose leases may be changed; null for everyone's. A foreign lease isn't there. */
+export async function updateLease(
+  leasing: Leasing,
+  id: string,
+  project: string | null,
+  change: LeaseChange,
+): Promise<Lease> {
+  const { store, clock, config, bell } = leasing
+  const now = clock.now()
+  const before = await store.read(() => findLease(id, project))
+  const plan = planChange(before, new Map(), change, config, now)
+  if (plan.isMoved) checkLength(config, before.project_id, plan.lease)
+  if (plan.isMoved || plan.isRebooked) {
+    await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
+  }
+  const lease = await book(leasing, propose => tryUpdate(leasing, { id, project, change, propose, now }))
+  bell.ring('leases')
+  return lease
+}
+
+interface Update {
+  id: string
+  project: string | null
+  change: LeaseChange
+  propose: Propose
+  now: number
+}
+
+function* tryUpdate(leasing: Leasing, { id, project, change, propose, now }: Update): Write<Verdict<Lease>> {
+  const { config } = leasing
+  const before = yield* lockLease(id, project)
+  const held = yield* bookedBy(id)
+  const plan = planChange(before, held, change, config, now)
+  if (plan.isMoved) yield* checkAhead(config, limitedBy(plan.lease), now)
+  const refused = yield* rebook(leasing, before, plan, held, propose, now)
+  if (refused) return refused
+  yield* saveLease(plan.lease)
+  return { kind: 'done', value: yield* findLease(id, project) }
+}
+
+/** Gives the lease what the plan says; a verdict when that can't be had. */
+function* rebook(
+  leasing: Leasing,
+  before: StoredLease,
+  { lease, isMoved, isRebooked, wishes }: ChangePlan,
+  has: ReadonlyMap<string, ReadonlyMap<number, number>>,
+  propose: Propose,
+  now: number,
+): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
+  if (!isMoved && !isRebooked) return null
+  const cleaningMs = cleaningOf(leasing)
+  const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
+  if (!isRebooked) {
+    const places = lease.reservations.map(({ id }) => has.get(id) ?? new Map<number, number>())
+    const held = yield* lockLeasables(ids)
+    yield* replaceBookings(held, lease.id, bookedAt(lease, lease.reservations, places, cleaningMs))
+    return null
+  }
+  const window = { start: lease.start_at, free: lease.end_at + cleaningMs }
+  const request = { window, except: lease.id, cleaningMs, wishes, ...overdue(lease.start_at, now) }
+  const found = yield* findPlaces(request, propose, ids)
+  if ('kind' in found) return found
+  const booked = bookedAt(lease, lease.reservations, found.places, cleaningMs)
+  yield* replaceBookings(found.held, lease.id, booked)
+  for (const [index, reservation] of lease.reservations.entries()) {
+    const isPending = reservation.status === 'pending'
+    if (isPending && reservation.terms !== before.reservations[index]!.terms) yield* remakeFlavor(reservation, now)
+  }
+  if (lease.status === 'ACTIVE') yield* offerGoods([lease], yield* leasablesOf([...booked.keys()]), now)
+  return null
+}
+
+export async function deleteLease(leasing: Leasing, id: string, project: string | null): Promise<void> {
+  const { store, clock, bell, drivers } = leasing
+  const now = clock.now()
+  const ended = await store.write(() => remove(id, project, drivers, now))
+  bell.ring('leases')
+  if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
+  if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
+}
+
+/** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
+function* remove(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
+  const lease = yield* lockLease(id, project)
+  if (yield* endLease(lease, drivers, now)) yield* dropLease(id)
+  else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
+  return lease
+}

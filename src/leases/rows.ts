@@ -1,0 +1,363 @@
+// Leases as rows: what reads, writes and locks them.
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { bulk, command, query } from '../store/statement.ts'
+import { all, type Read, run, together, type Write } from '../store/transaction.ts'
+import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from './types.ts'
+
+export type LeaseRow = Selectable<Schema['leases']>
+type ReservationRow = Selectable<Schema['lease_reservations']>
+type EventRow = Selectable<Schema['lease_events']>
+
+interface NodeBooking {
+  lease_id: string
+  reservation_id: string
+  node: string
+  allocation: string | null
+}
+
+/** A lease, and what only we want to know of it. */
+export interface StoredLease extends Lease {
+  is_deleted: boolean
+  /** When each event is worked on next; null once it is done. */
+  due: Readonly<Partial<Record<EventType, number | null>>>
+}
+
+/** The same question about some leases, those of a project, and all. */
+function ofLeases<TB extends keyof Schema, Row>(build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>) {
+  return {
+    some: query((db, a: { ids: readonly string[] }, on) => build(db).where(on.isIn('leases.id', a.ids))),
+    ofProject: query((db, a: { project: string }) => build(db).where(sql<boolean>`leases.project_id = ${a.project}`)),
+    every: query((db, _: object) => build(db)),
+  }
+}
+
+const leaseRows = ofLeases(db => db.selectFrom('leases').selectAll().orderBy('created_at').orderBy('id'))
+const reservationRows = ofLeases(db =>
+  db
+    .selectFrom('leases')
+    .innerJoin('lease_reservations', 'lease_reservations.lease_id', 'leases.id')
+    .selectAll('lease_reservations')
+    .orderBy('lease_id')
+    .orderBy('position'),
+)
+const eventRows = ofLeases(db =>
+  db.selectFrom('leases').innerJoin('lease_events', 'lease_events.lease_id', 'leases.id').selectAll('lease_events'),
+)
+const nodeRows = ofLeases(db =>
+  db
+    .selectFrom('leases')
+    .innerJoin('bookings', 'bookings.lease_id', 'leases.id')
+    .innerJoin('leasables', 'leasables.provider_id', 'bookings.provider_id')
+    .select(['bookings.lease_id', 'reservation_id', 'leasables.name as node', 'allocation'])
+    .where('leasables.kind', '=', 'node')
+    .orderBy('bookings.provider_id'),
+)
+const lockRows = command((db, a: { ids: readonly string[] }, on) =>
+  on.lock(db.selectFrom('leases').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
+)
+
+/** The lease, if it belongs to this project; null sees all. */
+export function* findLease(id: string, project: string | null): Read<StoredLease> {
+  return visible(id, yield* leasesOf([id]), project)
+}
+
+/** The lease as it is now, held until the transaction ends. Leases are locked before all else. */
+export function* lockLease(id: string, project: string | null): Write<StoredLease> {
+  return visible(id, yield* lockLeases([id]), project)
+}
+
+function visible(id: string, [found]: readonly StoredLease[], project: string | null): StoredLease {
+  if (!found || found.is_deleted || (project !== null && found.project_id !== project)) {
+    throw problem('lease_not_found', { lease: id })
+  }
+  return found
+}
+
+export function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
+  const a = { ids }
+  return assemble(yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)))
+}
+
+export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
+  const a = { ids }
+  // Read in statements of their own: only then do they see what the previous holder did.
+  const [, ...parts] = yield* together(
+    lockRows(a),
+    leaseRows.some(a),
+    reservationRows.some(a),
+    eventRows.some(a),
+    nodeRows.some(a),
+  )
+  return assemble(parts)
+}
+
+/** In the order in which they were made. */
+export function* listLeases(project: string | null): Read<StoredLease[]> {
+  const found =
+    project === null
+      ? yield* together(leaseRows.every({}), reservationRows.every({}), eventRows.every({}), nodeRows.every({}))
+      : yield* together(
+          leaseRows.ofProject({ project }),
+          reservationRows.ofProject({ project }),
+          eventRows.ofProject({ project }),
+          nodeRows.ofProject({ project }),
+        )
+  return assemble(found).filter(lease => !lease.is_deleted)
+}
+
+type Parts = readonly [LeaseRow[], ReservationRow[], EventRow[], NodeBooking[]]
+
+function assemble([leases, reservations, events, nodes]: Parts): StoredLease[] {
+  const reservationsOf = Map.groupBy(reservations, row => row.lease_id)
+  const eventsOf = Map.groupBy(events, row => row.lease_id)
+  const nodesOf = Map.groupBy(nodes, row => row.reservation_id)
+  return leases.map(({ degraded, is_deleted, ...row }) => {
+    const mine = eventsOf.get(row.id) ?? []
+    return {
+      ...row,
+      degraded: degraded === 1,
+      is_deleted: is_deleted === 1,
+      reservations: (reservationsOf.get(row.id) ?? []).map(one => reservationOf(one, nodesOf.get(one.id) ?? [])),
+      events: EVENT_TYPES.flatMap(type => mine.filter(event => event.event_type === type)).map(event =>
+        eventOf(event, row.status),
+      ),
+      due: Object.fromEntries(mine.map(event => [event.event_type, event.due_at])),
+    }
+  })
+}
+
+const EVENT_TYPES: readonly EventType[] = ['start_lease', 'end_lease', 'before_end_lease']
+
+const reservationOf = (row: ReservationRow, nodes: readonly NodeBooking[]): Reservation => ({
+  id: row.id,
+  lease_id: row.lease_id,
+  status: row.status,
+  terms: JSON.parse(row.terms) as Terms,
+  missing_resources: row.missing_resources === 1,
+  resources_changed: row.resources_changed === 1,
+  nodes: nodes.map(({ node, allocation }) => ({ node, allocation })),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+})
+
+function eventOf({ due_at, attempts: _, ...event }: EventRow, status: LeaseStatus): LeaseEvent {
+  const isUnderWay =
+    (status === 'STARTING' && event.event_type === 'start_lease') ||
+    (status === 'TERMINATING' && event.event_type === 'end_lease')
+  const shown: EventStatus = due_at === null ? 'DONE' : isUnderWay ? 'IN_PROGRESS' : 'UNDONE'
+  return { ...event, status: shown }
+}
+
+const insertLease = command((db, a: Omit<LeaseRow, 'is_deleted'>) =>
+  db.insertInto('leases').values({
+    id: a.id,
+    name: a.name,
+    project_id: a.project_id,
+    user_id: a.user_id,
+    start_at: a.start_at,
+    end_at: a.end_at,
+    status: a.status,
+    degraded: a.degraded,
+    created_at: a.created_at,
+    updated_at: a.updated_at,
+  }),
+)
+const changeLease = command((db, a: Omit<LeaseRow, 'project_id' | 'user_id' | 'created_at'>) =>
+  db
+    .updateTable('leases')
+    .set({
+      name: a.name,
+      start_at: a.start_at,
+      end_at: a.end_at,
+      status: a.status,
+      degraded: a.degraded,
+      is_deleted: a.is_deleted,
+      updated_at: a.updated_at,
+    })
+    .where('id', '=', a.id),
+)
+const removeLease = command((db, a: { id: string }) => db.deleteFrom('leases').where('id', '=', a.id))
+
+const RESERVATION = {
+  id: 'text',
+  lease_id: 'text',
+  position: 'bigint',
+  resource_type: 'text',
+  status: 'text',
+  terms: 'text',
+  missing_resources: 'bigint',
+  resources_changed: 'bigint',
+  created_at: 'bigint',
+  updated_at: 'bigint',
+} as const
+const putReservations = bulk<ReservationRow>(RESERVATION, (db, r, on) =>
+  on.insert(db.insertInto('lease_reservations'), { ...r }).onConflict(c =>
+    c.column('id').doUpdateSet(e => ({
+      status: e.ref('excluded.status'),
+      terms: e.ref('excluded.terms'),
+      missing_resources: e.ref('excluded.missing_resources'),
+      resources_changed: e.ref('excluded.resources_changed'),
+      updated_at: e.ref('excluded.updated_at'),
+    })),
+  ),
+)
+const EVENT = {
+  id: 'text',
+  lease_id: 'text',
+  event_type: 'text',
+  time: 'bigint',
+  due_at: 'bigint',
+  attempts: 'bigint',
+  created_at: 'bigint',
+  updated_at: 'bigint',
+} as const
+const putEvents = bulk<EventRow>(EVENT, (db, r, on) =>
+  on.insert(db.insertInto('lease_events'), { ...r }).onConflict(c =>
+    c.column('id').doUpdateSet(e => ({
+      time: e.ref('excluded.time'),
+      due_at: e.ref('excluded.due_at'),
+      attempts: e.ref('excluded.attempts'),
+      updated_at: e.ref('excluded.updated_at'),
+    })),
+  ),
+)
+
+const bit = (value: boolean): 0 | 1 => (value ? 1 : 0)
+
+function reservationRow(reservation: Reservation, position: number): ReservationRow {
+  const { nodes: _, terms, ...row } = reservation
+  return {
+    ...row,
+    position,
+    resource_type: terms.resource_type,
+    terms: JSON.stringify(terms),
+    missing_resources: bit(reservation.missing_resources),
+    resources_changed: bit(reservation.resources_changed),
+  }
+}
+
+const eventRow = ({ status: _, ...event }: LeaseEvent, due: StoredLease['due']): EventRow => ({
+  ...event,
+  due_at: due[event.event_type] ?? null,
+  attempts: 0,
+})
+
+export function* addLease(lease: StoredLease): Write<void> {
+  yield* run(insertLease({ ...lease, degraded: bit(lease.degraded) }))
+  yield* putParts(lease)
+}
+
+export function* saveLease(lease: StoredLease): Write<void> {
+  yield* run(changeLease({ ...lease, degraded: bit(lease.degraded), is_deleted: bit(lease.is_deleted) }))
+  yield* putParts(lease)
+}
+
+function* putParts(lease: StoredLease): Write<void> {
+  if (lease.reservations.length > 0) yield* run(putReservations({ rows: lease.reservations.map(reservationRow) }))
+  if (lease.events.length > 0) yield* run(putEvents({ rows: lease.events.map(event => eventRow(event, lease.due)) }))
+}
+
+/** The lease and its reservations and events; it must have no bookings any more. */
+export function* dropLease(id: string): Write<void> {
+  yield* run(removeLease({ id }))
+}
+
+const changeStatuses = bulk<{ id: string; status: string; now: number }>(
+  { id: 'text', status: 'text', now: 'bigint' },
+  (db, r, on) =>
+    on
+      .update(db.updateTable('leases'))
+      .set({ status: r.status as never, updated_at: r.now })
+      .where('leases.id', '=', r.id),
+)
+const changeReservationStatuses = bulk<{ id: string; status: string; now: number }>(
+  { id: 'text', status: 'text', now: 'bigint' },
+  (db, r, on) =>
+    on
+      .update(db.updateTable('lease_reservations'))
+      .set({ status: r.status as never, updated_at: r.now })
+      .where('lease_reservations.lease_id', '=', r.id),
+)
+const finishEvents = bulk<{ id: string; type: string; now: number }>(
+  { id: 'text', type: 'text', now: 'bigint' },
+  (db, r, on) =>
+    on
+      .update(db.updateTable('lease_events'))
+      .set({ due_at: null, updated_at: r.now })
+      .where('lease_events.lease_id', '=', r.id)
+      .where('lease_events.event_type', '=', r.type as never),
+)
+
+/** One step in the life of these leases: their status, that of their reservations, and the event that is done. */
+export function* stepLeases(
+  ids: readonly string[],
+  step: { lease: LeaseStatus; reservations: Reservation['status']; event: EventType },
+  now: number,
+): Write<void> {
+  if (ids.length === 0) return
+  yield* run(changeStatuses({ rows: ids.map(id => ({ id, status: step.lease, now })) }))
+  yield* run(changeReservationStatuses({ rows: ids.map(id => ({ id, status: step.reservations, now })) }))
+  yield* finishEvent(ids, step.event, now)
+}
+
+export function* finishEvent(ids: readonly string[], type: EventType, now: number): Write<void> {
+  if (ids.length > 0) yield* run(finishEvents({ rows: ids.map(id => ({ id, type, now })) }))
+}
+
+const hoursOfProject = query((db, a: { project: string; now: number }) =>
+  db
+    .selectFrom('leases')
+    .select(['id', 'start_at', 'end_at'])
+    .where('project_id', '=', a.project)
+    .where('end_at', '>', a.now),
+)
+
+/** The leases of a project that are not over. */
+export function* aheadOf(project: string, now: number): Read<Pick<LeaseRow, 'id' | 'start_at' | 'end_at'>[]> {
+  return yield* all(hoursOfProject({ project, now }))
+}
+
+const placesOfLeases = query((db, a: { ids: readonly string[] }, on) =>
+  db.selectFrom('bookings').select('provider_id as id').distinct().where(on.isIn('lease_id', a.ids)),
+)
+const slotsOfLease = query((db, a: { id: string }) =>
+  db.selectFrom('bookings').select(['reservation_id', 'provider_id', 'slots']).where('lease_id', '=', a.id),
+)
+const changeStatus = command((db, a: { id: string; status: LeaseStatus; now: number }) =>
+  db.updateTable('leases').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
+)
+const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
+  db
+    .updateTable('lease_events')
+    .set(e => ({ due_at: a.at, attempts: e('attempts', '+', 1) }))
+    .where('lease_id', '=', a.id)
+    .where('event_type', '=', a.type)
+    .returning('attempts'),
+)
+
+/** The hosts and nodes that these leases have something of. */
+export function* placesOf(ids: readonly string[]): Read<number[]> {
+  return (yield* all(placesOfLeases({ ids }))).map(row => row.id)
+}
+
+/** What each reservation of a lease has: slots by id of the host or node. */
+export function* bookedBy(id: string): Read<Map<string, Map<number, number>>> {
+  const has = new Map<string, Map<number, number>>()
+  for (const { reservation_id, provider_id, slots } of yield* all(slotsOfLease({ id }))) {
+    has.getOrInsertComputed(reservation_id, () => new Map()).set(provider_id, slots)
+  }
+  return has
+}
+
+/** On its way: started and not there yet, or ended and not all given back. */
+export function* setStatus(id: string, status: 'STARTING' | 'TERMINATING', now: number): Write<void> {
+  yield* run(changeStatus({ id, status, now }))
+  yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now }))
+}
+
+/** Puts an event off that could not be worked on. */
+export function* postpone(id: string, type: EventType, at: number): Write<void> {
+  yield* run(setDue({ id, type, at }))
+}

@@ -1,0 +1,160 @@
+// The nouns of leases. Times are milliseconds since 1970.
+
+/** What was asked for. It is kept as it was said, and shown again. */
+export interface InstanceTerms {
+  resource_type: 'virtual:instance'
+  vcpus: number
+  memory_mb: number
+  disk_gb: number
+  amount: number
+  /** null: anywhere; true: all on one host; false: each on another host. */
+  affinity: boolean | null
+  resource_properties: string
+}
+
+export interface HostTerms {
+  resource_type: 'physical:host'
+  min: number
+  max: number
+  hypervisor_properties: string
+  resource_properties: string
+  before_end: '' | 'snapshot' | 'default'
+}
+
+export interface NodeTerms {
+  resource_type: 'physical:node'
+  min: number
+  max: number
+  resource_class: string
+  traits: readonly string[]
+}
+
+export type Terms = InstanceTerms | HostTerms | NodeTerms
+export type ResourceType = Terms['resource_type']
+
+export type LeaseStatus = 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
+export type ReservationStatus = 'pending' | 'active' | 'deleted'
+export type EventType = 'start_lease' | 'before_end_lease' | 'end_lease'
+export type EventStatus = 'UNDONE' | 'IN_PROGRESS' | 'DONE'
+
+export interface Reservation {
+  id: string
+  lease_id: string
+  status: ReservationStatus
+  terms: Terms
+  /** Some of what was booked went away and nothing else was free. */
+  missing_resources: boolean
+  /** Some of what was in use went away and something else took its place. */
+  resources_changed: boolean
+  /** Of a node reservation: the nodes that are booked, and once it has started what they are allocated as. */
+  nodes: readonly { node: string; allocation: string | null }[]
+  created_at: number
+  updated_at: number | null
+}
+
+export interface LeaseEvent {
+  id: string
+  lease_id: string
+  event_type: EventType
+  time: number
+  status: EventStatus
+  created_at: number
+  updated_at: number | null
+}
+
+export interface Lease {
+  id: string
+  name: string
+  user_id: string
+  project_id: string
+  start_at: number
+  end_at: number
+  status: LeaseStatus
+  degraded: boolean
+  reservations: readonly Reservation[]
+  events: readonly LeaseEvent[]
+  created_at: number
+  updated_at: number | null
+}
+
+export interface NewLease {
+  name: string
+  /** `now` in a request is the current minute, its seconds cut off. */
+  start_at: number
+  end_at: number
+  /** null or left out: the usual time before the end. */
+  before_end_at?: number | null
+  reservations: readonly Terms[]
+}
+
+/** Terms that are to change; those left out stay. A resource_type may only repeat what it is. */
+export type TermsChange = { id: string; resource_type?: string } & Partial<
+  Omit<InstanceTerms, 'resource_type'> & Omit<HostTerms, 'resource_type'> & Omit<NodeTerms, 'resource_type'>
+>
+
+/** All that a request may change; what is left out stays. */
+export interface LeaseChange {
+  name?: string
+  start_at?: number
+  end_at?: number
+  before_end_at?: number | null
+  reservations?: readonly TermsChange[]
+}
+
+/** A compute host that may be booked. */
+export interface Host {
+  /** The decimal number of the hypervisor. */
+  id: string
+  hypervisor_hostname: string
+  service_name: string
+  vcpus: number
+  memory_mb: number
+  local_gb: number
+  cpu_info: string
+  hypervisor_type: string
+  hypervisor_version: number
+  availability_zone: string
+  reservable: boolean
+  /** What the operator said about it. */
+  capabilities: Readonly<Record<string, string>>
+  created_at: number
+  updated_at: number | null
+}
+
+export interface NewHost {
+  /** The name of the hypervisor, or its decimal number. */
+  name: string
+  capabilities: Readonly<Record<string, string>>
+}
+
+/** The bookings on one host, an element for each slot. */
+export interface HostAllocation {
+  host: string
+  reservations: readonly { id: string; lease_id: string; start_at: number; end_at: number }[]
+}
+
+export interface HostProperty {
+  id: string
+  name: string
+  is_private: boolean
+  /** The values that hosts have, in order. */
+  values: readonly string[]
+  created_at: number
+  updated_at: number | null
+}
+
+/** Why a request doesn't fit, and when it would. */
+export interface Refusal {
+  reasons: readonly RefusalReason[]
+  /** The next windows of the same length in which all of it would fit. */
+  windows: readonly { start_at: number; end_at: number }[]
+}
+
+/** One reason, and how many hosts (or nodes) it is true of; `free` are those that could be had. */
+export interface RefusalReason {
+  /** Which of the request's reservations, counted from 0. */
+  reservation: number
+  reason: string
+  count: number
+  sample: readonly { host: string; detail: string }[]
+}

@@ -1,0 +1,90 @@
+// Shares: what another part of Holdfast sets aside on providers that it manages, under a resource class of its own for
+// each purpose. Many at a time, because many begin at the same minute.
+import { problem } from '../problem.ts'
+import { command, query } from '../store/statement.ts'
+import { all, note, one, run, runAll, type Write } from '../store/transaction.ts'
+import { lockInvolved } from './claims/batch.ts'
+import { bumpProviders } from './claims/statements.ts'
+import { capacityOf, putInventories, removeInventories } from './inventories.ts'
+import { classesNamed } from './resource-classes.ts'
+
+export interface Share {
+  /** The uuid of the provider. */
+  provider: string
+  resourceClass: string
+  total: number
+}
+
+const ofOwner = query((db, a: { uuids: readonly string[]; owner: string }, on) =>
+  db.selectFrom('providers').select(['id', 'uuid']).where(on.isIn('uuid', a.uuids)).where('managed_by', '=', a.owner),
+)
+const holders = query((db, a: { class: number }) =>
+  db
+    .selectFrom('inventories')
+    .innerJoin('providers', 'providers.id', 'inventories.provider_id')
+    .select(['providers.id', 'providers.uuid', 'providers.managed_by', 'inventories.used'])
+    .where('inventories.class_id', '=', a.class)
+    .orderBy('providers.id'),
+)
+const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
+const classNamed = query((db, a: { name: string }) =>
+  db.selectFrom('resource_classes').select('id').where('name', '=', a.name),
+)
+
+/** Sets shares aside. Those that are there already get the new total. */
+export function* putShares(shares: readonly Share[], owner: string, now: number): Write<void> {
+  if (shares.length === 0) return
+  const uuids = [...new Set(shares.map(share => share.provider))]
+  yield* lockInvolved([], uuids)
+  const ids = new Map((yield* all(ofOwner({ uuids, owner }))).map(({ id, uuid }) => [uuid, id]))
+  const classes = yield* classesNamed([...new Set(shares.map(share => share.resourceClass))])
+  const rows = shares.map(({ provider, resourceClass, total }) => {
+    const provider_id = ids.get(provider)
+    const class_id = classes.get(resourceClass)?.id
+    if (provider_id === undefined) throw problem('provider_not_found', { provider })
+    if (class_id === undefined) throw problem('class_not_found', { name: resourceClass })
+    const terms = { total, reserved: 0, min_unit: 1, max_unit: 1, step_size: 1, allocation_ratio: 1 }
+    return { provider_id, class_id, ...terms, capacity: capacityOf(terms), now }
+  })
+  yield* run(putInventories({ rows }))
+  yield* bumpAll([...ids.values()], now)
+}
+
+/** Takes back one share; refused while someone has some of it. */
+export function* dropShare(provider: string, resourceClass: string, owner: string, now: number): Write<void> {
+  yield* lockInvolved([], [provider])
+  const found = yield* one(classNamed({ name: resourceClass }))
+  const holder = found && (yield* all(holders({ class: found.id }))).find(({ uuid }) => uuid === provider)
+  if (!found || !holder) return
+  if (holder.managed_by !== owner) {
+    throw problem('provider_managed', { provider, owner: holder.managed_by ?? 'Placement', what: 'inventory' })
+  }
+  if (holder.used > 0) throw problem('inventory_in_use', { resourceClasses: resourceClass, provider })
+  yield* run(removeInventories({ provider: holder.id, classes: [found.id] }))
+  yield* bumpAll([holder.id], now)
+}
+
+/** Takes back all shares of a class, wherever they are, and the class itself; refused while someone has some of it. */
+export function* dropShares(resourceClass: string, now: number): Write<void> {
+  const found = yield* one(classNamed({ name: resourceClass }))
+  if (!found) return
+  const before = yield* all(holders({ class: found.id }))
+  yield* lockInvolved(
+    [],
+    before.map(({ uuid }) => uuid),
+  )
+  const held = yield* all(holders({ class: found.id }))
+  if (held.some(({ used }) => used > 0)) throw problem('class_in_use', { name: resourceClass })
+  yield* runAll(held.map(({ id }) => removeInventories({ provider: id, classes: [found.id] })))
+  yield* bumpAll(
+    held.map(({ id }) => id),
+    now,
+  )
+  yield* run(removeClass({ id: found.id }))
+}
+
+function* bumpAll(ids: readonly number[], now: number): Write<void> {
+  if (ids.length === 0) return
+  yield* run(bumpProviders({ rows: ids.map(id => ({ id, bumps: 1, now })) }))
+  yield* note(ids.map(provider => ({ provider })))
+}

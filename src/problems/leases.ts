@@ -1,0 +1,21 @@
+// What leases refuse.
+import type { Refusal } from '../leases/types.ts'
+
+export const LEASE_PROBLEMS = {
+  /** Something about the request itself: dates, amounts, properties. */
+  lease_invalid: (f: { reason: string }) => f.reason,
+  lease_not_found: (f: { lease: string }) => `Lease ${f.lease} could not be found.`,
+  reservation_not_found: (f: { reservation: string; lease: string }) =>
+    `Reservation ${f.reservation} is not one of lease ${f.lease}.`,
+  /** Against a rule of the operator: too long, too much, or an outside service said no. */
+  lease_not_allowed: (f: { reason: string }) => f.reason,
+  lease_does_not_fit: (f: { reason: string; details: Refusal }) => f.reason,
+  /** The lease's state is in the way. */
+  lease_refuses: (f: { reason: string }) => f.reason,
+  host_not_found: (f: { host: string }) => `Host ${f.host} could not be found.`,
+  host_unnamed: (_: object) => 'A host needs the name or the id of a hypervisor.',
+  host_exists: (f: { host: string }) => `Host ${f.host} is already there.`,
+  host_in_use: (f: { reason: string }) => f.reason,
+  host_invalid: (f: { reason: string }) => f.reason,
+  property_not_found: (f: { name: string }) => `Resource property ${f.name} could not be found.`,
+} as const

@@ -1,0 +1,83 @@
+// The tables of leases.
+import type { Generated } from 'kysely'
+
+export interface LeaseTables {
+  leasables: {
+    provider_id: number
+    kind: 'host' | 'node'
+    name: string
+    reservation_provider: string | null
+    reservable: 0 | 1
+    version: Generated<number>
+    vcpus_ceiling: number
+    memory_mb_ceiling: number
+    disk_gb_ceiling: number
+    created_at: number
+    updated_at: number | null
+  }
+  host_capabilities: {
+    provider_id: number
+    name: string
+    value: string
+  }
+  host_properties: {
+    name: string
+    id: string
+    is_private: 0 | 1
+    created_at: number
+    updated_at: number | null
+  }
+  leases: {
+    id: string
+    name: string
+    project_id: string
+    user_id: string
+    start_at: number
+    end_at: number
+    status: 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
+    degraded: 0 | 1
+    is_deleted: Generated<0 | 1>
+    created_at: number
+    updated_at: number | null
+  }
+  lease_reservations: {
+    id: string
+    lease_id: string
+    position: number
+    resource_type: 'virtual:instance' | 'physical:host' | 'physical:node'
+    status: 'pending' | 'active' | 'deleted'
+    terms: string
+    missing_resources: 0 | 1
+    resources_changed: 0 | 1
+    created_at: number
+    updated_at: number | null
+  }
+  lease_events: {
+    id: string
+    lease_id: string
+    event_type: 'start_lease' | 'before_end_lease' | 'end_lease'
+    time: number
+    due_at: number | null
+    attempts: Generated<number>
+    created_at: number
+    updated_at: number | null
+  }
+  bookings: {
+    reservation_id: string
+    provider_id: number
+    lease_id: string
+    slots: number
+    is_whole: 0 | 1
+    vcpus: number
+    memory_mb: number
+    disk_gb: number
+    start_at: number
+    end_at: number
+    free_at: number
+    allocation: string | null
+  }
+  test_clock: {
+    one: number
+    ahead_ms: number
+  }
+}
