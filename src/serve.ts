@@ -57,20 +57,9 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const place = { config, store, log, drivers, bell, clock: systemClock, memory }
     const work = role === 'serve' ? await startWork(place) : null
     const shelf = new NodeShelf()
-    const context = {
-      config,
-      policy,
-      store,
-      claims,
-      mirror,
-      fleet,
-      drivers,
-      shelf,
-      bell,
-      clock: systemClock,
-      log,
-      metrics,
-    }
+    const allocator = work?.allocator ?? null
+    const parts = { claims, mirror, fleet, drivers, shelf, allocator, bell }
+    const context = { config, policy, store, clock: systemClock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
     return new RunningApi({ app, store, memory, work, bell, address })

@@ -3,14 +3,17 @@
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest } from '../ledger/claims/claim.ts'
 import { limits } from '../limits.ts'
+import { Problem } from '../problem.ts'
 import { GuardFailed } from '../store/failure.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
+import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
+import type { View } from './access.ts'
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
 import { isOf } from './matching.ts'
-import { noteNode, type NodeRow, OWNER } from './nodes.ts'
+import { findInstance, noteNode, type NodeRow, OWNER } from './nodes.ts'
+import { claimNode } from './offer.ts'
 import { traitsOfProviders } from './traits.ts'
 
 const ownAtWork = query((db, a: { affinity: string }) =>
@@ -31,6 +34,14 @@ const othersWaiting = query((db, a: { affinity: string }) =>
     .where('conductor_affinity', '<>', a.affinity)
     .orderBy('id')
     .limit(limits.allocationsAtWorkMax),
+)
+const anyoneWaiting = query((db, _: object) =>
+  db
+    .selectFrom('allocations')
+    .select('id')
+    .where('state', '=', 'allocating')
+    .where('wait_until', 'is not', null)
+    .limit(1),
 )
 const everyAtWork = query((db, _: object) =>
   db
@@ -131,6 +142,10 @@ export function* allocationsAtWork(affinity: string): Read<AtWork> {
   return { own, others }
 }
 
+export function* isSomeoneWaiting(): Read<boolean> {
+  return (yield* one(anyoneWaiting({}))) !== undefined
+}
+
 /** Proposed in memory, not yet true. */
 export interface Pick {
   allocation: number
@@ -159,7 +174,13 @@ export function* assign(picks: readonly Pick[], affinity: string, now: number): 
     pairs.map(({ allocation, node }) => claimFor(allocation, node)),
     now,
   )
-  const granted = pairs.filter((_, i) => verdicts[i] === null)
+  const granted: typeof pairs = []
+  for (const [i, pair] of pairs.entries()) {
+    const verdict = verdicts[i]
+    // Its consumer has something elsewhere already, which stays its own.
+    const isGranted = verdict === null || (isOfItsOwn(verdict) && (yield* claimBeside(pair, now)))
+    if (isGranted) granted.push(pair)
+  }
   yield* writeDown(granted, affinity, now)
   const places = new Set(granted.map(({ place }) => place))
   return picks.map((pick, place) => {
@@ -189,6 +210,22 @@ function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {
     kind: 'replace',
     consumers: [{ consumer, projectId, userId, type: 'ALLOCATION', generation: null, resources }],
     owner: OWNER,
+  }
+}
+
+const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer_generation_conflict'
+
+function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
+  if (yield* findInstance(allocation.uuid)) return false
+  const { uuid: consumer, project_id: project, user_id: user, owner } = allocation
+  // A project's allocation takes along only what is the project's.
+  const view: View = { all: owner === null ? 1 : 0, project: owner }
+  try {
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view }, now)
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
   }
 }
 

@@ -31,6 +31,7 @@ import {
   type Principal,
   releaseHold,
   releaseInstance,
+  releaseLapsedHold,
   requireFreeInstance,
   withoutAllocatedTraits,
 } from './offer.ts'
@@ -113,6 +114,7 @@ export function* patchNode(
   now: number,
 ): Write<Node> {
   const node = yield* lockNode(ident, access)
+  yield* releaseLapsedHold(node, now)
   requireChangeable(node)
   if (patches.length === 0) return node
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
@@ -195,6 +197,7 @@ export function* setMaintenance(
 
 export function* deleteNode(ident: string, access: Access, now: number): Write<void> {
   const node = yield* lockNode(ident, access)
+  yield* releaseLapsedHold(node, now)
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
   if (!node.maintenance) {

@@ -4,11 +4,12 @@ import type { ClaimRequest, ConsumerClaims } from '../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim } from '../ledger/claims/find.ts'
 import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
+import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
 import { mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import type { View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
-import { findInstance, type NodeRow, OWNER } from './nodes.ts'
+import { findInstance, type Node, type NodeRow, OWNER } from './nodes.ts'
 import { isUsable } from './states.ts'
 
 /** Makes the ledger say what the node says. */
@@ -36,6 +37,9 @@ const holderNow = query((db, a: { provider: number; now: number }) =>
     .where('l.provider_id', '=', a.provider)
     .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
 )
+const allocationWithoutNode = query((db, a: { uuid: string }) =>
+  db.selectFrom('allocations').select('id').where('uuid', '=', a.uuid).where('node_id', 'is', null),
+)
 const removeAllocationOf = command((db, a: { node: number }) =>
   db.deleteFrom('allocations').where('node_id', '=', a.node),
 )
@@ -58,6 +62,9 @@ export function* requireFreeInstance(instance: string, self: string): Read<void>
   const other = yield* findInstance(instance)
   if (other && other.uuid !== self) {
     throw instanceTaken(instance)
+  }
+  if (yield* one(allocationWithoutNode({ uuid: instance }))) {
+    throw problem('metal_exists', { reason: `${instance} is the UUID of an allocation, which has no node.` })
   }
 }
 
@@ -97,6 +104,8 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const adding = isThere ? [] : [replacing({ ...claimant, ...who }, [...has, more])]
   const claiming = claimBatch([...releasing, ...adding], now)
   const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
+  // The hold ended between finding and locking it: a fresh start sees the node without it.
+  if (refusal?.kind === 'consumer_without_claims') throw new StoreConflict('hold_ended')
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
   yield* ownConsumer(consumer, null, OWNER)
@@ -140,6 +149,11 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
 export function* releaseHold(node: NodeRow, now: number): Write<void> {
   const hold = yield* holdOn(node.id, 0)
   if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+}
+
+/** A hold whose time is over stands in nobody's way, whether it was swept already or not. */
+export function* releaseLapsedHold(node: Node, now: number): Write<void> {
+  if (node.reserved_until !== null && node.reserved_until <= now) yield* releaseHold(node, now)
 }
 
 /** The instance information without the traits that an allocation put there; what others put there stays. */
