@@ -92,8 +92,8 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
 function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
-  const { witness } = conductor
-  return new Allocator({ store, clock, log, supply, catchUp, witness, affinity: () => conductor.affinity })
+  const affinity = () => conductor.affinity
+  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

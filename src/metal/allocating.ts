@@ -219,9 +219,10 @@ const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer
 
 function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   if (yield* findInstance(allocation.uuid)) return false
-  const { uuid: consumer, project_id: project, user_id: user } = allocation
+  const { uuid: consumer, project_id: project, user_id: user, owner } = allocation
+  // A project's allocation takes along only what is the project's.
+  const view: View = { all: owner === null ? 1 : 0, project: owner }
   try {
-    const view: View = { all: allocation.owner === null ? 1 : 0, project }
     yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view }, now)
     return true
   } catch (error) {

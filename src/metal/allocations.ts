@@ -137,7 +137,7 @@ export interface Routing {
   takeOverMs: number
   seed: number
   /** The conductor in this process, if there is one; it may do its work at once. */
-  attempt: ((row: AllocationRow) => Write<void>) | null
+  attempt: ((row: AllocationRow, now: number) => Write<void>) | null
 }
 
 /** The allocation of this uuid or name. */
@@ -192,7 +192,7 @@ export function* createAllocation(
   const { id } = (yield* one(insert(row)))!
   yield* markAllocation(row)
   // A waiting one queues like all others.
-  if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id })
+  if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
 }
 

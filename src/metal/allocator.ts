@@ -63,12 +63,12 @@ export class Allocator {
    * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
    * one commit instead of two. Whatever comes of it, the next run sees to the rest.
    */
-  *attempt(row: AllocationRow): Write<void> {
+  *attempt(row: AllocationRow, now: number): Write<void> {
     const { supply, clock, affinity } = this.#options
     if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return
     const wish = wishOf(row)
     const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
-    if (node) yield* this.#assigned([{ row, node }], row.conductor_affinity)
+    if (node) yield* this.#assigned([{ row, node }], row.conductor_affinity, now)
   }
 
   /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
@@ -125,23 +125,22 @@ export class Allocator {
   }
 
   async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
-    const { store } = this.#options
+    const { store, clock } = this.#options
     const pairs = batch.map(({ row, wish }) => ({ row, node: proposed.get(wish)! }))
     try {
-      return await store.write(() => this.#assigned(pairs, self))
+      return await store.write(() => this.#assigned(pairs, self, clock.now()))
     } catch (error) {
       if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
       // Someone fights for one of them again and again; the others needn't wait for that.
       const outcomes: writes.Outcome[] = []
-      for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self))))
+      for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self, clock.now()))))
       return outcomes
     }
   }
 
-  *#assigned(pairs: readonly Pair[], self: string): Write<writes.Outcome[]> {
-    const { clock } = this.#options
+  *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.Outcome[]> {
     const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id }))
-    const outcomes = yield* writes.assign(picks, self, clock.now())
+    const outcomes = yield* writes.assign(picks, self, now)
     yield* this.#recorded(
       pairs.filter((_, i) => outcomes[i] === 'granted'),
       'done',
