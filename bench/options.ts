@@ -12,6 +12,8 @@ export interface BenchOptions {
   rounds: number
   /** What a fresh server is given before anything is measured. */
   warmUpRequests: number
+  /** The largest fleet of nodes that is asked for one of them. */
+  nodes: number
   progress: (text: string) => void
 }
 
@@ -19,7 +21,8 @@ const HELP = `npm run bench -- [NAME…] [options]        benches: all of them u
   --seconds N      length of one measurement (default 2)
   --rounds N       how often each is made; the median is printed (default 3)
   --store NAME     sqlite, postgres or all (default all)
-  --quick          half a second, one round: shows that it runs, the figures mean little
+  --nodes N        nodes in the largest fleet (default 50000)
+  --quick          half a second, one round, 5000 nodes: shows that it runs, the figures mean little
   --json FILE      also write everything as JSON
   --markdown       print the tables as markdown`
 
@@ -33,7 +36,8 @@ export function readOptions(benches: string[]) {
   const seconds = positive('--seconds', values.seconds ?? (values.quick ? '0.5' : '2'))
   const rounds = Math.ceil(positive('--rounds', values.rounds ?? (values.quick ? '1' : '3')))
   const warmUpRequests = values.quick ? 2_000 : 20_000
-  const bench: BenchOptions = { stores, seconds, rounds, warmUpRequests, progress }
+  const nodes = Math.ceil(positive('--nodes', values.nodes ?? (values.quick ? '5000' : '50000')))
+  const bench: BenchOptions = { stores, seconds, rounds, warmUpRequests, nodes, progress }
   return { bench, names: positionals.length > 0 ? positionals : benches, json: values.json, markdown: values.markdown }
 }
 
@@ -44,6 +48,7 @@ function parse() {
       options: {
         seconds: { type: 'string' },
         rounds: { type: 'string' },
+        nodes: { type: 'string' },
         store: { type: 'string', default: 'all' },
         quick: { type: 'boolean', default: false },
         json: { type: 'string' },

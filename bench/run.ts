@@ -1,6 +1,7 @@
 // npm run bench: starts Holdfast, loads it, and prints what it does beside what the machine could do.
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
+import { benchAllocations } from './allocations.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
 import { benchMetal } from './metal.ts'
@@ -11,6 +12,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   claims: benchClaims,
   candidates: benchCandidates,
   metal: benchMetal,
+  allocations: benchAllocations,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

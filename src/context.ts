@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { ClaimQueue } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
+import type { Allocator } from './metal/allocator.ts'
 import type { Fleet } from './metal/fleet.ts'
 import type { NodeShelf } from './metal/node-shelf.ts'
 import type { Metrics } from './metrics.ts'
@@ -25,6 +26,8 @@ export interface Context {
   readonly drivers: Drivers
   /** Nodes that were read already. */
   readonly shelf: NodeShelf
+  /** Of the conductor in this process; null when there is none. */
+  readonly allocator: Allocator | null
   /** Wakes the conductors. */
   readonly bell: Bell
   readonly clock: Clock

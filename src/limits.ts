@@ -27,7 +27,8 @@ export const limits = {
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
   poolWaitersMax: 4_096,
-  connectMsMax: 2_000,
+  // For a connection, new or one that others give back; a server that is down says so at once.
+  connectMsMax: 10_000,
   statementMsMax: 30_000,
   lockWaitMsMax: 10_000,
   // No transaction waits for anything but the database: one that is silent for this long is a process that was

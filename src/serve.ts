@@ -51,9 +51,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const place = { config, store, log, drivers, bell, clock: systemClock, memory }
     const work = role === 'serve' ? await startWork(place) : null
     const shelf = new NodeShelf()
+    const allocator = work?.allocator ?? null
     const catchUp = () => memory.catchUp()
-    const found = { mirror, fleet, catchUp, drivers, shelf, bell }
-    const context = { config, store, claims, ...found, clock: systemClock, log, metrics }
+    const parts = { claims, mirror, fleet, catchUp, drivers, shelf, allocator, bell }
+    const context = { config, store, clock: systemClock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
     return new RunningApi({ app, store, memory, work, bell, address })

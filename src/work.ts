@@ -17,6 +17,7 @@ export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | '
 
 export interface Work {
   hostname: string
+  allocator: Allocator
   stop(): Promise<void>
 }
 
@@ -34,7 +35,8 @@ export async function startWork(place: Workplace): Promise<Work> {
     takeOverMs: config.takeOverMs,
   })
   await conductor.start()
-  const allocations = allocationDuty(place, conductor)
+  const allocator = allocatorOf(place, conductor)
+  const allocations = allocationDuty(place, allocator)
   const expiry = new Duty({
     name: 'expiry',
     pollMs: limits.conductorPollMs,
@@ -53,23 +55,21 @@ export async function startWork(place: Workplace): Promise<Work> {
     await Promise.all(duties.map(duty => duty.stop()))
     await conductor.stop()
   }
-  return { hostname: conductor.hostname, stop }
+  return { hostname: conductor.hostname, allocator, stop }
 }
 
-function allocationDuty({ store, clock, log, memory }: Workplace, conductor: Conductor): Duty {
+function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
-  const allocator = new Allocator({
-    store,
-    clock,
-    log,
-    supply,
-    catchUp: () => memory.catchUp(),
-    affinity: () => conductor.affinity,
-  })
+  const catchUp = () => memory.catchUp()
+  return new Allocator({ store, clock, log, supply, catchUp, affinity: () => conductor.affinity })
+}
+
+function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {
+  const { fleet, mirror } = memory
   const duty = new Duty({ name: 'allocations', pollMs: limits.conductorPollMs, run: () => allocator.run(), log })
   const isFreed = (provider: number) => {
-    const node = memory.fleet.ofProvider(provider)
-    return node !== undefined && isOpen(node) && hasRoom(supply, node)
+    const node = fleet.ofProvider(provider)
+    return node !== undefined && isOpen(node) && hasRoom({ fleet, table: mirror.table }, node)
   }
   memory.watch(providers => {
     if (allocator.hasWaiting && providers.some(isFreed)) void duty.wake()

@@ -5,7 +5,7 @@ import type { ClaimRequest } from '../ledger/claims/claim.ts'
 import { limits } from '../limits.ts'
 import { GuardFailed } from '../store/failure.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
+import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
@@ -31,6 +31,14 @@ const othersWaiting = query((db, a: { affinity: string }) =>
     .where('conductor_affinity', '<>', a.affinity)
     .orderBy('id')
     .limit(limits.allocationsAtWorkMax),
+)
+const anyoneWaiting = query((db, _: object) =>
+  db
+    .selectFrom('allocations')
+    .select('id')
+    .where('state', '=', 'allocating')
+    .where('wait_until', 'is not', null)
+    .limit(1),
 )
 const everyAtWork = query((db, _: object) =>
   db
@@ -128,6 +136,10 @@ export interface AtWork {
 export function* allocationsAtWork(affinity: string): Read<AtWork> {
   const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
   return { own, others }
+}
+
+export function* isSomeoneWaiting(): Read<boolean> {
+  return (yield* one(anyoneWaiting({}))) !== undefined
 }
 
 /** Proposed in memory, not yet true. */

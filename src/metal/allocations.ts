@@ -125,6 +125,8 @@ export interface AllocationRequest {
 export interface Routing {
   takeOverMs: number
   seed: number
+  /** The conductor in this process, if there is one; it may do its work at once. */
+  attempt: ((row: AllocationRow, now: number) => Write<void>) | null
 }
 
 /** The allocation of this uuid or name; `project` sees only its own, null sees all. */
@@ -170,6 +172,8 @@ export function* createAllocation(
     conductor_affinity,
   }
   const { id } = (yield* one(insert(row)))!
+  // A waiting one queues like all others.
+  if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
 }
 

@@ -6,6 +6,7 @@ import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../limits.ts'
 import { StoreConflict } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
+import type { Write } from '../store/transaction.ts'
 import * as writes from './allocating.ts'
 import { type AllocationRow, wishOf } from './allocations.ts'
 import { heldNodes } from './holds.ts'
@@ -46,6 +47,18 @@ export class Allocator {
   /** Whether a node that is freed would find takers here. */
   get hasWaiting(): boolean {
     return this.#waiting > 0
+  }
+
+  /**
+   * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
+   * one commit instead of two. Whatever comes of it, the next run sees to the rest.
+   */
+  *attempt(row: AllocationRow, now: number): Write<void> {
+    const { supply, clock, affinity } = this.#options
+    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return
+    const wish = wishOf(row)
+    const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
+    if (node) yield* writes.assign([{ allocation: row.id, node: node.id }], row.conductor_affinity, now)
   }
 
   /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */

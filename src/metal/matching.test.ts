@@ -66,7 +66,7 @@ const wish = (more: Partial<Wish> = {}): Wish => ({
 })
 
 const suggested = (supply: Supply, wanted: Wish) =>
-  Array.from(suggestions(supply, wanted, seeded(1)), node => node.name).sort()
+  Array.from(suggestions(supply, wanted, seeded(1)), node => node.name!).toSorted()
 
 test('a node is suggested only when it is free, powered, of the class, and nobody’s', () => {
   const supply = supplyOf([

@@ -4,6 +4,7 @@ import type { ClaimRequest, ConsumerClaims } from '../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim } from '../ledger/claims/find.ts'
 import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
+import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
 import { one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Hold, holdOn } from './holds.ts'
@@ -84,6 +85,8 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const adding = isThere ? [] : [replacing({ ...claimant, ...who }, [...has, more])]
   const claiming = claimBatch([...releasing, ...adding], now)
   const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
+  // The hold ended between finding and locking it: a fresh start sees the node without it.
+  if (refusal?.kind === 'consumer_without_claims') throw new StoreConflict('hold_ended')
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
   yield* ownConsumer(consumer, null, OWNER)

@@ -4,12 +4,24 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
 import type { Config } from '../../src/config.ts'
+import { inParallel } from '../races/clients.ts'
 import { type Answer, Client, type Options } from './client.ts'
 import { expectStatus, Placement } from './placement.ts'
-import { type Command, runHoldfast, startServer } from './server.ts'
+import { sharedPostgres } from './postgres.ts'
+import { type Command, runHoldfast, type Server, spawnServer, startServer } from './server.ts'
 import { eachDatabase } from './stores.ts'
 
 const DEADLINE_MS = 15_000
+
+export interface Allocation {
+  uuid: string
+  state: 'allocating' | 'active' | 'error'
+  node_uuid: string | null
+  last_error: string | null
+}
+
+/** The version that brought holds, and terms for allocations. */
+export const NEWEST = { version: '1.83' } as const
 
 export class Baremetal extends Client {
   /** The same server's Placement. */
@@ -38,6 +50,11 @@ export class Baremetal extends Client {
     return uuid as string
   }
 
+  /** So many nodes that can be had. */
+  nodes(count: number, attributes: object = {}): Promise<string[]> {
+    return inParallel(16, count, () => this.node(attributes, 'available'))
+  }
+
   provision(node: string, target: string, more: object = {}, options?: Options): Promise<Answer> {
     return this.put(`/v1/nodes/${node}/states/provision`, { target, ...more }, options)
   }
@@ -64,6 +81,79 @@ export class Baremetal extends Client {
       }
       await sleep(5)
     }
+  }
+
+  /** Asks for an allocation that the server accepts; it is then under way. */
+  async allocate(body: object, options: Options = NEWEST) {
+    return expectStatus(await this.post('/v1/allocations', body, options), 201).body
+  }
+
+  async allocation(ident: string, options: Options = NEWEST) {
+    return expectStatus(await this.get(`/v1/allocations/${ident}`, options), 200).body
+  }
+
+  /** Waits until the allocation is no longer under way. */
+  settled(ident: string, deadlineMs = DEADLINE_MS) {
+    return waitFor(
+      `${ident} is settled`,
+      async () => {
+        const shown = await this.allocation(ident)
+        return shown.state !== 'allocating' && shown
+      },
+      deadlineMs,
+    )
+  }
+
+  async allocationsOf(resourceClass: string): Promise<Allocation[]> {
+    return expectStatus(await this.get(`/v1/allocations?resource_class=${resourceClass}`), 200).body.allocations
+  }
+
+  /** All allocations of a class, once none of them is under way. */
+  settledOf(resourceClass: string, deadlineMs = 60_000): Promise<Allocation[]> {
+    return waitFor(
+      `no allocation of ${resourceClass} is under way`,
+      async () => {
+        const all = await this.allocationsOf(resourceClass)
+        return all.every(({ state }) => state !== 'allocating') && all
+      },
+      deadlineMs,
+    )
+  }
+
+  /** Allocates, and answers the allocation once it has its node. */
+  async allocated(body: object) {
+    const allocation = await this.settled((await this.allocate(body)).uuid)
+    assert.equal(allocation.state, 'active', allocation.last_error)
+    return allocation
+  }
+
+  /** Allocates in vain, and answers the allocation. */
+  async refused(body: object) {
+    const allocation = await this.settled((await this.allocate(body)).uuid)
+    assert.equal(allocation.state, 'error', `it got ${allocation.node_uuid}`)
+    return allocation
+  }
+
+  /** Holds the first of these nodes that is free. */
+  async hold(nodes: readonly string[], more: object = {}) {
+    const body = { instance_uuid: randomUUID(), node_uuid: nodes, ...more }
+    return expectStatus(await this.post('/v1/reservations', body, NEWEST), 201).body.reservation
+  }
+
+  /** Sets an attribute, or with undefined takes it away. */
+  change(node: string, attribute: string, value?: unknown, options?: Options): Promise<Answer> {
+    const patch = value === undefined ? { op: 'remove' } : { op: 'add', value }
+    return this.patch(`/v1/nodes/${node}`, [{ ...patch, path: `/${attribute}` }], options)
+  }
+
+  /** What is for operators on the same server. */
+  async operator(method: string, path: string, body?: object): Promise<Answer> {
+    const answer = await fetch(`${this.origin}/holdfast/v1${path}`, {
+      method,
+      headers: { 'x-auth-token': 'admin', ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.json() }
   }
 
   fsck = () => this.placement.fsck()
@@ -112,7 +202,56 @@ export function eachMetal(name: string, body: (api: Baremetal) => void, settings
   })
 }
 
+/** As eachMetal, and once more with two processes on one PostgreSQL, which take the requests in turn. */
+export function eachMetalRace(name: string, body: (api: Baremetal) => void): void {
+  eachMetal(name, body)
+  describe(`${name} on postgres with two servers`, () => {
+    const api = new Baremetal()
+    const servers: Server[] = []
+    let postgres: Awaited<ReturnType<typeof sharedPostgres>>
+    before(async () => {
+      postgres = await sharedPostgres()
+      const database = await postgres.createDatabase()
+      for (const conductor of ['one', 'two']) {
+        servers.push(await spawnServer(database, ['--conductor-name', conductor]))
+      }
+      api.origins = api.placement.origins = servers.map(server => server.origin)
+    })
+    body(api)
+    after(async () => {
+      try {
+        await api.fsck()
+      } finally {
+        api.close()
+        for (const server of servers) await server.stop()
+        await postgres.stop()
+      }
+    })
+  })
+}
+
+/** Looks again and again, until something is there. */
+export async function waitFor<T>(
+  what: string,
+  look: () => Promise<T | null | false | undefined>,
+  deadlineMs = DEADLINE_MS,
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs
+  for (;;) {
+    const found = await look()
+    if (found !== null && found !== false && found !== undefined) return found
+    if (performance.now() > deadline) return assert.fail(`waited in vain until ${what}`)
+    await sleep(5)
+  }
+}
+
 export const uuid = randomUUID
+
+/** A resource class that no other test has. */
+export const newClass = () => `class-${randomUUID()}`
+
+/** What Placement calls a resource class of bare metal. */
+export const classInPlacement = (name: string) => `CUSTOM_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`
 
 /** `holdfast conductor` as a process of its own, once it works. */
 export async function spawnConductor(database: string, name: string, args: readonly string[] = []): Promise<Command> {

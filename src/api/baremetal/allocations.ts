@@ -134,6 +134,7 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
 export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): allocations.Routing => ({
   takeOverMs: context.config.takeOverMs,
   seed: context.clock.newSeed(),
+  attempt: context.allocator && ((row, now) => context.allocator!.attempt(row, now)),
 })
 
 export async function postAllocation(request: MetalRequest): Promise<Answer> {
