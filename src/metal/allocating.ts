@@ -3,6 +3,7 @@
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest } from '../ledger/claims/claim.ts'
 import { limits } from '../limits.ts'
+import { Problem } from '../problem.ts'
 import { GuardFailed } from '../store/failure.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
@@ -10,7 +11,8 @@ import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
 import { isOf } from './matching.ts'
-import { noteNode, type NodeRow, OWNER } from './nodes.ts'
+import { findInstance, noteNode, type NodeRow, OWNER } from './nodes.ts'
+import { claimNode } from './offer.ts'
 import { traitsOfProviders } from './traits.ts'
 
 const ownAtWork = query((db, a: { affinity: string }) =>
@@ -170,7 +172,13 @@ export function* assign(picks: readonly Pick[], affinity: string, now: number): 
     pairs.map(({ allocation, node }) => claimFor(allocation, node)),
     now,
   )
-  const granted = pairs.filter((_, i) => verdicts[i] === null)
+  const granted: typeof pairs = []
+  for (const [i, pair] of pairs.entries()) {
+    const verdict = verdicts[i]
+    // Its consumer has something elsewhere already, which stays its own.
+    const isGranted = verdict === null || (isOfItsOwn(verdict) && (yield* claimBeside(pair, now)))
+    if (isGranted) granted.push(pair)
+  }
   yield* writeDown(granted, affinity, now)
   const places = new Set(granted.map(({ place }) => place))
   return picks.map((pick, place) => {
@@ -200,6 +208,20 @@ function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {
     kind: 'replace',
     consumers: [{ consumer, projectId, userId, type: 'ALLOCATION', generation: null, resources }],
     owner: OWNER,
+  }
+}
+
+const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer_generation_conflict'
+
+function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
+  if (yield* findInstance(allocation.uuid)) return false
+  const { uuid: consumer, project_id: project, user_id: user } = allocation
+  try {
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user }, now)
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type Principal,
   releaseHold,
   releaseInstance,
+  releaseLapsedHold,
   requireFreeInstance,
   withoutAllocatedTraits,
 } from './offer.ts'
@@ -110,6 +111,7 @@ export function* patchNode(
   now: number,
 ): Write<Node> {
   const node = yield* lockNode(ident)
+  yield* releaseLapsedHold(node, now)
   requireChangeable(node)
   if (patches.length === 0) return node
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
@@ -187,6 +189,7 @@ export function* setMaintenance(ident: string, reason: string | null | false, no
 
 export function* deleteNode(ident: string, now: number): Write<void> {
   const node = yield* lockNode(ident)
+  yield* releaseLapsedHold(node, now)
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
   if (!node.maintenance) {

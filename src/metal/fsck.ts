@@ -37,8 +37,9 @@ export const metalInvariants: Invariants = {
   'an active allocation is its node’s instance': count(`
     select 1 from allocations a left join nodes n on n.id = a.node_id
     where a.state = 'active' and (n.id is null or n.instance_uuid is null or n.instance_uuid <> a.uuid)`),
-  'an allocation without a node has claimed nothing': count(`
-    select 1 from allocations a join consumers k on k.uuid = a.uuid where a.node_id is null`),
+  'an allocation without a node has claimed none': count(`
+    select 1 from allocations a join consumers k on k.uuid = a.uuid join claims c on c.consumer_id = k.id
+    join nodes n on n.provider_id = c.provider_id where a.node_id is null`),
   'an allocation that failed says why': count(`
     select 1 from allocations where state = 'error' and last_error is null`),
   'a hold has claimed its node alone, until it ends': count(`

@@ -8,7 +8,7 @@ import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
 import { one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Hold, holdOn } from './holds.ts'
-import { findInstance, type NodeRow, OWNER } from './nodes.ts'
+import { findInstance, type Node, type NodeRow, OWNER } from './nodes.ts'
 import { isUsable } from './states.ts'
 
 /** Makes the ledger say what the node says. */
@@ -36,6 +36,9 @@ const holderNow = query((db, a: { provider: number; now: number }) =>
     .where('l.provider_id', '=', a.provider)
     .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
 )
+const allocationWithoutNode = query((db, a: { uuid: string }) =>
+  db.selectFrom('allocations').select('id').where('uuid', '=', a.uuid).where('node_id', 'is', null),
+)
 const removeAllocationOf = command((db, a: { node: number }) =>
   db.deleteFrom('allocations').where('node_id', '=', a.node),
 )
@@ -54,6 +57,9 @@ export function* requireFreeInstance(instance: string, self: string): Read<void>
   const other = yield* findInstance(instance)
   if (other && other.uuid !== self) {
     throw problem('metal_exists', { reason: `Instance ${instance} is already associated with node ${other.uuid}.` })
+  }
+  if (yield* one(allocationWithoutNode({ uuid: instance }))) {
+    throw problem('metal_exists', { reason: `${instance} is the UUID of an allocation, which has no node.` })
   }
 }
 
@@ -122,6 +128,11 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
 export function* releaseHold(node: NodeRow, now: number): Write<void> {
   const hold = yield* holdOn(node.id, 0)
   if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+}
+
+/** A hold whose time is over stands in nobody's way, whether it was swept already or not. */
+export function* releaseLapsedHold(node: Node, now: number): Write<void> {
+  if (node.reserved_until !== null && node.reserved_until <= now) yield* releaseHold(node, now)
 }
 
 /** The instance information without the traits that an allocation put there; what others put there stays. */

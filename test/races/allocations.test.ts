@@ -1,0 +1,233 @@
+// Many who want the same nodes by different ways: each node has one owner in the end, and nobody is told no without cause.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { classInPlacement, eachMetalRace, NEWEST, newClass, uuid, waitFor } from '../support/baremetal.ts'
+import { expectStatus, isFull } from '../support/placement.ts'
+import { chance, clients, inParallel } from './clients.ts'
+
+eachMetalRace('allocations in a race', api => {
+  void test('200 at once on 100 nodes: 100 have a node each, 100 are told why not', async () => {
+    const resource_class = newClass()
+    const nodes = await api.nodes(100, { resource_class })
+    const asked = await clients(200, async () => (await api.allocate({ resource_class })).uuid as string)
+    const settled = await api.settledOf(resource_class)
+    assert.deepEqual(settled.map(({ uuid: id }) => id).sort(), asked.toSorted())
+    const active = settled.filter(({ state }) => state === 'active')
+    assert.deepEqual(active.map(({ node_uuid }) => node_uuid!).sort(), nodes.toSorted())
+    for (const { uuid: id, last_error, node_uuid } of settled.filter(({ state }) => state === 'error')) {
+      assert.equal(node_uuid, null)
+      assert.ok(last_error!.startsWith(`Failed to process allocation ${id}: `), last_error!)
+    }
+    for (const { uuid: id, node_uuid } of active) {
+      const { instance_uuid, allocation_uuid } = await api.show(node_uuid!)
+      assert.deepEqual([instance_uuid, allocation_uuid], [id, id])
+    }
+    await api.fsck()
+  })
+
+  void test('allocations, holds, claims in Placement and instances by hand share out 20 nodes', async () => {
+    const resource_class = newClass()
+    const amounts = { [classInPlacement(resource_class)]: 1 }
+    const nodes = await api.nodes(20, { resource_class })
+    for (let round = 0; round < 3; round++) {
+      const below = chance(round)
+      const any = () => nodes[below(nodes.length)]!
+      const rotated = () => nodes.toSpliced(0, below(nodes.length)).concat(nodes)
+      // Whoever got a node, and how to give it back.
+      const won = await clients(120, async index => {
+        const id = uuid()
+        if (index % 4 === 0) {
+          await api.allocate({ resource_class, uuid: id, candidate_nodes: nodes })
+          const { state, node_uuid, last_error } = await api.settled(id, 60_000)
+          if (state === 'error') assert.ok(last_error)
+          return [node_uuid, () => api.del(`/v1/allocations/${id}`)] as const
+        }
+        if (index % 4 === 1) {
+          const body = { instance_uuid: id, node_uuid: rotated() }
+          const { status, body: answer } = await api.post('/v1/reservations', body, NEWEST)
+          if (status === 409) return [null] as const
+          assert.equal(status, 201, JSON.stringify(answer))
+          const { uuid: hold, node_uuid } = answer.reservation
+          return [node_uuid, () => api.del(`/v1/reservations/${hold}`, NEWEST)] as const
+        }
+        const node = any()
+        if (index % 4 === 2) {
+          const answer = await api.placement.claim(id, { [node]: amounts })
+          if (isFull(answer)) return [null] as const
+          expectStatus(answer, 204)
+          return [node, () => api.placement.del(`/allocations/${id}`)] as const
+        }
+        const { status } = expectStatus(await api.change(node, 'instance_uuid', id), 200, 409)
+        return status === 409 ? ([null] as const) : ([node, () => api.change(node, 'instance_uuid')] as const)
+      })
+      const winners = won.filter(([node]) => node !== null)
+      assert.equal(winners.length, nodes.length)
+      assert.deepEqual(new Set(winners.map(([node]) => node)), new Set(nodes))
+      for (const node of nodes) assert.deepEqual(await api.placement.usages(node), amounts)
+      await api.fsck()
+      for (const [, giveBack] of winners) expectStatus(await giveBack!(), 200, 204)
+      for (const node of nodes) {
+        assert.deepEqual(await api.placement.usages(node), { [classInPlacement(resource_class)]: 0 })
+      }
+    }
+  })
+
+  void test('a hold that lapses while it is deployed with: it was in time, or the node is free', async () => {
+    let inTime = 0
+    let late = 0
+    await inParallel(8, 24, async index => {
+      const resource_class = newClass()
+      const node = await api.node({ resource_class }, 'available')
+      const end = Math.ceil((Date.now() + 1_500) / 1000) * 1000
+      const hold = await api.hold([node], { expires_at: new Date(end).toISOString() })
+      // From half a second before the end to 52 ms after it.
+      await sleep(end - Date.now() - 500 + index * 24)
+      const answers = await clients(3, () => api.provision(node, 'active', { reservation_uuid: hold.uuid }, NEWEST))
+      for (const answer of answers) expectStatus(answer, 202, 400, 409)
+      const taken = answers.filter(({ status }) => status === 202).length
+      assert.ok(taken <= 1)
+      if (taken === 1) {
+        inTime++
+        expectStatus(await api.get(`/v1/reservations/${hold.uuid}`, NEWEST), 404)
+        assert.equal((await api.until(node, 'active')).instance_uuid, hold.instance_uuid)
+        assert.deepEqual(Object.keys(await api.placement.claims(hold.instance_uuid)), [node])
+      } else {
+        late++
+        const next = await waitFor('the node is free', async () => {
+          const answer = await api.post('/v1/reservations', { instance_uuid: uuid(), node_uuid: [node] }, NEWEST)
+          return answer.status === 201 && answer
+        })
+        assert.equal(next.body.reservation.node_uuid, node)
+        assert.deepEqual(await api.placement.claims(hold.instance_uuid), {})
+      }
+    })
+    assert.ok(inTime > 0 && late > 0, `${inTime} were in time, ${late} late`)
+    await api.fsck()
+  })
+
+  void test('deleted while it becomes active: the allocation is gone and its node is free', async () => {
+    const resource_class = newClass()
+    const nodes = await api.nodes(8, { resource_class })
+    await inParallel(16, 160, async index => {
+      const { uuid: id } = await api.allocate({ resource_class, ...(index % 3 === 0 && { wait_until: '1h' }) })
+      if (index % 2 === 0) await sleep(index % 7)
+      const answers = await clients(2, () => api.del(`/v1/allocations/${id}`))
+      for (const answer of answers) expectStatus(answer, 204, 404)
+      assert.equal(answers.filter(({ status }) => status === 204).length, 1)
+      expectStatus(await api.get(`/v1/allocations/${id}`), 404)
+    })
+    for (const node of nodes) {
+      const { instance_uuid, allocation_uuid } = await api.show(node)
+      assert.deepEqual([instance_uuid, allocation_uuid], [null, null])
+      assert.deepEqual(await api.placement.usages(node), { [classInPlacement(resource_class)]: 0 })
+    }
+    await api.fsck()
+  })
+
+  void test('nodes that go into maintenance, change or vanish under the search are not given away', async () => {
+    const resource_class = newClass()
+    const nodes = await api.nodes(24, { resource_class })
+    const disturb = async (index: number) => {
+      const node = nodes[index]!
+      const answers = [
+        () => api.put(`/v1/nodes/${node}/maintenance`),
+        () => api.change(node, 'resource_class', `${resource_class}-other`),
+        () => api.del(`/v1/nodes/${node}`),
+        () => api.provision(node, 'manage'),
+      ]
+      expectStatus(await answers[index % answers.length]!(), 200, 202, 204, 400, 409)
+    }
+    await Promise.all([
+      clients(24, disturb),
+      clients(24, async () => (await api.allocate({ resource_class })).uuid as string),
+    ])
+    const settled = await api.settledOf(resource_class)
+    for (const { uuid: id, state, node_uuid } of settled) {
+      if (state !== 'active') continue
+      const { instance_uuid, resource_class: its } = await api.show(node_uuid!)
+      assert.deepEqual([instance_uuid, its], [id, resource_class])
+    }
+    const given = settled.filter(({ state }) => state === 'active').map(({ node_uuid }) => node_uuid)
+    assert.equal(new Set(given).size, given.length)
+    await api.fsck()
+  })
+
+  void test('as many wait as nodes become free, all at once: each gets one', async () => {
+    const resource_class = newClass()
+    const nodes = await api.nodes(20, { resource_class })
+    const holders = await clients(20, async () => (await api.allocate({ resource_class })).uuid as string)
+    await api.settledOf(resource_class)
+    const [, waiting] = await Promise.all([
+      inParallel(4, 20, async i => expectStatus(await api.del(`/v1/allocations/${holders[i]}`), 204)),
+      clients(20, async () => (await api.allocate({ resource_class, wait_until: '1h' })).uuid as string),
+    ])
+    const got = await Promise.all(waiting.map(async id => (await api.settled(id, 30_000)).node_uuid as string))
+    assert.deepEqual(got.sort(), nodes.toSorted())
+    await api.fsck()
+  })
+
+  void test('whoever came first is served first, whichever conductor has them', async () => {
+    const resource_class = newClass()
+    await api.nodes(2, { resource_class })
+    const holders = [(await api.allocated({ resource_class })).uuid, (await api.allocated({ resource_class })).uuid]
+    const waiting: string[] = []
+    for (let i = 0; i < 12; i++) waiting.push((await api.allocate({ resource_class, wait_until: '1h' })).uuid)
+    for (const [i, id] of waiting.entries()) {
+      expectStatus(await api.del(`/v1/allocations/${holders[i] ?? waiting[i - 2]}`), 204)
+      assert.equal((await api.settled(id)).state, 'active')
+      const left = await Promise.all(waiting.slice(i + 1).map(async later => (await api.allocation(later)).state))
+      assert.deepEqual(new Set(left), new Set(left.length > 0 ? ['allocating'] : []), `after ${i}`)
+    }
+    await api.fsck()
+  })
+
+  void test('a hold that is renewed as it lapses lives on, or is gone and its node free', async () => {
+    const outcomes = await inParallel(8, 16, async index => {
+      const node = await api.node({}, 'available')
+      const end = Math.ceil((Date.now() + 1_200) / 1000) * 1000
+      const { uuid: id } = await api.hold([node], { expires_at: new Date(end).toISOString() })
+      const others = async () => api.post('/v1/reservations', { instance_uuid: uuid(), node_uuid: [node] }, NEWEST)
+      await sleep(end - Date.now() - 400 + index * 30)
+      const [renewed, ...rivals] = await Promise.all([
+        api.put(`/v1/reservations/${id}`, { expires_at: '1h' }, NEWEST),
+        others(),
+        others(),
+      ])
+      expectStatus(renewed, 200, 404)
+      for (const rival of rivals) expectStatus(rival, 201, 409)
+      const isRenewed = renewed.status === 200
+      assert.ok(rivals.filter(({ status }) => status === 201).length <= (isRenewed ? 0 : 1))
+      const { reservation_uuid } = (await api.get(`/v1/nodes/${node}`, NEWEST)).body
+      const taken = rivals.find(({ status }) => status === 201)?.body.reservation.uuid ?? null
+      assert.equal(reservation_uuid, isRenewed ? id : taken)
+      return isRenewed
+    })
+    assert.ok(outcomes.includes(true) && outcomes.includes(false))
+    await api.fsck()
+  })
+
+  void test('an allocation that ends while its node is deployed leaves the node free and whole', async () => {
+    const resource_class = newClass()
+    const amounts = { [classInPlacement(resource_class)]: 0 }
+    await inParallel(8, 16, async index => {
+      const node = await api.node({ resource_class }, 'available')
+      const end = Math.ceil((Date.now() + 1_200) / 1000) * 1000
+      const wish = { resource_class, candidate_nodes: [node], expires_at: new Date(end).toISOString() }
+      const { uuid: id } = await api.allocated(wish)
+      await sleep(end - Date.now() - 120 + index * 10)
+      const deployed = expectStatus(await api.provision(node, 'active'), 202, 400, 409)
+      await waitFor('the allocation is gone', async () => (await api.get(`/v1/allocations/${id}`)).status === 404)
+      const shown = await waitFor('the node is at rest', async () => {
+        const { body } = await api.get(`/v1/nodes/${node}`)
+        return body.target_provision_state === null && body.reservation === null && body
+      })
+      // Deployed a moment after the end, it is nobody's and stays as it was asked for.
+      if (deployed.status !== 202) assert.equal(shown.provision_state, 'available')
+      assert.ok(['available', 'active'].includes(shown.provision_state), shown.provision_state)
+      assert.deepEqual([shown.instance_uuid, shown.allocation_uuid], [null, null])
+      assert.deepEqual(await api.placement.usages(node), amounts)
+    })
+    await api.fsck()
+  })
+})
