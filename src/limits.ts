@@ -184,6 +184,8 @@ export const limits = {
   bookingAttemptsMax: 8,
   // Hosts looked at for the next windows, all tries together: about ten milliseconds.
   refusalLooksMax: 50_000,
+  // The same when that is all that was asked for.
+  explainLooksMax: 200_000,
   refusalWindowsMax: 3,
   refusalSampleMax: 5,
   // Leases that start in one transaction: long enough to share the commit, short enough for requests in between.

@@ -77,7 +77,7 @@ export function nextWindows(
   leasables: readonly Leasable[],
   request: Request,
   now: number,
-  looksMax = limits.refusalLooksMax,
+  looksMax: number = limits.refusalLooksMax,
 ): { start_at: number; end_at: number }[] {
   const { window, wishes } = request
   const usable = leasables.filter(one => wishes.some(wish => wish.accepts(one)))

@@ -223,7 +223,8 @@ function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   // A project's allocation takes along only what is the project's.
   const view: View = { all: owner === null ? 1 : 0, project: owner }
   try {
-    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view }, now)
+    const until = allocation.expires_at === null ? {} : { until: allocation.expires_at }
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view, ...until }, now)
     return true
   } catch (error) {
     if (error instanceof Problem) return false

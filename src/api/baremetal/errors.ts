@@ -45,6 +45,8 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   inventory_in_use: { status: 409 },
   consumer_managed: { status: 409 },
   claim_exceeds_capacity: { status: 409 },
+  claim_on_dedicated_provider: { status: 409 },
+  class_managed: { status: 409 },
   trait_unknown: { status: 400 },
 }
 

@@ -9,7 +9,11 @@ import { check } from '../schema.ts'
 
 const checkAdvance = check(
   Type.Object(
-    { advance: Type.Number({ minimum: 0, maximum: limits.clockAdvanceSecondsMax }) },
+    {
+      advance: Type.Number({ minimum: 0, maximum: limits.clockAdvanceSecondsMax }),
+      /** false leaves what is due to the conductors, and doesn't wait for it. */
+      work: Type.Optional(Type.Boolean()),
+    },
     { additionalProperties: false },
   ),
 )
@@ -22,8 +26,9 @@ export async function advanceClock(context: Context, { body }: FastifyRequest): 
   const checked = checkAdvance(parseJson(textOfBody(body)))
   if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
   const { clock, bell, duties } = context
-  await clock.advance(Math.round(checked.value.advance * 1_000))
+  const { advance, work = true } = checked.value
+  await clock.advance(Math.round(advance * 1_000))
   bell.ring()
-  for (const duty of duties) await duty.wake()
+  if (work) for (const duty of duties) await duty.wake()
   return showClock(context)
 }

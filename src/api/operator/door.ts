@@ -89,7 +89,7 @@ function below(context: Context, authenticate: Authenticate) {
         // No name holds one, and PostgreSQL would choke on it.
         if (request.url.includes('%00')) throw problem('malformed_request', { reason: 'the URL holds NUL' })
         const { action, status } = route
-        if (!route.onFound) requireAllowed(context.policy, action, caller)
+        if (!route.onFound) requireAllowed(context.policy, action, caller, { project: caller.project })
         const own = audited(context, request, { caller, action, isAccepted: status === 202 })
         const body = await route.handle(own, request, caller)
         return status === 204 ? reply.code(status).send() : reply.code(status).send(body)

@@ -11,6 +11,7 @@ import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
+import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
 
 export interface Route {
@@ -49,6 +50,10 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
   '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
+  '/explain/leases': {
+    GET: to(explainLeaseOf, 'holdfast:explain:lease'),
+    POST: to(explainLeaseOf, 'holdfast:explain:lease'),
+  },
   '/allocations/:ident/retry': { POST: metal(postRetry, 'holdfast:allocation:retry', 202) },
   '/hypervisor-state': { POST: to(postHypervisorState, 'holdfast:hypervisor_state:set') },
   '/leasable-nodes': { GET: to(getLeasableNodes, 'holdfast:leasable_nodes:get') },
