@@ -39,6 +39,7 @@ function auditedStore(store: Store, entry: Entry): Store {
     read: work => store.read(work),
     write: work => store.write(() => recorded(work(), entry)),
     script: work => store.script(work),
+    settled: () => store.settled(),
     onCommit: absorb => store.onCommit(absorb),
     ping: () => store.ping(),
     close: () => store.close(),

@@ -45,6 +45,8 @@ export class PostgresStore implements Store {
   readonly origin: string
   readonly #observer: StoreObserver
   #absorb: Absorb = () => {}
+  /** Commits that others may see already, and that have not been absorbed. */
+  readonly #settling = new Set<Promise<void>>()
   #nudging = false
 
   constructor(
@@ -74,6 +76,10 @@ export class PostgresStore implements Store {
     this.pool.on('connect', client => client.on('error', () => {}))
   }
 
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling)
+  }
+
   onCommit(absorb: Absorb): void {
     this.#absorb = absorb
   }
@@ -84,9 +90,10 @@ export class PostgresStore implements Store {
 
   async write<T>(work: () => Write<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
+      const settling = Promise.withResolvers<void>()
       try {
         const changes: Change[] = []
-        const value = await this.#attempt('begin', work, changes)
+        const value = await this.#attempt('begin', work, changes, () => this.#settling.add(settling.promise))
         this.#observer.committed(1)
         await this.#absorb(changes)
         if (changes.length > 0) this.#nudge()
@@ -94,15 +101,23 @@ export class PostgresStore implements Store {
       } catch (error) {
         if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
         this.#observer.retried(error.reason)
+      } finally {
+        this.#settling.delete(settling.promise)
+        settling.resolve()
       }
     }
   }
 
-  async #attempt<T>(begin: string, work: () => Write<T>, changes: Change[]): Promise<T> {
+  async #attempt<T>(
+    begin: string,
+    work: () => Write<T>,
+    changes: Change[],
+    committing: () => void = () => {},
+  ): Promise<T> {
     const client = await this.#connect()
     let broken = false
     try {
-      return await this.#run(client, begin, work(), changes)
+      return await this.#run(client, begin, work(), changes, committing)
     } catch (error) {
       const known = classify(error)
       broken = known instanceof StoreUnavailable
@@ -121,7 +136,13 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #run<T>(client: pg.PoolClient, begin: string, transaction: Write<T>, changes: Change[]): Promise<T> {
+  async #run<T>(
+    client: pg.PoolClient,
+    begin: string,
+    transaction: Write<T>,
+    changes: Change[],
+    committing: () => void,
+  ): Promise<T> {
     let opened: Promise<unknown> | null = null
     const last: Command[] = []
     try {
@@ -138,6 +159,7 @@ export class PostgresStore implements Store {
       }
       if (opened) {
         const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, changes)]
+        committing()
         await Promise.all([...parting, client.query('commit')])
       }
       return step.value

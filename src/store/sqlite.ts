@@ -22,6 +22,8 @@ export class SqliteStore implements Store {
   readonly #lock: DatabaseSync | null
   #armed = false
   #absorb: Absorb = () => {}
+  /** Commits that readers see already, and that have not been absorbed. */
+  readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
@@ -42,6 +44,10 @@ export class SqliteStore implements Store {
   // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
   async read<T>(work: () => Read<T>): Promise<T> {
     return this.#run(work(), [])
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling)
   }
 
   onCommit(absorb: Absorb): void {
@@ -76,7 +82,9 @@ export class SqliteStore implements Store {
       return
     }
     this.#observer.committed(batch.length)
-    await this.#absorb(changes)
+    const absorbing = Promise.resolve(this.#absorb(changes))
+    this.#settling.add(absorbing)
+    await absorbing.finally(() => this.#settling.delete(absorbing))
     for (const settle of outcomes) settle()
     this.#checkpointWhenIdle()
   }

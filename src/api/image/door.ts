@@ -10,6 +10,7 @@ import { PREFIX } from './prefix.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
+  too_many_attempts: 429,
   route_not_found: 404,
   image_not_found: 404,
   malformed_request: 400,

@@ -7,7 +7,6 @@ import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
-import type { Members } from '../reservation/request.ts'
 
 export async function explainLeaseOf(context: Context, request: FastifyRequest): Promise<object> {
   const given = parseJson(textOfBody(await bodyOf(request)))
@@ -15,7 +14,7 @@ export async function explainLeaseOf(context: Context, request: FastifyRequest):
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
-  const wanted = newLeaseOf({ name: 'explained', ...given } as Members, context.clock.now())
+  const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
   const { windows, ...explained } = await explainLease(context, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
