@@ -111,10 +111,10 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       break
     case 'let go':
       yield* patchNode(node!.uuid, EVERYTHING, [RELEASE], drivers, principalOf(server), now)
-      yield* dropServers([server.id])
+      yield* dropServers([server])
       break
     case 'gone':
-      yield* dropServers([server.id])
+      yield* dropServers([server])
       break
   }
   return step.kind === 'tear down'
