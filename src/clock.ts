@@ -1,5 +1,5 @@
 // Time and chance, handed to whoever needs them, so that tests can set both.
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -7,10 +7,13 @@ export interface Clock {
   newUuid(): string
   /** For a shuffle that can be played again. */
   newSeed(): number
+  /** For keys, salts and passwords. */
+  newSecret(bytes: number): Buffer
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   newUuid: () => randomUUID(),
   newSeed: () => randomInt(2 ** 31),
+  newSecret: bytes => randomBytes(bytes),
 }

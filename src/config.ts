@@ -15,9 +15,22 @@ export const Config = Type.Object({
   host: Type.String({ minLength: 1 }),
   port: Type.Integer({ minimum: 0, maximum: 65_535 }),
   database: Type.String({ pattern: '^(sqlite:.+|postgres(ql)?://.*)$' }),
-  auth: oneOf('none', 'noauth2'),
+  auth: oneOf('none', 'noauth2', 'password', 'keystone'),
   insecure: Type.Boolean(),
+  users: Type.String({ minLength: 1 }),
+  tokenHours: Type.Number({ exclusiveMinimum: 0, maximum: 8_760 }),
+  keystoneUrl: Type.Union([Type.String({ pattern: '^https?://[^@]+$' }), Type.Null()]),
+  keystoneUsername: Type.String({ minLength: 1 }),
+  keystonePassword: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  keystonePasswordFile: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  keystoneProject: Type.String({ minLength: 1 }),
+  keystoneUserDomain: Type.String({ minLength: 1 }),
+  keystoneProjectDomain: Type.String({ minLength: 1 }),
+  keystoneCacheSeconds: Type.Integer({ minimum: 0, maximum: 3_600 }),
+  tlsCert: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  tlsKey: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   placementPolicy: oneOf('secure', 'legacy', 'open'),
+  policyFile: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   randomizeCandidates: Type.Boolean(),
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
@@ -30,6 +43,8 @@ export const Config = Type.Object({
   reservationMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   reservationMaxMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   fakeDelayMs: Type.Integer({ minimum: 0, maximum: limits.fakeDelayMsMax }),
+  audit: oneOf('on', 'off'),
+  auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
   inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
   testClock: Type.Boolean(),
   leaseBeforeEndMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
@@ -43,21 +58,72 @@ export const Config = Type.Object({
 })
 export type Config = Static<typeof Config>
 
-export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[keyof Config]; help: string }> = {
+interface Setting {
+  flag: string
+  fallback: Config[keyof Config]
+  help: string
+  /** How its value is shown where it could be read by others. */
+  masked?: (value: string) => string
+}
+
+export const SETTINGS: Record<keyof Config, Setting> = {
   host: { flag: 'host <address>', fallback: '127.0.0.1', help: 'address to listen on' },
   port: { flag: 'port <number>', fallback: 8780, help: 'port to listen on; 0 takes any free one' },
   database: {
     flag: 'database <url>',
     fallback: 'sqlite:./holdfast.db',
     help: 'sqlite:FILE, sqlite::memory: or postgres://USER:PASSWORD@HOST/NAME',
+    masked: mask,
   },
-  auth: { flag: 'auth <mode>', fallback: 'none', help: 'none (all may do all) or noauth2 (for tests)' },
+  auth: {
+    flag: 'auth <mode>',
+    fallback: 'none',
+    help: 'none (all may do all), password (users of our own), keystone, or noauth2 (for tests)',
+  },
   insecure: {
     flag: 'insecure',
     fallback: false,
     help: 'allow --auth none and noauth2 on an address that others can reach',
   },
+  users: { flag: 'users <file>', fallback: './users.yaml', help: 'YAML file with the users of --auth password' },
+  tokenHours: { flag: 'token-hours <number>', fallback: 12, help: 'hours after which a token of ours ends' },
+  keystoneUrl: { flag: 'keystone-url <url>', fallback: null, help: 'http(s) address of Keystone for --auth keystone' },
+  keystoneUsername: {
+    flag: 'keystone-username <name>',
+    fallback: 'holdfast',
+    help: 'whom we are at Keystone; needs a role that may validate tokens (service or admin)',
+  },
+  keystonePassword: {
+    flag: 'keystone-password <password>',
+    fallback: null,
+    help: 'our password there; others on this machine see command lines, so rather use the environment or a file',
+    masked: () => '***',
+  },
+  keystonePasswordFile: {
+    flag: 'keystone-password-file <file>',
+    fallback: null,
+    help: 'file that holds our password there',
+  },
+  keystoneProject: { flag: 'keystone-project <name>', fallback: 'service', help: 'our project there' },
+  keystoneUserDomain: { flag: 'keystone-user-domain <name>', fallback: 'Default', help: "our user's domain there" },
+  keystoneProjectDomain: {
+    flag: 'keystone-project-domain <name>',
+    fallback: 'Default',
+    help: "our project's domain there",
+  },
+  keystoneCacheSeconds: {
+    flag: 'keystone-cache-seconds <number>',
+    fallback: 60,
+    help: "how long Keystone's word on a token is believed, and so the most that a revocation takes",
+  },
+  tlsCert: { flag: 'tls-cert <file>', fallback: null, help: 'PEM file with the certificate, and those above it' },
+  tlsKey: { flag: 'tls-key <file>', fallback: null, help: 'PEM file with the key of --tls-cert' },
   placementPolicy: { flag: 'placement-policy <name>', fallback: 'secure', help: 'secure, legacy or open' },
+  policyFile: {
+    flag: 'policy-file <file>',
+    fallback: null,
+    help: 'YAML file with rules in place of the built-in ones',
+  },
   randomizeCandidates: {
     flag: 'randomize-candidates',
     fallback: false,
@@ -105,6 +171,12 @@ export const SETTINGS: Record<keyof Config, { flag: string; fallback: Config[key
     flag: 'fake-delay-ms <number>',
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
+  },
+  audit: { flag: 'audit <word>', fallback: 'on', help: 'on or off: write down who changed what' },
+  auditKeepDays: {
+    flag: 'audit-keep-days <number>',
+    fallback: 0,
+    help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
   inspectionRules: {
     flag: 'inspection-rules <json>',
@@ -187,21 +259,31 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {
   const key = validate.errors![0]!.instancePath.slice(1).split('/')[0] as keyof Config
   const { help } = SETTINGS[key]
-  const value = config[key]
-  const given = key === 'database' ? mask(String(value)) : typeof value === 'string' ? value : JSON.stringify(value)
+  const value = shown(key, config[key])
+  const given = typeof value === 'string' ? value : JSON.stringify(value)
   return new UsageError(`${flagName(key)} (from the ${origin.get(key)}): '${given}' is not valid; expected: ${help}`)
 }
 
 /** What is wrong only in combination. */
 function checkTogether(config: Config): Config {
-  if (!config.insecure && !isLoopback(config.host)) {
+  const { auth, tlsCert, tlsKey } = config
+  const isOpen = auth === 'none' || auth === 'noauth2'
+  if (isOpen && !config.insecure && !isLoopback(config.host)) {
     throw new UsageError(
-      `auth '${config.auth}' lets everyone in who can reach ${config.host}; ` +
-        'listen on 127.0.0.1, or say --insecure if you mean it',
+      `auth '${auth}' lets everyone in who can reach ${config.host}; ` +
+        'listen on 127.0.0.1, use --auth password or keystone, or say --insecure if you mean it',
     )
   }
   if (config.reservationMs > config.reservationMaxMs)
     throw new UsageError('reservation-ms must not be above reservation-max-ms')
+  if (auth === 'keystone') {
+    if (config.keystoneUrl === null) throw new UsageError('--auth keystone needs --keystone-url')
+    const ways = [config.keystonePassword, config.keystonePasswordFile].filter(way => way !== null)
+    if (ways.length !== 1) {
+      throw new UsageError('--auth keystone needs one of keystone-password and keystone-password-file')
+    }
+  }
+  if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
   const [wrong] = wrongIn(config.inspectionRules)
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
   return config
@@ -251,10 +333,11 @@ export function mask(database: string): string {
 
 /** The configuration as a file would have it, without its secrets. */
 export function printable(config: Config): Record<string, unknown> {
-  const shown = {
-    ...config,
-    database: mask(config.database),
-    leaseServiceToken: config.leaseServiceToken === null ? null : '***',
-  }
-  return Object.fromEntries(KEYS.map(key => [flagName(key), shown[key]]))
+  return Object.fromEntries(KEYS.map(key => [flagName(key), shown(key, config[key])]))
+}
+
+/** A value fit for other eyes. */
+function shown(key: keyof Config, value: unknown): unknown {
+  const { masked } = SETTINGS[key]
+  return masked && typeof value === 'string' ? masked(value) : value
 }

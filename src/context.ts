@@ -1,9 +1,13 @@
 // What every request needs, built once from the configuration and passed along.
 import type { Logger } from 'pino'
+import type { Action } from './api/policy.ts'
+import type { Entry } from './audit/entry.ts'
 import type { Config } from './config.ts'
 import type { Duty } from './duty.ts'
+import type { Identity } from './identity/identity.ts'
+import type { Policy } from './identity/policy.ts'
 import type { CalendarMirror } from './leases/calendar-mirror.ts'
-import type { ClaimQueue } from './ledger/claims/queue.ts'
+import type { Claims } from './ledger/claims/queue.ts'
 import type { Mirror } from './ledger/mirror.ts'
 import type { Drivers } from './metal/drivers/registry.ts'
 import type { Allocator } from './metal/allocator.ts'
@@ -16,8 +20,12 @@ import type { Store } from './store/store.ts'
 
 export interface Context {
   readonly config: Config
+  /** Who may do what. */
+  readonly policy: Policy<Action>
   readonly store: Store
-  readonly claims: ClaimQueue
+  /** Who gets in. */
+  readonly identity: Identity
+  readonly claims: Claims<Entry>
   /** The ledger in memory, to search in. */
   readonly mirror: Mirror
   /** The nodes in memory, likewise. */

@@ -104,6 +104,54 @@ export const limits = {
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
 
+  // Entries under one seal: hashing them takes about two milliseconds, for which writers wait on SQLite.
+  auditSealEntries: 256,
+  // What is younger than this may still be unsealed.
+  auditSealMs: 1_000,
+  // Dropped in one transaction.
+  auditPruneSeals: 64,
+  // Checked in one transaction: four thousand entries.
+  auditCheckSeals: 16,
+  auditPageMax: 1_000,
+  // A hundred years.
+  auditKeepDaysMax: 36_500,
+
+  // Ten thousand users; read whole at each change.
+  usersFileBytesMax: 4 * 1024 * 1024,
+  // Half of the second that a change may take to be known.
+  fileLookMs: 500,
+  // Who asks for a token is not known yet, so little is read from them.
+  identityBodyBytesMax: 64 * 1024,
+  // Longer than any passphrase, shorter than what would be work to hash.
+  passwordBytesMax: 4_096,
+  // Our own tokens are about 250 characters, and Keystone's no longer.
+  tokenLengthMax: 4_096,
+  // Tokens in use at once; about 1 kB each.
+  keptTokensMax: 10_000,
+  // Half of the second after which a token revoked elsewhere is refused here.
+  tokenRecheckMs: 500,
+  // A few slips of the finger a minute, and no dictionary.
+  attemptsPerUserMax: 10,
+  // A class room behind one address, and no list of names.
+  attemptsPerAddressMax: 100,
+  attemptsSpanMs: 60_000,
+  throttledMax: 20_000,
+  // About five seconds of hashing; more waiting than that is better told to come back.
+  hashesWaitingMax: 64,
+  // The pool has four threads, and files need one.
+  hashThreadsMax: 3,
+  // A script's next call, not the next day.
+  rightPasswordMs: 5 * 60_000,
+  rightPasswordsMax: 1_000,
+  applicationCredentialsPerUserMax: 100,
+  // A validation takes milliseconds, a login on a busy Keystone seconds; one that takes longer than this is away.
+  keystoneMsMax: 15_000,
+  keystoneRequestsMax: 64,
+  // A token that Keystone doesn't know may be on its way between two of its servers.
+  keystoneRefusalMs: 2_000,
+  // Our own token is replaced this long before it ends.
+  keystoneRenewMs: 60_000,
+
   // Blazar's column, and so what its clients expect.
   leaseNameCharsMax: 80,
   // All reservations of a lease are decided in one transaction.

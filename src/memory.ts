@@ -57,6 +57,7 @@ export class Memory {
 
   /** Resolves when memory has everything that is committed now. */
   async catchUp(): Promise<void> {
+    await this.#options.store.settled()
     await this.#feed?.catchUp()
   }
 

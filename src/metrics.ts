@@ -14,6 +14,12 @@ export class Metrics implements StoreObserver {
     buckets: SECONDS,
     registers: [this.registry],
   })
+  readonly #refusals = new Counter({
+    name: 'holdfast_refusals_total',
+    help: 'Requests without a valid token (401) or without permission (403).',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [this.registry],
+  })
   readonly #claims = new Counter({
     name: 'holdfast_claims_total',
     help: 'Claim requests, by what became of them.',
@@ -44,6 +50,12 @@ export class Metrics implements StoreObserver {
     buckets: SECONDS,
     registers: [this.registry],
   })
+  readonly #authentications = new Counter({
+    name: 'holdfast_authentications_total',
+    help: 'Proofs of identity that had to be looked into, by kind and by what became of them.',
+    labelNames: ['method', 'outcome'] as const,
+    registers: [this.registry],
+  })
   readonly #launches = new Counter({
     name: 'holdfast_servers_launched_total',
     help: 'Servers that were asked for, by whether there was a place for them.',
@@ -63,12 +75,17 @@ export class Metrics implements StoreObserver {
       this.#requests.labels({ method, route, status: String(status) }),
     )
     series.observe(seconds)
+    if (status === 401 || status === 403) this.#refusals.inc({ method, route, status: String(status) })
   }
 
   claimBatch(granted: number, refused: number): void {
     this.#claimBatches.observe(granted + refused)
     this.#claims.inc({ outcome: 'granted' }, granted)
     this.#claims.inc({ outcome: 'refused' }, refused)
+  }
+
+  authenticated(method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable'): void {
+    this.#authentications.inc({ method, outcome })
   }
 
   committed(transactions: number): void {

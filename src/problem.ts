@@ -1,6 +1,7 @@
 // Every failure that we can report to a client, with the words for it: a closed table, one file a room in problems/.
 // The domain throws them; only the edge of each API knows which status code they become there.
 import { COMPUTE_PROBLEMS } from './problems/compute.ts'
+import { IDENTITY_PROBLEMS } from './problems/identity.ts'
 import { LEASE_PROBLEMS } from './problems/leases.ts'
 import { LEDGER_PROBLEMS } from './problems/ledger.ts'
 import { METAL_PROBLEMS } from './problems/metal.ts'
@@ -12,11 +13,13 @@ const PROBLEMS = {
   ...METAL_PROBLEMS,
   ...COMPUTE_PROBLEMS,
   ...LEASE_PROBLEMS,
+  ...IDENTITY_PROBLEMS,
 }
 
 export type RequestProblem = keyof typeof REQUEST_PROBLEMS
 export type LedgerProblem = keyof typeof LEDGER_PROBLEMS
 export type MetalProblem = keyof typeof METAL_PROBLEMS
+export type IdentityProblem = keyof typeof IDENTITY_PROBLEMS
 export type ComputeProblem = keyof typeof COMPUTE_PROBLEMS
 export type LeaseProblem = keyof typeof LEASE_PROBLEMS
 export type ProblemKind = keyof typeof PROBLEMS
@@ -24,16 +27,20 @@ type Facts<K extends ProblemKind> = Parameters<(typeof PROBLEMS)[K]>[0]
 
 export class Problem extends Error {
   readonly kind: ProblemKind
-  /** What programs may want to read, where a sentence isn't enough. */
-  readonly details: unknown
-  constructor(kind: ProblemKind, message: string, details?: unknown) {
+  readonly facts: object
+  constructor(kind: ProblemKind, message: string, facts: object = {}) {
     super(message)
     this.kind = kind
-    this.details = details
+    this.facts = facts
+  }
+
+  /** What programs may want to read, where a sentence isn't enough. */
+  get details(): unknown {
+    return 'details' in this.facts ? this.facts.details : undefined
   }
 }
 
 export function problem<K extends ProblemKind>(kind: K, facts: Facts<K>): Problem {
   const say = PROBLEMS[kind] as (facts: Facts<K>) => string
-  return new Problem(kind, say(facts), 'details' in facts ? facts.details : undefined)
+  return new Problem(kind, say(facts), facts)
 }

@@ -1,9 +1,13 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { loadPolicy } from './api/policy.ts'
+import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
 import { createApp } from './http/app.ts'
+import { followPair } from './http/tls.ts'
+import { createIdentity, type Identity } from './identity/identity.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
@@ -30,6 +34,7 @@ export async function migrateStore(store: Store): Promise<string[]> {
 
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
+  const policy = loadPolicy(config)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
@@ -48,7 +53,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const { mirror, fleet, calendar } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
     if (store instanceof PostgresStore) watchPool(metrics, store)
-    const claims = new ClaimQueue(store, clock, (granted, refused) => metrics.claimBatch(granted, refused))
+    const claims = new ClaimQueue(store, clock, {
+      observe: (granted, refused) => metrics.claimBatch(granted, refused),
+      record: recordAll,
+    })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
     const place = { config, store, log, drivers, bell, clock, memory }
@@ -56,12 +64,27 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
+    const identity = await createIdentity({ config, store, clock, log, metrics })
     const catchUp = () => memory.catchUp()
-    const parts = { claims, mirror, fleet, calendar, catchUp, drivers, shelf, allocator, bell, duties }
+    const parts = {
+      identity,
+      policy,
+      claims,
+      mirror,
+      fleet,
+      calendar,
+      catchUp,
+      drivers,
+      shelf,
+      allocator,
+      bell,
+      duties,
+    }
     const context = { config, store, clock, log, metrics, ...parts }
     const app = await createApp(context)
     const address = await app.listen({ host: config.host, port: config.port })
-    return new RunningApi({ app, store, memory, work, bell, clock, address })
+    const unfollow = followPair(app.server, config, log)
+    return new RunningApi({ app, store, identity, unfollow, memory, work, bell, clock, address })
   } catch (error) {
     await store.close()
     throw error
@@ -121,6 +144,9 @@ function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
 interface Parts {
   app: FastifyInstance
   store: Store
+  identity: Identity
+  /** Ends the look-out for new certificates. */
+  unfollow: () => void
   memory: Memory
   work: Work | null
   bell: Bell
@@ -139,12 +165,14 @@ export class RunningApi {
 
   /** Takes no more requests, lets those under way finish, and closes the store. */
   async stop(): Promise<void> {
-    const { app, store, memory, work, bell, clock } = this.#parts
+    const { app, store, identity, unfollow, memory, work, bell, clock } = this.#parts
     clock.stop()
     // Clients keep a connection open after the last answer on it; nobody waits for them.
     const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
     await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
     clearInterval(hangUp)
+    identity.stop()
+    unfollow()
     await work?.stop()
     await bell.stop()
     await memory.stop()

@@ -32,6 +32,7 @@ export class SharedClock implements Clock {
 
   newUuid = () => systemClock.newUuid()
   newSeed = () => systemClock.newSeed()
+  newSecret = (bytes: number) => systemClock.newSecret(bytes)
 
   now(): number {
     return systemClock.now() + this.#skewMs + this.#testMs

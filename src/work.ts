@@ -1,5 +1,7 @@
 // What works behind the APIs: the conductor with its nodes, and the duties of each room.
 import { hostname } from 'node:os'
+import { auditDuty } from './audit/duty.ts'
+import type { Witness } from './audit/witness.ts'
 import { workOnServers } from './compute/duty.ts'
 import type { Context } from './context.ts'
 import { Duty } from './duty.ts'
@@ -36,13 +38,15 @@ export async function startWork(place: Workplace): Promise<Work> {
     isNameGiven: config.conductorName !== null,
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
+    isAudited: config.audit === 'on',
   })
   await conductor.start()
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
-  const { expiry, servers, leases, healing } = dutiesOf(place)
+  const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
+  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
-  const duties = [allocations, expiry, servers, leases, healing, ...takeOver]
+  const duties = [allocations, expiry, servers, leases, healing, audit, ...takeOver]
   const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
     nodes: conductor,
     allocations,
@@ -67,11 +71,11 @@ export async function startWork(place: Workplace): Promise<Work> {
 }
 
 /** The duties that any process could do. */
-function dutiesOf(place: Workplace) {
+function dutiesOf(place: Workplace, witness: Witness) {
   const { store, clock, drivers, bell, log } = place
   const pollMs = limits.conductorPollMs
   return {
-    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell }), log }),
+    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
     servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers(place), log }),
     leases: eventsDuty(place),
     healing: healingDuty(place),
@@ -82,13 +86,14 @@ function dutiesOf(place: Workplace) {
 export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
   if (!place.clock.isTest) return []
   await place.bell.listen(() => void place.clock.look().catch(() => {}))
-  return Object.values(dutiesOf(place))
+  return Object.values(dutiesOf(place, null))
 }
 
 function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
-  return new Allocator({ store, clock, log, supply, catchUp, affinity: () => conductor.affinity })
+  const affinity = () => conductor.affinity
+  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

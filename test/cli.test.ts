@@ -26,7 +26,21 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   database: ['sqlite:./holdfast.db', 'sqlite:./file.db', 'sqlite:./environment.db', 'sqlite:./flag.db'],
   auth: ['none', 'noauth2', 'none', 'noauth2'],
   insecure: [false, true, false, true],
+  users: ['./users.yaml', './file.yaml', './environment.yaml', './flag.yaml'],
+  'token-hours': [12, 1, 2, 0.5],
+  'keystone-url': [null, 'http://file.example', 'http://environment.example/v3', 'https://flag.example/identity'],
+  'keystone-username': ['holdfast', 'file', 'environment', 'flag'],
+  // Never shown, whatever it is.
+  'keystone-password': [null, '***', '***', '***'],
+  'keystone-password-file': [null, '/file', '/environment', '/flag'],
+  'keystone-project': ['service', 'file', 'environment', 'flag'],
+  'keystone-user-domain': ['Default', 'file', 'environment', 'flag'],
+  'keystone-project-domain': ['Default', 'file', 'environment', 'flag'],
+  'keystone-cache-seconds': [60, 1, 2, 3],
+  'tls-cert': [null, '/file.pem', '/environment.pem', '/flag.pem'],
+  'tls-key': [null, '/file.key', '/environment.key', '/flag.key'],
   'placement-policy': ['secure', 'legacy', 'open', 'legacy'],
+  'policy-file': [null, 'file.yaml', 'environment.yaml', 'flag.yaml'],
   'randomize-candidates': [false, true, false, true],
   'cors-origin': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   'log-level': ['info', 'debug', 'warn', 'error'],
@@ -39,6 +53,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'reservation-max-ms': [86_400_000, 86_401_000, 86_402_000, 86_403_000],
   'take-over-ms': [10_000, 1_001, 1_002, 1_003],
   'fake-delay-ms': [0, 1, 2, 3],
+  audit: ['on', 'off', 'on', 'off'],
+  'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
   'test-clock': [false, true, false, true],
   'lease-before-end-minutes': [60, 1, 2, 3],
@@ -88,6 +104,8 @@ test('passwords are not shown', async () => {
     assert.equal(code, 2)
     assert.doesNotMatch(stderr, /s3cret/)
   }
+  const ours = await printed([], { HOLDFAST_KEYSTONE_PASSWORD: 's3cret' })
+  assert.equal(ours['keystone-password'], '***')
 })
 
 test('what is wrong with the command line is said in one line, with exit code 2', async () => {
@@ -104,7 +122,22 @@ test('what is wrong with the command line is said in one line, with exit code 2'
     [['serve', '--config', fileWith('list.yaml', '- port')], /list\.yaml/],
     [['serve', '--config', fileWith('unknown.yaml', 'prot: 1')], /no setting 'prot'/],
     [['serve', '--config', fileWith('wrong.yaml', 'port: many')], /wrong\.yaml.*'many'/],
+    [['serve', '--policy-file', join(folder, 'no-policy.yaml')], /no-policy\.yaml/],
+    [
+      ['serve', '--policy-file', fileWith('action.yaml', 'baremetal:node:fly: admin')],
+      /no action 'baremetal:node:fly'/,
+    ],
+    [['serve', '--policy-file', fileWith('rule.yaml', 'baremetal:node:get: emperor')], /node:get: .*no rule 'emperor'/],
+    [['serve', '--policy-file', fileWith('rules.yaml', '- admin')], /rules\.yaml.*"action: rule"/],
     [['frobnicate'], /frobnicate/],
+    [['serve', '--auth', 'keystone'], /--keystone-url/],
+    [['serve', '--auth', 'keystone', '--keystone-url', 'http://k'], /keystone-password/],
+    [
+      ['serve', '--auth', 'password', '--users', missing, '--database', newDatabase()],
+      /users file .*holdfast user add/,
+    ],
+    [['serve', '--tls-cert', '/x'], /tls-cert and tls-key go together/],
+    [['serve', '--tls-cert', missing, '--tls-key', missing, '--database', newDatabase()], /can't serve TLS/],
     [['serve', '--database', `sqlite:${folder}/no/such/folder.db`], /can't open the database/],
   ]
   await inParallel(3, wrong.length, async index => {

@@ -7,6 +7,7 @@ import { conductor } from './conductor.ts'
 import { fsck } from './fsck.ts'
 import { migrateDatabase } from './migrate.ts'
 import { serve } from './serve.ts'
+import { addUserCommands } from './user.ts'
 
 const OK = 0
 const FAILED = 1
@@ -43,6 +44,7 @@ export async function runCommand(argv: string[]): Promise<number> {
       else exitCode = await run(config)
     })
   }
+  addUserCommands(program)
   try {
     await program.parseAsync(argv)
     return exitCode

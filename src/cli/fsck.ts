@@ -13,7 +13,7 @@ export async function fsck({ database }: Config): Promise<number> {
   try {
     const pending = await pendingMigrations(store)
     if (pending.length > 0) throw new UsageError('this database has no ledger of this version; run: holdfast migrate')
-    const findings = await store.read(checkEverything)
+    const findings = await checkEverything(store)
     for (const { invariant, violations } of findings) {
       process.stdout.write(`${String(violations).padStart(8)}  ${invariant}\n`)
     }

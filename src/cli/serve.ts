@@ -16,8 +16,15 @@ export async function serve(config: Config, role: 'serve' | 'api'): Promise<numb
   return 0
 }
 
+const WAYS_IN: Record<Config['auth'], string> = {
+  none: '',
+  noauth2: " -H 'x-auth-token: admin'",
+  password: ' -u YOUR_NAME',
+  keystone: ' -H "x-auth-token: $TOKEN"',
+}
+
 function welcome(address: string, { database, auth }: Config): string {
-  const token = auth === 'none' ? '' : " -H 'x-auth-token: admin'"
+  const token = WAYS_IN[auth]
   return [
     `Holdfast is listening at ${address}`,
     `  database  ${mask(database)}`,

@@ -1,4 +1,5 @@
 // Servers on bare metal: the server's uuid is the node's instance, and the server follows what becomes of the node.
+import { EVERYTHING } from '../metal/access.ts'
 import { sql } from 'kysely'
 import { patchNode } from '../metal/change.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
@@ -39,8 +40,8 @@ export function* deployServer(
     info('traits', requiredTraits(wish)),
     ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
   ]
-  yield* patchNode(node.uuid, patches, drivers, principalOf(server), now)
-  yield* startVerb(node.uuid, orderOf(server, 'active'), drivers, now)
+  yield* patchNode(node.uuid, EVERYTHING, patches, drivers, principalOf(server), now)
+  yield* startVerb(node.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   return true
 }
@@ -88,7 +89,7 @@ export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined
 export function* settleServer(uuid: string, drivers: Drivers, now: number): Write<boolean> {
   const server = yield* lockServer(uuid, null)
   const found = yield* findInstance(uuid)
-  const locked = found && (yield* lockNode(found.uuid))
+  const locked = found && (yield* lockNode(found.uuid, EVERYTHING))
   const node = locked?.instance_uuid === uuid ? locked : undefined
   const step = nextStep(server, node)
   const after = { ...server, updated_at: now }
@@ -105,15 +106,15 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       break
     }
     case 'tear down':
-      yield* startVerb(node!.uuid, orderOf(server, 'deleted'), drivers, now)
+      yield* startVerb(node!.uuid, EVERYTHING, orderOf(server, 'deleted'), drivers, now)
       yield* saveServer({ ...after, task: 'tearing down' })
       break
     case 'let go':
-      yield* patchNode(node!.uuid, [RELEASE], drivers, principalOf(server), now)
-      yield* dropServers([server.id])
+      yield* patchNode(node!.uuid, EVERYTHING, [RELEASE], drivers, principalOf(server), now)
+      yield* dropServers([server])
       break
     case 'gone':
-      yield* dropServers([server.id])
+      yield* dropServers([server])
       break
   }
   return step.kind === 'tear down'

@@ -1,4 +1,5 @@
 // A server is stopped, started and rebooted: on bare metal by switching its node.
+import { EVERYTHING } from '../metal/access.ts'
 import type { PowerTarget } from '../metal/drivers/port.ts'
 import { startPower } from '../metal/transitions.ts'
 import { findInstance } from '../metal/nodes.ts'
@@ -29,7 +30,7 @@ export function* switchServer(
   if (server.task !== null) throw refuse('task_state', server.task)
   if (!from.includes(server.status)) throw refuse('vm_state', vmState(server.status))
   const node = server.is_metal ? yield* findInstance(uuid) : undefined
-  if (node) yield* startPower(node.uuid, target, {}, now)
+  if (node) yield* startPower(node.uuid, EVERYTHING, { target, args: {} }, now)
   yield* saveServer({ ...server, status: to, updated_at: now })
   return node !== undefined
 }

@@ -4,7 +4,7 @@ import { claimBatch } from '../ledger/claims/batch.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
 import { lockFlavor } from './flavors.ts'
 
 /** The word under which the ledger knows what belongs to servers. */
@@ -99,15 +99,18 @@ function visibleServer(uuid: string, found: Server | undefined, visibleTo: strin
 }
 
 export function* addServer(server: NewServer): Write<number> {
+  yield* mark({ kind: 'server', id: server.uuid })
   return (yield* one(insertServer(server)))!.id
 }
 
 export function* saveServer(server: ServerRow): Write<void> {
   yield* run(updateServer(server))
+  yield* mark({ kind: 'server', id: server.uuid })
 }
 
-export function* dropServers(ids: readonly number[]): Write<void> {
-  yield* run(removeServers({ ids }))
+export function* dropServers(servers: readonly ServerRow[]): Write<void> {
+  yield* run(removeServers({ ids: servers.map(server => server.id) }))
+  for (const { uuid } of servers) yield* mark({ kind: 'server', id: uuid })
 }
 
 export function* serversOfFlavor(flavorId: string): Read<Server[]> {
@@ -148,7 +151,7 @@ function* endServers(servers: readonly Server[], now: number): Write<void> {
     [...placed, ...moves].map(({ uuid }) => uuid),
     now,
   )
-  yield* dropServers(ids)
+  yield* dropServers(servers)
 }
 
 /** Ends the claims of servers and moves. */

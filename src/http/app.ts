@@ -6,26 +6,29 @@ import { baremetal } from '../api/baremetal/door.ts'
 import { PREFIX as BAREMETAL } from '../api/baremetal/prefix.ts'
 import { compute } from '../api/compute/door.ts'
 import { PREFIX as COMPUTE } from '../api/compute/prefix.ts'
+import { identity } from '../api/identity/door.ts'
+import { PREFIX as IDENTITY } from '../api/identity/prefix.ts'
 import { image } from '../api/image/door.ts'
 import { PREFIX as IMAGE } from '../api/image/prefix.ts'
-import { operator } from '../api/operator/routes.ts'
+import { operator } from '../api/operator/door.ts'
 import { placement } from '../api/placement/door.ts'
 import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
 import { reservation } from '../api/reservation/door.ts'
 import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
-import { ANYONE, type Caller } from '../identity/caller.ts'
-import { callerFromNoauth2 } from '../identity/noauth2.ts'
 import { limits } from '../limits.ts'
+import { readPair } from './tls.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
   const { config, clock } = context
+  const pair = readPair(config)
+  const server = { maxHeaderSize: limits.headerBytesMax }
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     // Links are built from the host that the client spoke to; a proxy in front may say which that was.
     trustProxy: config.trustForwarded,
-    http: { maxHeaderSize: limits.headerBytesMax },
+    ...(pair ? { https: { ...server, ...pair } as never } : { http: server }),
     forceCloseConnections: 'idle',
     genReqId: () => `req-${clock.newUuid()}`,
     // Handlers parse the query themselves: a repeated key means something different in each.
@@ -34,8 +37,13 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     frameworkErrors: answerBadUrl,
   })
   app.addHook('onRequest', (request, reply, next) => {
-    void reply.header('x-openstack-request-id', request.id)
+    void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (pair) void reply.header('strict-transport-security', HSTS)
     next()
+  })
+  app.addHook('onSend', (request, reply, _payload, sent) => {
+    if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request))
+    sent()
   })
   app.addHook('onResponse', (request, reply, next) => {
     measure(context, request, reply)
@@ -44,18 +52,23 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }
-  const authenticate = authenticator(context)
+  const { authenticate } = context.identity
   await app.register(operator(context, authenticate), { prefix: '/' })
   await app.register(placement(context, authenticate), { prefix: PLACEMENT })
   await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
+  await app.register(identity(context), { prefix: IDENTITY })
   await app.register(compute(context, authenticate), { prefix: COMPUTE })
   await app.register(image(context, authenticate), { prefix: IMAGE })
   await app.register(reservation(context, authenticate), { prefix: RESERVATION })
   return app
 }
 
-function authenticator({ config }: Context): (request: FastifyRequest) => Caller | null {
-  return config.auth === 'none' ? () => ANYONE : request => callerFromNoauth2(request.headers)
+const HSTS = `max-age=${180 * 24 * 60 * 60}`
+
+/** How to get in: where tokens come from, or with a password for those who tried one. */
+function challenge({ config, identity }: Context, request: FastifyRequest): string {
+  if (request.headers.authorization !== undefined && identity.issuer) return 'Basic realm="holdfast"'
+  return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${IDENTITY}/v3`}"`
 }
 
 function measure({ metrics, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
@@ -87,7 +100,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
           : ([400, 'Bad Request', 'the request is not HTTP'] as const)
   const body = errorBody(status, title, reason)
   socket.end(
-    `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
@@ -97,6 +110,7 @@ function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: Fasti
   void reply
     .code(error.statusCode ?? 400)
     .header('x-openstack-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
     .header('content-type', 'application/json')
     .send(
       Buffer.from(

@@ -25,3 +25,9 @@ function frameworkProblem(error: unknown): Problem | null {
   }
   return null
 }
+
+/** When it may be tried again, in seconds, as the header says it; null when trying again is of no use. */
+export function retryAfter({ kind, facts }: Problem): string | null {
+  if (kind === 'unavailable') return '1'
+  return kind === 'too_many_attempts' ? String((facts as { retrySeconds: number }).retrySeconds) : null
+}

@@ -6,6 +6,9 @@ export interface Caller {
   readonly roles: ReadonlySet<string>
   /** A token for the whole system instead of a project. */
   readonly systemScope: boolean
+  /** What people call user and project, where the way of proving tells it. */
+  readonly userName?: string
+  readonly projectName?: string | null
 }
 
 /** In mode `none` everyone may do everything. */

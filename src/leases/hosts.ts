@@ -14,7 +14,7 @@ import {
 } from '../ledger/providers.ts'
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { addCapabilities, capabilitiesOf, requireUnused } from './capabilities.ts'
 import { OWNER } from './goods.ts'
 import { HYPERVISOR, leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from './leasables.ts'
@@ -88,6 +88,7 @@ export function* createHost(wanted: NewHost, now: number): Write<Host> {
     throw problem('host_in_use', { reason: `Servers are running on host ${provider.name}: ${claims[0]!.consumer}.` })
   }
   yield* dedicateProvider(provider, OWNER)
+  yield* markHost(provider.id)
   const { inventories } = yield* providerInventories(provider.uuid)
   const capacity = (name: string) => {
     const inventory = inventories.find(({ resource_class }) => resource_class === name)
@@ -206,12 +207,15 @@ function* lockHost(id: string): Write<RevisedLeasable> {
   return found
 }
 
+const markHost = (id: number) => mark({ kind: 'host', id: String(id) })
+
 /** Adds or changes capabilities; none can be removed. */
 export function* updateHost(id: string, capabilities: Readonly<Record<string, string>>, now: number): Write<Host> {
   const host = yield* lockHost(id)
   yield* requireUnused(host, capabilities)
   yield* addCapabilities(host.id, capabilities, now)
   yield* run(touchRow({ id: host.id, now }))
+  yield* markHost(host.id)
   return yield* changedHost(host.id)
 }
 
@@ -229,6 +233,7 @@ export function* deleteHost(id: string): Write<void> {
   const { claims } = yield* providerClaims(provider.uuid)
   if (claims.length > 0) throw problem('host_in_use', { reason: `Servers are running on host ${host.name}.` })
   yield* run(removeRow({ id: host.id }))
+  yield* markHost(host.id)
   yield* deleteProvider(host.reservationProvider!, OWNER)
   yield* dedicateProvider(provider, null)
   yield* noteLeasable(host.id, null)

@@ -1,5 +1,6 @@
 // Bare metal nodes that were enrolled for leasing: booked by the same calendar as hosts, and given to the lease's project as
 // allocations while the lease runs.
+import { EVERYTHING } from '../metal/access.ts'
 import { dedicateProvider } from '../ledger/managed.ts'
 import { lockProvider } from '../ledger/providers.ts'
 import { giveNode } from '../metal/allocations.ts'
@@ -60,9 +61,9 @@ const setAllocation = command((db, a: { reservation: string; provider: number; a
 
 /** From now on the node is handed out by the calendar; enrolling it twice is enrolling it. */
 export function* enrolNode(ident: string, now: number): Write<LeasableNode> {
-  const found = yield* findNode(ident)
+  const found = yield* findNode(ident, EVERYTHING)
   if ((yield* lockLeasables([found.provider_id])).length > 0) return yield* findLeasableNode(ident)
-  const node = yield* lockNode(ident)
+  const node = yield* lockNode(ident, EVERYTHING)
   const holder = yield* holderOf(node, now)
   if (node.instance_uuid !== null || holder !== null) {
     throw problem('node_refuses', {
@@ -77,7 +78,7 @@ export function* enrolNode(ident: string, now: number): Write<LeasableNode> {
 }
 
 export function* withdrawNode(ident: string): Write<void> {
-  const node = yield* findNode(ident)
+  const node = yield* findNode(ident, EVERYTHING)
   const [leasable] = yield* lockLeasables([node.provider_id])
   if (!leasable) throw notEnrolled(ident)
   const booked = leasable.booked.find(({ lease }) => lease !== NO_LEASE)
@@ -91,7 +92,7 @@ export function* withdrawNode(ident: string): Write<void> {
 }
 
 export function* findLeasableNode(ident: string): Read<LeasableNode> {
-  const { provider_id } = yield* findNode(ident)
+  const { provider_id } = yield* findNode(ident, EVERYTHING)
   const [leasable] = yield* leasablesOf([provider_id])
   if (!leasable) throw notEnrolled(ident)
   return shownNode(leasable)

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kyse
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, type Read, run, together, type Write } from '../store/transaction.ts'
 import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from './types.ts'
 
 export type LeaseRow = Selectable<Schema['leases']>
@@ -255,6 +255,7 @@ export function* saveLease(lease: StoredLease): Write<void> {
 }
 
 function* putParts(lease: StoredLease): Write<void> {
+  yield* mark({ kind: 'lease', id: lease.id })
   if (lease.reservations.length > 0) yield* run(putReservations({ rows: lease.reservations.map(reservationRow) }))
   if (lease.events.length > 0) yield* run(putEvents({ rows: lease.events.map(event => eventRow(event, lease.due)) }))
 }
@@ -262,6 +263,7 @@ function* putParts(lease: StoredLease): Write<void> {
 /** The lease and its reservations and events; it must have no bookings any more. */
 export function* dropLease(id: string): Write<void> {
   yield* run(removeLease({ id }))
+  yield* mark({ kind: 'lease', id })
 }
 
 const changeStatuses = bulk<{ id: string; status: string; now: number }>(

@@ -1,7 +1,7 @@
 // Aggregates: groups of providers, known only by their UUIDs.
 import { problem } from '../problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, type Read, runAll, type Write } from '../store/transaction.ts'
+import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, touchProvider } from './providers.ts'
 
 interface Membership {
@@ -42,5 +42,6 @@ export function* setProviderAggregates(
   yield* runAll([leaveAll({ provider: provider.id }), join({ rows })])
   if (generation !== null) return yield* bumpGeneration(provider, now)
   yield* touchProvider(provider)
+  yield* mark({ kind: 'resource_provider', id: uuid, before: provider.generation, after: provider.generation })
   return provider.generation
 }

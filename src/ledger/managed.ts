@@ -1,8 +1,9 @@
 // What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
+import { subjectsOf } from './claims/claim.ts'
 import { lapsedOf } from './claims/lapsed.ts'
 import { dropOtherInventories, writeInventories } from './inventories.ts'
 import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
@@ -94,11 +95,10 @@ export function* ownConsumer(consumer: string, from: string | null, to: string |
 /** Ends what an owner's consumers have though their time is over, at most so many at once; says how many there were. */
 export function* releaseLapsed(owner: string, limit: number, now: number): Write<number> {
   const lapsed = yield* all(lapsedOf({ owner, limit, now }))
-  if (lapsed.length > 0)
-    yield* claimBatch(
-      lapsed.map(({ uuid }) => ({ kind: 'release', consumer: uuid, owner })),
-      now,
-    )
+  if (lapsed.length === 0) return 0
+  const releases = lapsed.map(({ uuid }) => ({ kind: 'release', consumer: uuid, owner }) as const)
+  yield* claimBatch(releases, now)
+  yield* mark(...releases.flatMap(subjectsOf))
   return lapsed.length
 }
 

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
   id: number
@@ -135,10 +135,15 @@ export function* lockProvider(
   return found
 }
 
+const markProvider = (uuid: string, before: number | null, after: number | null) =>
+  mark({ kind: 'resource_provider', id: uuid, before, after })
+
 /** Something about the provider has changed that clients see in its generation. */
 export function* bumpGeneration(provider: Provider, now: number): Write<number> {
   yield* note([{ provider: provider.id }])
-  return (yield* one(bump({ id: provider.id, by: 1, now })))!.generation
+  const { generation } = (yield* one(bump({ id: provider.id, by: 1, now })))!
+  yield* markProvider(provider.uuid, generation - 1, generation)
+  return generation
 }
 
 /** Something about the provider has changed that doesn't show in its generation. */
@@ -195,6 +200,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
   const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
   yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
   yield* note([{ provider: id }])
+  yield* markProvider(uuid, null, 0)
   return yield* findProvider(uuid)
 }
 
@@ -224,6 +230,7 @@ export function* updateProvider(
   yield* run(changeProvider({ id: before.id, name: change.name, parent, now }))
   if (moves) yield* moveSubtree(before.id, parent)
   else yield* touchProvider(before)
+  yield* markProvider(uuid, before.generation, before.generation)
   return { before, after: yield* findProvider(uuid) }
 }
 
@@ -264,4 +271,5 @@ export function* deleteProvider(uuid: string, owner: string | null = null): Writ
   if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
   yield* run(removeProvider({ id: provider.id }))
   yield* note([{ provider: provider.id }])
+  yield* markProvider(uuid, provider.generation, null)
 }

@@ -1,8 +1,8 @@
 // Moves inventories and the claims on them between providers, as one change.
 import { Problem, problem } from '../problem.ts'
-import type { Write } from '../store/transaction.ts'
+import { mark, type Write } from '../store/transaction.ts'
 import { claimBatch, lockInvolved } from './claims/batch.ts'
-import type { ConsumerClaims } from './claims/claim.ts'
+import { type ConsumerClaims, subjectsOf } from './claims/claim.ts'
 import { dropOtherInventories, type InventoryTerms, writeInventories } from './inventories.ts'
 import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
 
@@ -25,6 +25,7 @@ export function* reshape({ inventories, claims }: Reshape, now: number): Write<v
   if (claims.length > 0) {
     const [refusal] = yield* claimBatch([{ kind: 'replace', consumers: claims, owner: null }], now)
     if (refusal) throw refusal
+    yield* mark(...subjectsOf({ kind: 'replace', consumers: claims, owner: null }))
   }
   for (const [provider, wanted] of providers) {
     // Once more, now that claims have moved: what may be in use from here on is what fits, not what was there before.

@@ -1,7 +1,7 @@
 // Resource classes: the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, note, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'
 
 export interface ResourceClass {
@@ -58,12 +58,14 @@ export function* classesNamed(names: readonly string[]): Read<Map<string, Resour
 export function* createClass(name: string, now: number): Write<void> {
   if (yield* one(classByName({ name }))) throw problem('class_exists', { name })
   yield* run(addClass({ name, owner: null, now }))
+  yield* mark({ kind: 'resource_class', id: name })
 }
 
 /** Makes sure that a custom class exists and says whether it is new; `owner` is whose it is then. */
 export function* ensureClass(name: string, now: number, owner: string | null = null): Write<boolean> {
   if (yield* one(classByName({ name }))) return false
   yield* run(addClass({ name, owner, now }))
+  yield* mark({ kind: 'resource_class', id: name })
   return true
 }
 
@@ -79,6 +81,7 @@ export function* renameResourceClass(name: string, newName: string, now: number)
     throw problem('class_name_taken', { name: newName })
   }
   yield* run(renameClass({ id: found.id, name: newName, now }))
+  yield* mark({ kind: 'resource_class', id: name }, { kind: 'resource_class', id: newName })
   // Copies of the ledger know classes by name.
   const holders = (yield* all(holdersOfClass({ id: found.id }))).map(row => row.provider_id)
   yield* run(reviseHolders({ ids: holders }))
@@ -91,4 +94,5 @@ export function* deleteClass(name: string): Write<void> {
   requireUnmanaged(found)
   if (yield* one(inventoryOfClass({ id: found.id }))) throw problem('class_in_use', { name })
   yield* run(removeClass({ id: found.id }))
+  yield* mark({ kind: 'resource_class', id: name })
 }

@@ -1,7 +1,7 @@
 // Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
 import { isCustom } from './standard.ts'
 
@@ -74,6 +74,7 @@ export function* ensureTrait(name: string, now: number): Write<{ isNew: boolean;
   const found = yield* one(traitByName({ name }))
   if (found) return { isNew: false, created_at: found.created_at }
   yield* run(addTrait({ name, now }))
+  yield* mark({ kind: 'trait', id: name })
   return { isNew: true, created_at: now }
 }
 
@@ -82,6 +83,7 @@ export function* deleteTrait(name: string): Write<void> {
   if (!isCustom(name)) throw problem('trait_standard', { name })
   if (yield* one(useOfTrait({ id: found.id }))) throw problem('trait_in_use', { name })
   yield* run(removeTrait({ id: found.id }))
+  yield* mark({ kind: 'trait', id: name })
 }
 
 export function* providerTraits(uuid: string): Read<{ provider: Provider; traits: Trait[] }> {

@@ -7,6 +7,7 @@ import { Problem } from '../problem.ts'
 import { GuardFailed } from '../store/failure.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
+import type { View } from './access.ts'
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
 import { liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
@@ -118,7 +119,8 @@ const fail = bulk<Failure>(
       .set({ state: 'error', last_error: r.error, reasons: r.reasons, updated_at: r.now })
       .where('allocations.id', '=', r.id)
       .where('allocations.conductor_affinity', '=', r.affinity)
-      .where('allocations.state', '=', 'allocating'),
+      .where('allocations.state', '=', 'allocating')
+      .returning('allocations.id'),
 )
 const takeFrom = command((db, a: { id: number; dead: string; self: string }) =>
   db
@@ -217,10 +219,12 @@ const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer
 
 function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   if (yield* findInstance(allocation.uuid)) return false
-  const { uuid: consumer, project_id: project, user_id: user } = allocation
+  const { uuid: consumer, project_id: project, user_id: user, owner } = allocation
+  // A project's allocation takes along only what is the project's.
+  const view: View = { all: owner === null ? 1 : 0, project: owner }
   try {
     const until = allocation.expires_at === null ? {} : { until: allocation.expires_at }
-    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, ...until }, now)
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view, ...until }, now)
     return true
   } catch (error) {
     if (error instanceof Problem) return false
@@ -257,10 +261,12 @@ export interface Verdict {
   reasons: string
 }
 
-/** Nothing was found for these, and why. */
-export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<void> {
+/** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */
+export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<Set<number>> {
   const rows = verdicts.map(({ allocation: id, error, reasons }) => ({ id, affinity, error, reasons, now }))
-  if (rows.length > 0) yield* run(fail({ rows }))
+  if (rows.length === 0) return new Set()
+  const failed = (yield* all(fail({ rows }))) as { id: number }[]
+  return new Set(failed.map(({ id }) => id))
 }
 
 /**

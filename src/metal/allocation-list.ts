@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { query } from '../store/statement.ts'
 import { all, type Read } from '../store/transaction.ts'
+import { type Access, ownInView, seeing, type View } from './access.ts'
 import { type Allocation, findAllocation, selectAllocations } from './allocations.ts'
 import { afterMarker, inOrder, type Marker } from './pages.ts'
 
@@ -35,8 +36,7 @@ export interface AllocationPage {
   marker: string | null
 }
 
-interface ListArgs extends AllocationFilter, Marker {
-  project: string | null
+interface ListArgs extends AllocationFilter, Marker, View {
   limit: number
 }
 
@@ -56,7 +56,7 @@ const build = ({ key, descending, isContinued }: Shape) =>
       .where(same('a.resource_class', a.resource_class))
       .where(same('a.state', a.state))
       .where(same('a.owner', a.owner))
-      .where(same('a.owner', a.project))
+      .where(ownInView('a.owner', a))
     if (isContinued) select = select.where(afterMarker(order, a))
     return inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
   })
@@ -65,14 +65,10 @@ const statements = new Map<string, ReturnType<typeof build>>()
 const statementFor = (shape: Shape) =>
   statements.getOrInsertComputed(Object.values(shape).join(' '), () => build(shape))
 
-/** The allocations of one page, and one more when there is a next page; `project` sees only its own, null sees all. */
-export function* listAllocations(
-  filter: AllocationFilter,
-  page: AllocationPage,
-  project: string | null,
-): Read<Allocation[]> {
-  const marker = page.marker === null ? null : yield* findAllocation(page.marker, project)
+/** The allocations of one page, and one more when there is a next page. */
+export function* listAllocations(filter: AllocationFilter, page: AllocationPage, access: Access): Read<Allocation[]> {
+  const marker = page.marker === null ? null : yield* findAllocation(page.marker, seeing(access))
   const shape = { key: page.sortKey, descending: page.descending, isContinued: marker !== null }
   const place = { markerId: marker?.id ?? null, markerValue: marker?.[page.sortKey] ?? null }
-  return yield* all(statementFor(shape)({ ...filter, ...place, project, limit: page.limit + 1 }))
+  return yield* all(statementFor(shape)({ ...filter, ...place, ...access.view, limit: page.limit + 1 }))
 }

@@ -6,7 +6,8 @@ import { problem } from '../problem.ts'
 import { StoreConflict } from '../store/failure.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { type Access, EVERYTHING, ownInView, seeing, type View } from './access.ts'
 import { liveConductors } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import type { Wish } from './matching.ts'
@@ -31,9 +32,15 @@ export const selectAllocations = (db: Kysely<Schema>) =>
     .selectAll('a')
     .select('n.uuid as node_uuid')
 
-const byUuid = query((db, a: { uuid: string }) => selectAllocations(db).where('a.uuid', '=', a.uuid))
-const byName = query((db, a: { name: string }) => selectAllocations(db).where('a.name', '=', a.name))
-const byNode = query((db, a: { node: number }) => selectAllocations(db).where('a.node_id', '=', a.node))
+const byUuid = query((db, a: { uuid: string } & View) =>
+  selectAllocations(db).where('a.uuid', '=', a.uuid).where(ownInView('a.owner', a)),
+)
+const byName = query((db, a: { name: string } & View) =>
+  selectAllocations(db).where('a.name', '=', a.name).where(ownInView('a.owner', a)),
+)
+const byNode = query((db, a: { node: number } & View) =>
+  selectAllocations(db).where('a.node_id', '=', a.node).where(ownInView('a.owner', a)),
+)
 const lockRow = command((db, a: { id: number }, on) =>
   on.lock(db.selectFrom('allocations').selectAll().where('id', '=', a.id)),
 )
@@ -78,6 +85,7 @@ const insert = command((db, a: Omit<AllocationRow, 'id'>) =>
       expires_at: a.expires_at,
       created_at: a.created_at,
       updated_at: a.updated_at,
+      request_id: a.request_id,
     })
     .returning('id'),
 )
@@ -120,6 +128,8 @@ export interface AllocationRequest {
   owner: string | null
   waitUntil: number | null
   expiresAt: number | null
+  /** The request that asks. */
+  requestId: string | null
 }
 
 /** Where a new allocation goes: chance picks one of the conductors that live. */
@@ -130,23 +140,29 @@ export interface Routing {
   attempt: ((row: AllocationRow, now: number) => Write<void>) | null
 }
 
-/** The allocation of this uuid or name; `project` sees only its own, null sees all. */
-export function* findAllocation(ident: string, project: string | null): Read<Allocation> {
+/** The allocation of this uuid or name. */
+export function* findAllocation(ident: string, { view, permit }: Access): Read<Allocation> {
   const uuid = canonicalUuid(ident)
   // A name may look like a uuid; the uuid comes first.
-  const found = (uuid && (yield* one(byUuid({ uuid })))) || (yield* one(byName({ name: ident })))
-  if (!found || (project !== null && found.owner !== project)) throw notFound(ident)
+  const found = (uuid && (yield* one(byUuid({ uuid, ...view })))) || (yield* one(byName({ name: ident, ...view })))
+  if (!found) throw notFound(ident)
+  permit({ project: found.owner })
   return found
 }
+
+const markAllocation = ({ uuid }: Pick<AllocationRow, 'uuid'>) => mark({ kind: 'allocation', id: uuid })
 
 const notFound = (name: string) => problem('metal_not_found', { what: 'Allocation', name })
 
 /** The allocation that the node belongs to; the seed tells the two ways of having none apart. */
-export function* allocationOfNode(ident: string, project: string | null): Read<Allocation> {
-  const node = yield* findNode(ident)
-  const found = yield* one(byNode({ node: node.id }))
-  if (found && (project === null || found.owner === project)) return found
-  if (node.instance_uuid !== null && !found) {
+export function* allocationOfNode(ident: string, access: Access): Read<Allocation> {
+  const node = yield* findNode(ident, seeing(access))
+  const found = yield* one(byNode({ node: node.id, ...access.view }))
+  if (found) {
+    access.permit({ project: found.owner })
+    return found
+  }
+  if (node.instance_uuid !== null && node.allocation_uuid === null) {
     throw problem('invalid_parameter', {
       reason: `Node ${node.uuid} is associated with instance ${node.instance_uuid}, which is no allocation.`,
     })
@@ -156,23 +172,25 @@ export function* allocationOfNode(ident: string, project: string | null): Read<A
 
 export function* createAllocation(
   wanted: AllocationRequest,
+  access: Access,
   who: Principal,
   routing: Routing,
   now: number,
 ): Write<Allocation> {
-  if (wanted.node !== null) return yield* backfill(wanted, wanted.node, who, now)
+  if (wanted.node !== null) return yield* backfill(wanted, wanted.node, access, who, now)
   const conductor_affinity = yield* someConductor(routing)
   yield* requireRoomToWork()
   yield* requireFreeNames(wanted.uuid, wanted.name)
   const row = {
     ...columnsOf(wanted, who, now),
     resource_class: wanted.resourceClass!,
-    candidate_nodes: JSON.stringify(yield* candidateUuids(wanted.candidates ?? [])),
+    candidate_nodes: JSON.stringify(yield* candidateUuids(wanted.candidates ?? [], access)),
     node_id: null,
     state: 'allocating' as const,
     conductor_affinity,
   }
   const { id } = (yield* one(insert(row)))!
+  yield* markAllocation(row)
   // A waiting one queues like all others.
   if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
@@ -206,11 +224,11 @@ function* requireFreeNames(uuid: string, name: string | null, self: string | nul
   }
 }
 
-function* candidateUuids(idents: readonly string[]): Read<string[]> {
+function* candidateUuids(idents: readonly string[], access: Access): Read<string[]> {
   const uuids: string[] = []
   for (const ident of idents) {
     try {
-      uuids.push((yield* findNode(ident)).uuid)
+      uuids.push((yield* findNode(ident, seeing(access))).uuid)
     } catch {
       throw problem('invalid_parameter', { reason: `Candidate node ${ident} could not be found.` })
     }
@@ -232,11 +250,18 @@ const columnsOf = (wanted: AllocationRequest, who: Principal, now: number) => ({
   expires_at: wanted.expiresAt,
   created_at: now,
   updated_at: null,
+  request_id: wanted.requestId,
 })
 
 /** Writes down that a deployed node is allocated. Done at once: there is nothing to look for. */
-function* backfill(wanted: AllocationRequest, ident: string, who: Principal, now: number): Write<Allocation> {
-  const node = yield* lockedForBackfill(ident)
+function* backfill(
+  wanted: AllocationRequest,
+  ident: string,
+  access: Access,
+  who: Principal,
+  now: number,
+): Write<Allocation> {
+  const node = yield* lockedForBackfill(ident, access)
   const uuid = node.instance_uuid ?? wanted.uuid
   yield* requireBackfillable(node, wanted)
   if (node.instance_uuid === null) yield* requireFreeNames(uuid, wanted.name)
@@ -249,15 +274,17 @@ function* backfill(wanted: AllocationRequest, ident: string, who: Principal, now
     state: 'active' as const,
     conductor_affinity: '',
   }
-  yield* claimNode(node, { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user }, now)
+  const claimant = { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user } as const
+  yield* claimNode(node, { ...claimant, view: access.view }, now)
   const { id } = (yield* one(insert(row)))!
+  yield* markAllocation(row)
   yield* saveNode({ ...node, instance_uuid: uuid, instance_info: withTraits(node, wanted.traits), updated_at: now })
   return { ...row, id, node_uuid: node.uuid }
 }
 
-function* lockedForBackfill(ident: string) {
+function* lockedForBackfill(ident: string, access: Access) {
   try {
-    return yield* lockNode(ident)
+    return yield* lockNode(ident, seeing(access))
   } catch (error) {
     if (error instanceof Error && 'kind' in error && error.kind === 'metal_not_found') {
       throw problem('invalid_parameter', { reason: `Node ${ident} could not be found.` })
@@ -270,7 +297,7 @@ function* requireBackfillable(node: NodeRow, wanted: AllocationRequest): Read<vo
   const refuse = (reason: string) =>
     problem('node_refuses', { reason: `Node ${node.uuid} can not be backfilled: ${reason}.` })
   if (node.provision_state !== 'active') throw refuse(`it is in state "${node.provision_state}", not "active"`)
-  if (yield* one(byNode({ node: node.id }))) throw refuse('it has an allocation already')
+  if (yield* one(byNode({ node: node.id, ...EVERYTHING.view }))) throw refuse('it has an allocation already')
   if (node.resource_class === null) throw refuse('it has no resource class')
   if (wanted.resourceClass !== null && wanted.resourceClass !== node.resource_class)
     throw refuse(`its resource class is ${node.resource_class}`)
@@ -290,8 +317,17 @@ export interface Gift {
 
 /** Gives an open node to a project, by whoever has promised it to them: there is nothing to look for. */
 export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, now: number): Write<void> {
-  yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user }, now)
-  const none = { name: null, last_error: null, reasons: null, wait_until: null, expires_at: null, updated_at: null }
+  const { view } = EVERYTHING
+  yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user, view }, now)
+  const none = {
+    name: null,
+    request_id: null,
+    last_error: null,
+    reasons: null,
+    wait_until: null,
+    expires_at: null,
+    updated_at: null,
+  }
   const given = { uuid, owner, project_id: owner, user_id: user, traits: JSON.stringify(traits), extra: '{}' }
   const place = {
     resource_class: node.resource_class!,
@@ -316,36 +352,38 @@ export interface AllocationPatch {
 /** Changes what may be changed of an allocation: `change` sees it as it is now, under lock. */
 export function* patchAllocation(
   ident: string,
-  project: string | null,
+  access: Access,
   change: (present: Allocation) => AllocationPatch,
   now: number,
 ): Write<Allocation> {
-  const { id, node_id } = yield* findAllocation(ident, project)
+  const { id, node_id } = yield* findAllocation(ident, access)
   const node = node_id === null ? undefined : yield* lockNodeById(node_id)
   if (!(yield* one(lockRow({ id })))) throw notFound(ident)
-  const present = yield* findAllocation(ident, project)
+  const present = yield* findAllocation(ident, access)
   const { name, extra, expiresAt } = change(present)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   if (name !== present.name) yield* requireFreeNames(present.uuid, name, present.uuid)
   const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
+  yield* markAllocation(present)
   return { ...present, ...changes }
 }
 
 /** Ends an allocation, and with it the having of its node. */
-export function* deleteAllocation(ident: string, project: string | null, now: number): Write<void> {
-  const found = yield* findAllocation(ident, project)
+export function* deleteAllocation(ident: string, access: Access, now: number): Write<void> {
+  const found = yield* findAllocation(ident, access)
   yield* endAllocation(found, now)
 }
 
-export function* deleteAllocationOfNode(ident: string, project: string | null, now: number): Write<void> {
-  yield* endAllocation(yield* allocationOfNode(ident, project), now)
+export function* deleteAllocationOfNode(ident: string, access: Access, now: number): Write<void> {
+  yield* endAllocation(yield* allocationOfNode(ident, access), now)
 }
 
 export function* endAllocation(found: Allocation, now: number): Write<void> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   const row = yield* one(lockRow({ id: found.id }))
   if (!row) throw notFound(found.uuid)
+  yield* markAllocation(row)
   // Between finding and locking it was given a node: only a fresh start locks that in its turn.
   if (row.node_id !== found.node_id) throw new StoreConflict('allocation_moved')
   if (node) {
@@ -364,12 +402,12 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
 /** From `error` back to work, with some other conductor perhaps. */
 export function* retryAllocation(
   ident: string,
-  project: string | null,
+  access: Access,
   waitUntil: number | null,
   routing: Routing,
   now: number,
 ): Write<Allocation> {
-  const found = yield* findAllocation(ident, project)
+  const found = yield* findAllocation(ident, access)
   const conductor_affinity = yield* someConductor(routing)
   yield* requireRoomToWork()
   const wait_until = waitUntil ?? found.wait_until
@@ -379,6 +417,7 @@ export function* retryAllocation(
       reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
     })
   }
+  yield* markAllocation(found)
   return { ...found, ...changes, state: 'allocating', last_error: null, reasons: null }
 }
 

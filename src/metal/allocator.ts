@@ -1,5 +1,8 @@
 // Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
 import type { Logger } from 'pino'
+import type { Outcome } from '../audit/entry.ts'
+import { recordAll, recorded } from '../audit/record.ts'
+import type { Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, seeded } from '../ledger/candidates/shuffle.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
@@ -9,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
 import * as writes from './allocating.ts'
 import { type AllocationRow, wishOf } from './allocations.ts'
+import type { FleetNode } from './fleet.ts'
 import { heldNodes } from './holds.ts'
 import { OWNER } from './nodes.ts'
 import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
@@ -23,6 +27,12 @@ export interface AllocatorOptions {
   catchUp: () => Promise<void>
   /** The affinity under which this conductor works now. */
   affinity: () => string
+  witness: Witness
+}
+
+interface Pair {
+  row: AllocationRow
+  node: FleetNode
 }
 
 interface Job {
@@ -58,7 +68,7 @@ export class Allocator {
     if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return
     const wish = wishOf(row)
     const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
-    if (node) yield* writes.assign([{ allocation: row.id, node: node.id }], row.conductor_affinity, now)
+    if (node) yield* this.#assigned([{ row, node }], row.conductor_affinity, now)
   }
 
   /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
@@ -75,7 +85,8 @@ export class Allocator {
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
       // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
-      await store.write(() => releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()))
+      const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
+      await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
       left = await this.#assignAll(left, theirs, tried, self)
     }
@@ -115,16 +126,36 @@ export class Allocator {
 
   async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
     const { store, clock } = this.#options
-    const picks = batch.map(({ row, wish }) => ({ allocation: row.id, node: proposed.get(wish)!.id }))
+    const pairs = batch.map(({ row, wish }) => ({ row, node: proposed.get(wish)! }))
     try {
-      return await store.write(() => writes.assign(picks, self, clock.now()))
+      return await store.write(() => this.#assigned(pairs, self, clock.now()))
     } catch (error) {
-      if (!(error instanceof StoreConflict) || picks.length === 1) throw error
+      if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
       // Someone fights for one of them again and again; the others needn't wait for that.
       const outcomes: writes.Outcome[] = []
-      for (const pick of picks) outcomes.push(...(await store.write(() => writes.assign([pick], self, clock.now()))))
+      for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self, clock.now()))))
       return outcomes
     }
+  }
+
+  *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.Outcome[]> {
+    const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id }))
+    const outcomes = yield* writes.assign(picks, self, now)
+    yield* this.#recorded(
+      pairs.filter((_, i) => outcomes[i] === 'granted'),
+      'done',
+    )
+    return outcomes
+  }
+
+  *#recorded(pairs: readonly { row: AllocationRow; node: FleetNode | null }[], outcome: Outcome): Write<void> {
+    const { witness } = this.#options
+    if (witness === null) return
+    const entries = pairs.map(({ row, node }) => ({
+      entry: witness({ action: 'allocate', outcome, request: row.request_id }),
+      subjects: [{ kind: 'allocation', id: row.uuid }, ...(node ? [{ kind: 'node', id: node.uuid }] : [])],
+    }))
+    yield* recordAll(entries)
   }
 
   /** Memory was wrong about these nodes. */
@@ -138,11 +169,18 @@ export class Allocator {
     const held = await store.read(() => heldNodes(clock.now()))
     for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
       const now = clock.now()
-      const verdicts = jobs.slice(first, first + limits.allocationBatchMax).map(({ row, wish }) => {
+      const some = jobs.slice(first, first + limits.allocationBatchMax)
+      const verdicts = some.map(({ row, wish }) => {
         const reasons = whyNot(supply, wish, held, now)
         return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
       })
-      await store.write(() => writes.failAllocations(verdicts, self, now))
+      await store.write(() => this.#failed(some, verdicts, self, now))
     }
+  }
+
+  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<void> {
+    const failed = yield* writes.failAllocations(verdicts, self, now)
+    const pairs = jobs.filter(({ row }) => failed.has(row.id)).map(({ row }) => ({ row, node: null }))
+    yield* this.#recorded(pairs, 'failed')
   }
 }

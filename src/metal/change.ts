@@ -4,6 +4,7 @@ import { createProvider, deleteProvider } from '../ledger/providers.ts'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Write } from '../store/transaction.ts'
+import { type Access, EVERYTHING } from './access.ts'
 import { attributesOf, checkAttributes, columnsOf } from './attributes.ts'
 import { chassisId } from './chassis.ts'
 import { requireConductor } from './conductors.ts'
@@ -95,8 +96,9 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   }
   const id = yield* addNode(row)
   yield* offerNode({ ...row, id }, now)
-  if (row.instance_uuid !== null) yield* claimInstance({ ...row, id }, row.instance_uuid, ownerOr(row, who), now)
-  return yield* findNode(uuid)
+  const claimant = { ...ownerOr(row, who), view: EVERYTHING.view }
+  if (row.instance_uuid !== null) yield* claimInstance({ ...row, id }, row.instance_uuid, claimant, now)
+  return yield* findNode(uuid, EVERYTHING)
 }
 
 /** An object's own owner comes before whoever asks. */
@@ -107,12 +109,13 @@ const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal =
 
 export function* patchNode(
   ident: string,
+  access: Access,
   patches: readonly Patch[],
   drivers: Drivers,
   who: Principal,
   now: number,
 ): Write<Node> {
-  const node = yield* lockNode(ident)
+  const node = yield* lockNode(ident, access)
   yield* releaseLapsedHold(node, now)
   requireChangeable(node)
   if (patches.length === 0) return node
@@ -135,10 +138,10 @@ export function* patchNode(
   // The class first, so that the claim is on what the node offers from now on.
   yield* offerNode(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {
-    yield* claimInstance(after, after.instance_uuid, ownerOr(after, who), now)
+    yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.view }, now)
   }
   yield* saveNode(after)
-  return yield* findNode(node.uuid)
+  return yield* findNode(node.uuid, EVERYTHING)
 }
 
 function requireChangeable(node: Node): void {
@@ -180,8 +183,13 @@ function requireAllowed(node: Node, after: Columns): void {
 }
 
 /** Sets a node aside, or takes it back. Whatever its state, and at once. */
-export function* setMaintenance(ident: string, reason: string | null | false, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* setMaintenance(
+  ident: string,
+  access: Access,
+  reason: string | null | false,
+  now: number,
+): Write<void> {
+  const node = yield* lockNode(ident, access)
   const set: Pick<NodeRow, 'maintenance' | 'maintenance_reason'> =
     reason === false ? { maintenance: 0, maintenance_reason: null } : { maintenance: 1, maintenance_reason: reason }
   const after: NodeRow = { ...node, ...set, updated_at: now }
@@ -189,8 +197,8 @@ export function* setMaintenance(ident: string, reason: string | null | false, no
   yield* offerNode(after, now)
 }
 
-export function* deleteNode(ident: string, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* deleteNode(ident: string, access: Access, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
   yield* releaseLapsedHold(node, now)
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })

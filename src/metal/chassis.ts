@@ -4,7 +4,7 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 export type Chassis = Selectable<Schema['chassis']>
 
@@ -53,6 +53,7 @@ export function* createChassis(chassis: Omit<Chassis, 'id' | 'updated_at'>): Wri
     throw problem('metal_exists', { reason: `A chassis with UUID ${chassis.uuid} already exists.` })
   }
   yield* run(insert(chassis))
+  yield* mark({ kind: 'chassis', id: chassis.uuid })
   return yield* findChassis(chassis.uuid)
 }
 
@@ -61,11 +62,13 @@ type Change = (chassis: Chassis) => { description: string | null; extra: string 
 export function* changeChassis(uuid: string, change: Change, now: number): Write<Chassis> {
   const found = yield* findChassis(uuid)
   yield* run(update({ id: found.id, ...change(found), now }))
+  yield* mark({ kind: 'chassis', id: found.uuid })
   return yield* findChassis(uuid)
 }
 
 export function* deleteChassis(uuid: string): Write<void> {
-  const { id } = yield* findChassis(uuid)
+  const { id, uuid: found } = yield* findChassis(uuid)
   if (yield* one(nodeIn({ id }))) throw problem('metal_in_use', { reason: `Chassis ${uuid} has nodes in it.` })
   yield* run(remove({ id }))
+  yield* mark({ kind: 'chassis', id: found })
 }

@@ -1,6 +1,9 @@
 // A conductor: signs in, takes work, does it through the hardware port, and takes over from those that died.
 import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outcome } from '../audit/entry.ts'
+import { recorded } from '../audit/record.ts'
+import { conductorEntry, type Deed, type Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import { Problem } from '../problem.ts'
@@ -28,11 +31,14 @@ export interface ConductorOptions {
   group: string
   /** A dead conductor's work is in other hands after this time. */
   takeOverMs: number
+  /** What it does is written down. */
+  isAudited: boolean
 }
 
 const RETRY_MS = 200
 
 export class Conductor {
+  readonly witness: Witness
   readonly #options: ConductorOptions
   readonly #tasks = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
@@ -46,6 +52,7 @@ export class Conductor {
 
   constructor(options: ConductorOptions) {
     this.#options = options
+    this.witness = options.isAudited ? deed => conductorEntry(deed, this.#hostname, options.clock.now()) : null
     this.#hostname = options.hostname
     this.#incarnation = options.clock.newUuid()
   }
@@ -151,7 +158,9 @@ export class Conductor {
   async #takeOver(silentMs: number): Promise<void> {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#incarnation }
-    const { silent, resumed, failed } = await store.write(() => writes.takeOver(timing, clock.now()))
+    const { silent, resumed, failed } = await store.write(() =>
+      recorded(writes.takeOver(timing, clock.now()), this.witness?.({ action: 'take_over', outcome: 'done' })),
+    )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
     if (resumed > 0) this.wake()
@@ -199,14 +208,19 @@ export class Conductor {
           node = await this.#write(() =>
             outcome.kind === 'waiting'
               ? writes.stepWaits(lock, outcome.ms, clock.now())
-              : writes.stepDone(lock, outcome.found, rules, clock.now()),
+              : recorded(
+                  writes.stepDone(lock, outcome.found, rules, clock.now()),
+                  this.witness?.(deedOf(before, 'done')),
+                ),
           )
         } catch (error) {
           if (error instanceof writes.LockLost) throw error
           const known = error instanceof HardwareFailure || error instanceof Problem
           if (!known) log.error({ err: error, ...facts }, 'a step failed in a way that it should not have')
           const reason = known ? error.message : 'The conductor met an error of its own; its log tells more.'
-          node = await this.#write(() => writes.stepFailed(lock, reason, clock.now()))
+          node = await this.#write(() =>
+            recorded(writes.stepFailed(lock, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
+          )
         }
       }
     } catch (error) {
@@ -237,4 +251,10 @@ export class Conductor {
       }
     }
   }
+}
+
+function deedOf(node: NodeRow, outcome: Outcome): Deed {
+  const work = workOf(node)!
+  const action = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
+  return { action, outcome, request: work.request }
 }

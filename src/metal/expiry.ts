@@ -1,5 +1,7 @@
 // Ends what has lapsed: holds at once, allocations when their node can be given back, torn down first if it is in use.
 import { sql } from 'kysely'
+import { recorded } from '../audit/record.ts'
+import type { Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../limits.ts'
@@ -8,6 +10,7 @@ import type { Bell } from '../store/bell.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, one, type Read, together, type Write } from '../store/transaction.ts'
+import { EVERYTHING } from './access.ts'
 import { type Allocation, endAllocation, selectAllocations } from './allocations.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, OWNER } from './nodes.ts'
@@ -42,18 +45,20 @@ export interface ExpiryOptions {
   clock: Clock
   drivers: Drivers
   bell: Bell
+  witness: Witness
 }
 
 /** Does what is due; in how many milliseconds the next thing lapses. */
-export async function endLapsed({ store, clock, drivers, bell }: ExpiryOptions): Promise<number | null> {
+export async function endLapsed({ store, clock, drivers, bell, witness }: ExpiryOptions): Promise<number | null> {
   const limit = limits.expiryBatchMax
+  const expired = <T>(work: Write<T>) => recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
   if (await store.read(() => hasLapsed(clock.now()))) {
-    while ((await store.write(() => releaseLapsed(OWNER, limit, clock.now()))) === limit);
+    while ((await store.write(() => expired(releaseLapsed(OWNER, limit, clock.now())))) === limit);
   }
   const due = await store.read(() => all(lapsed({ now: clock.now(), limit })))
   let [postponed, started] = [0, 0]
   for (const { id } of due) {
-    const outcome = await store.write(() => endOne(id, drivers, clock.now()))
+    const outcome = await store.write(() => expired(endOne(id, drivers, clock.now())))
     if (outcome === 'started') started++
     if (outcome === 'postponed') postponed++
   }
@@ -109,5 +114,5 @@ function* tearDown(found: Allocation, drivers: Drivers, now: number): Write<bool
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   if (!node || !transitionFor('deleted', node.provision_state as State)) return false
   const order = { verb: 'deleted', word: 'deleted', args: {}, reservation: null, who: NOBODY } as const
-  return yield* startVerb(node.uuid, order, drivers, now)
+  return yield* startVerb(node.uuid, EVERYTHING, order, drivers, now)
 }

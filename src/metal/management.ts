@@ -1,6 +1,7 @@
 // What a node boots from, and the network interfaces that tenants attach to it.
 import { problem } from '../problem.ts'
 import type { Read, Write } from '../store/transaction.ts'
+import type { Access } from './access.ts'
 import type { Json } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './nodes.ts'
@@ -13,18 +14,24 @@ export interface BootDevice {
 
 const internalOf = (node: NodeRow) => JSON.parse(node.driver_internal_info) as Json
 
-export function* bootDevice(ident: string): Read<BootDevice> {
-  const set = internalOf(yield* findNode(ident))['boot_device'] as BootDevice | undefined
+export function* bootDevice(ident: string, access: Access): Read<BootDevice> {
+  const set = internalOf(yield* findNode(ident, access))['boot_device'] as BootDevice | undefined
   return set ?? { boot_device: null, persistent: null }
 }
 
-export function* supportedBootDevices(ident: string, drivers: Drivers): Read<readonly string[]> {
-  return driverOf(yield* findNode(ident), drivers).bootDevices
+export function* supportedBootDevices(ident: string, access: Access, drivers: Drivers): Read<readonly string[]> {
+  return driverOf(yield* findNode(ident, access), drivers).bootDevices
 }
 
 /** Written down with the node, from where its driver takes it at the next start. */
-export function* setBootDevice(ident: string, device: BootDevice, drivers: Drivers, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* setBootDevice(
+  ident: string,
+  access: Access,
+  device: BootDevice,
+  drivers: Drivers,
+  now: number,
+): Write<void> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   const supported = driverOf(node, drivers).bootDevices
   if (!supported.includes(device.boot_device!)) {
@@ -41,14 +48,14 @@ export function* setBootDevice(ident: string, device: BootDevice, drivers: Drive
 
 const vifsIn = (node: NodeRow) => (internalOf(node)['vifs'] as string[] | undefined) ?? []
 
-export function* listVifs(ident: string): Read<string[]> {
-  return vifsIn(yield* findNode(ident))
+export function* listVifs(ident: string, access: Access): Read<string[]> {
+  return vifsIn(yield* findNode(ident, access))
 }
 
 export const VIFS_MAX = 256
 
-export function* attachVif(ident: string, vif: string, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* attachVif(ident: string, access: Access, vif: string, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   const vifs = vifsIn(node)
   if (vifs.includes(vif))
@@ -57,8 +64,8 @@ export function* attachVif(ident: string, vif: string, now: number): Write<void>
   yield* saveVifs(node, [...vifs, vif], now)
 }
 
-export function* detachVif(ident: string, vif: string, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* detachVif(ident: string, access: Access, vif: string, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   const vifs = vifsIn(node)
   if (!vifs.includes(vif)) {

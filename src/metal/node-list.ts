@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import { query, type Query, type Tools } from '../store/statement.ts'
 import { one, type Read, together } from '../store/transaction.ts'
+import { inView, type View } from './access.ts'
 import type { NodeKey } from './nodes.ts'
 import { afterMarker, inOrder, type Marker } from './pages.ts'
 
@@ -84,7 +85,12 @@ export const SORT_KEYS = [
 ] as const
 export type SortKey = (typeof SORT_KEYS)[number]
 
-interface ListArgs extends Omit<NodeFilter, 'shard'>, Marker {
+interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
+  /** Whom it is for. */
+  all: 0 | 1
+  project: string | null
+  /** What the client asks for. */
+  ofProject: string | null
   shards: string | null
   excluded: string | null
   now: number
@@ -122,7 +128,8 @@ function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
     flag('sharded', sql`n.shard is not null`),
     flag('reserved', held(a)),
     given(a.eligible, sql`not ${held(a)}`),
-    given(a.project, sql`(n.owner = ${a.project} or n.lessee = ${a.project})`),
+    given(a.ofProject, sql`(n.owner = ${a.ofProject} or n.lessee = ${a.ofProject})`),
+    inView(a),
     given(a.chassis_uuid, sql`n.chassis_id = (select c.id from chassis c where c.uuid = ${a.chassis_uuid})`),
     // Not like: what the client looks for may hold its wildcards.
     given(
@@ -195,16 +202,28 @@ const providersWith = query((db, a: { names: readonly string[]; least: number },
     .groupBy('p.provider_id')
     .having(sql<boolean>`count(*) >= cast(${a.least} as bigint)`),
 )
-const markerNode = query((db, a: { uuid: string }) => db.selectFrom('nodes').selectAll().where('uuid', '=', a.uuid))
+const markerNode = query((db, a: { uuid: string } & View) =>
+  db.selectFrom('nodes as n').selectAll('n').where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+
+type ListedKey = Pick<NodeKey, 'id' | 'revision'>
 
 /** The nodes of one page, and one more when there is a next page. */
-export function* listNodeKeys(filter: NodeFilter, traits: TraitFilter, page: Page, now: number): Read<NodeKey[]> {
+export function* listNodeKeys(
+  view: View,
+  filter: NodeFilter,
+  traits: TraitFilter,
+  page: Page,
+  now: number,
+): Read<ListedKey[]> {
   const { among, excluded } = yield* byTraits(traits)
-  const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker }))
+  const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker, ...view }))
   if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
-  const { shard, ...rest } = filter
+  const { shard, project, ...rest } = filter
   const args: ListArgs = {
     ...rest,
+    ...view,
+    ofProject: project,
     shards: shard && JSON.stringify(shard),
     excluded: excluded && JSON.stringify(excluded.map(String)),
     among: among ?? [],
@@ -213,7 +232,7 @@ export function* listNodeKeys(filter: NodeFilter, traits: TraitFilter, page: Pag
     markerId: marker?.id ?? null,
     markerValue: marker?.[page.sortKey] ?? null,
   }
-  const isFiltered = excluded !== null || Object.values(filter).some(value => value !== null)
+  const isFiltered = !view.all || excluded !== null || Object.values(filter).some(value => value !== null)
   const shape = {
     key: page.sortKey,
     descending: page.descending,

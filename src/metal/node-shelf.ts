@@ -21,7 +21,7 @@ export class NodeShelf {
   }
 
   /** These nodes, in this order, in their present state. */
-  *fetch(keys: readonly NodeKey[], now: number): Read<ShelvedNode[]> {
+  *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[], now: number): Read<ShelvedNode[]> {
     const found: (ShelvedNode | undefined)[] = []
     const missing: number[] = []
     for (const { id, revision } of keys) {

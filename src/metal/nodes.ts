@@ -4,7 +4,8 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { type Access, inView, type View } from './access.ts'
 import { fleetNode } from './fleet.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
@@ -18,7 +19,7 @@ export interface Node extends NodeRow {
   reservation_uuid: string | null
   reserved_until: number | null
 }
-export type NodeKey = Pick<NodeRow, 'id' | 'revision'>
+export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
 export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
 
 /** All that may change in a node's life. */
@@ -88,13 +89,18 @@ export const selectNodes = (db: Kysely<Schema>) =>
     .select(['c.uuid as chassis_uuid', 'a.uuid as allocation_uuid'])
     .select(['r.uuid as reservation_uuid', 'r.expires_at as reserved_until'])
 
-const nodeByUuid = query((db, a: { uuid: string }) => selectNodes(db).where('n.uuid', '=', a.uuid))
-const nodeByName = query((db, a: { name: string }) => selectNodes(db).where('n.name', '=', a.name))
-const keyByUuid = query((db, a: { uuid: string }) =>
-  db.selectFrom('nodes').select(['id', 'revision']).where('uuid', '=', a.uuid),
+const nodeByUuid = query((db, a: { uuid: string } & View) =>
+  selectNodes(db).where('n.uuid', '=', a.uuid).where(inView(a)),
 )
-const keyByName = query((db, a: { name: string }) =>
-  db.selectFrom('nodes').select(['id', 'revision']).where('name', '=', a.name),
+const nodeByName = query((db, a: { name: string } & View) =>
+  selectNodes(db).where('n.name', '=', a.name).where(inView(a)),
+)
+const selectKeys = (db: Kysely<Schema>) => db.selectFrom('nodes as n').select(['id', 'revision', 'owner', 'lessee'])
+const keyByUuid = query((db, a: { uuid: string } & View) =>
+  selectKeys(db).where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+const keyByName = query((db, a: { name: string } & View) =>
+  selectKeys(db).where('n.name', '=', a.name).where(inView(a)),
 )
 const nodesById = query((db, a: { ids: readonly number[] }, on) =>
   selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
@@ -131,18 +137,20 @@ const bumpRevision = command((db, a: { id: number }) =>
 const removeNode = command((db, a: { id: number }) => db.deleteFrom('nodes').where('id', '=', a.id))
 
 /** The node of this uuid or name. */
-export function* findNode(ident: string): Read<Node> {
+export function* findNode(ident: string, { view, permit }: Access): Read<Node> {
   const uuid = canonicalUuid(ident)
-  const found = yield* one(uuid ? nodeByUuid({ uuid }) : nodeByName({ name: ident }))
+  const found = yield* one(uuid ? nodeByUuid({ uuid, ...view }) : nodeByName({ name: ident, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
   return found
 }
 
 /** Which node it is and how new, for those who may have read it already. */
-export function* findNodeKey(ident: string): Read<NodeKey> {
+export function* findNodeKey(ident: string, { view, permit }: Access): Read<NodeKey> {
   const uuid = canonicalUuid(ident)
-  const found = yield* one(uuid ? keyByUuid({ uuid }) : keyByName({ name: ident }))
+  const found = yield* one(uuid ? keyByUuid({ uuid, ...view }) : keyByName({ name: ident, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
   return found
 }
 
@@ -157,11 +165,13 @@ export function* nodesOf(ids: readonly number[]): Read<Node[]> {
 }
 
 /** The node as it is now, held until the transaction ends. Nodes are locked before consumers and providers. */
-export function* lockNode(ident: string): Write<Node> {
-  const { id } = yield* findNodeKey(ident)
+export function* lockNode(ident: string, access: Access): Write<Node> {
+  const { id } = yield* findNodeKey(ident, access)
   // After the lock, in a statement of its own: only then does it see what the previous holder did.
   const [, [found]] = yield* together(lockById({ id }), nodesById({ ids: [id] }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  // Once more: it may have changed hands meanwhile.
+  access.permit(found)
   return found
 }
 
@@ -191,6 +201,7 @@ export function* saveNode(node: NodeRow): Write<void> {
 
 /** Tells those who keep nodes in memory what this one is now. */
 export function* noteNode(node: NodeRow): Write<void> {
+  yield* mark({ kind: 'node', id: node.uuid })
   yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
 }
 
@@ -199,9 +210,10 @@ export function* reviseNode(id: number): Write<void> {
   yield* run(bumpRevision({ id }))
 }
 
-export function* dropNode({ id, provider_id }: NodeRow): Write<void> {
+export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
   yield* run(removeNode({ id }))
   yield* note([{ provider: provider_id, room: 'metal', attached: null }])
+  yield* mark({ kind: 'node', id: uuid })
 }
 
 /** Work with this due time is to be done at once; with a later one the machine goes on by itself until then. */

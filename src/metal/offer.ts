@@ -6,7 +6,8 @@ import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
 import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
-import { one, type Read, run, type Write } from '../store/transaction.ts'
+import { mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import type { View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './nodes.ts'
 import { mayHaveUntil } from './pledge.ts'
@@ -54,10 +55,14 @@ export function* lockInstance(node: NodeRow, instance: string): Write<void> {
   yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid])
 }
 
+// Not with which node: it may be another project's.
+const instanceTaken = (instance: string) =>
+  problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
+
 export function* requireFreeInstance(instance: string, self: string): Read<void> {
   const other = yield* findInstance(instance)
   if (other && other.uuid !== self) {
-    throw problem('metal_exists', { reason: `Instance ${instance} is already associated with node ${other.uuid}.` })
+    throw instanceTaken(instance)
   }
   if (yield* one(allocationWithoutNode({ uuid: instance }))) {
     throw problem('metal_exists', { reason: `${instance} is the UUID of an allocation, which has no node.` })
@@ -68,6 +73,8 @@ export function* requireFreeInstance(instance: string, self: string): Read<void>
 export interface Claimant extends Principal {
   consumer: string
   type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
+  /** What the client sees: what belongs to others is not taken along. */
+  view: View
   /** When it is given back; left out for never. */
   until?: number
 }
@@ -76,7 +83,12 @@ export interface Claimant extends Principal {
  * Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release.
  * A node that is held goes only to the instance that it is held for, and then the hold ends.
  */
-export function* claimInstance(node: NodeRow, instance: string, who: Principal, now: number): Write<void> {
+export function* claimInstance(
+  node: NodeRow,
+  instance: string,
+  who: Principal & { view: View },
+  now: number,
+): Write<void> {
   yield* requireFreeInstance(instance, node.uuid)
   yield* claimNode(node, { consumer: instance, type: 'INSTANCE', ...who }, now)
 }
@@ -90,6 +102,7 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid])
   const has = yield* consumerClaims(consumer)
   const isThere = has.some(claim => claim.provider === node.uuid)
+  if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
   const who = has.length > 0 ? ownerOf(has) : claimant
   // A new consumer is ours from the start; one that Placement's clients made is handed over with the node.
@@ -102,9 +115,16 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
   yield* ownConsumer(consumer, null, OWNER)
+  yield* mark({ kind: 'consumer', id: consumer })
   if (isThere && claimant.type === 'ALLOCATION') {
     yield* claimBatch([{ ...replacing({ ...claimant, ...who }, has), owner: OWNER }], now)
   }
+}
+
+/** What a consumer has elsewhere comes under our care with the node, so it must be the client's; and a hold has nothing else. */
+function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerClaim[]): void {
+  const isForeign = !view.all && has.some(claim => claim.project_id !== view.project)
+  if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
 }
 
 /** Claims a node that is open and held by nobody; for those who have promised it themselves. */
@@ -140,6 +160,7 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
   const [refusal] = yield* claimBatch([request], now)
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
+  yield* mark({ kind: 'consumer', id: instance })
   yield* run(removeAllocationOf({ node: node.id }))
 }
 
@@ -165,7 +186,7 @@ type Has = Pick<ConsumerClaim, 'provider' | 'resource_class' | 'used'>
 const ownerOf = ([claim]: readonly ConsumerClaim[]): Principal => ({ project: claim!.project_id, user: claim!.user_id })
 
 function replacing(
-  { consumer, type, project, user }: Claimant,
+  { consumer, type, project, user }: Omit<Claimant, 'view'>,
   has: readonly Has[],
 ): ClaimRequest & { kind: 'replace' } {
   const resources = new Map<string, Map<string, number>>()

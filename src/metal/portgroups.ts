@@ -4,11 +4,14 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import { type Access, inView, type View } from './access.ts'
 
 export type PortgroupRow = Selectable<Schema['portgroups']>
 export interface Portgroup extends PortgroupRow {
   node_uuid: string
+  node_owner: string | null
+  node_lessee: string | null
 }
 
 const selectGroups = (db: Kysely<Schema>) =>
@@ -16,12 +19,18 @@ const selectGroups = (db: Kysely<Schema>) =>
     .selectFrom('portgroups as g')
     .innerJoin('nodes as n', 'n.id', 'g.node_id')
     .selectAll('g')
-    .select('n.uuid as node_uuid')
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee'])
 
 const byUuid = query((db, a: { uuid: string }) => selectGroups(db).where('g.uuid', '=', a.uuid))
 const byName = query((db, a: { name: string }) => selectGroups(db).where('g.name', '=', a.name))
 const byAddress = query((db, a: { address: string }) => selectGroups(db).where('g.address', '=', a.address))
-const every = query((db, _: object) => selectGroups(db).orderBy('g.id'))
+const uuidInView = query((db, a: { uuid: string } & View) =>
+  selectGroups(db).where('g.uuid', '=', a.uuid).where(inView(a)),
+)
+const nameInView = query((db, a: { name: string } & View) =>
+  selectGroups(db).where('g.name', '=', a.name).where(inView(a)),
+)
+const groupsInView = query((db, a: View) => selectGroups(db).where(inView(a)).orderBy('g.id'))
 const insert = command((db, a: Omit<PortgroupRow, 'id'>) =>
   db.insertInto('portgroups').values({
     uuid: a.uuid,
@@ -55,15 +64,16 @@ const portIn = query((db, a: { id: number }) =>
   db.selectFrom('ports').select('uuid').where('portgroup_id', '=', a.id).limit(1),
 )
 
-export function* findPortgroup(ident: string): Read<Portgroup> {
+export function* findPortgroup(ident: string, { view, permit }: Access): Read<Portgroup> {
   const uuid = canonicalUuid(ident)
-  const found = yield* one(uuid ? byUuid({ uuid }) : byName({ name: ident }))
+  const found = yield* one(uuid ? uuidInView({ uuid, ...view }) : nameInView({ name: ident, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Portgroup', name: ident })
+  permit({ owner: found.node_owner, lessee: found.node_lessee })
   return found
 }
 
-export function* listPortgroups(of: { node?: number; address?: string }): Read<Portgroup[]> {
-  return (yield* all(every({}))).filter(
+export function* listPortgroups(view: View, of: { node?: number; address?: string }): Read<Portgroup[]> {
+  return (yield* all(groupsInView(view))).filter(
     group =>
       (of.node === undefined || group.node_id === of.node) &&
       (of.address === undefined || group.address === of.address),
@@ -73,19 +83,22 @@ export function* listPortgroups(of: { node?: number; address?: string }): Read<P
 export function* createPortgroup(group: Omit<PortgroupRow, 'id'>): Write<Portgroup> {
   yield* requireFree(group)
   yield* run(insert(group))
-  return yield* findPortgroup(group.uuid)
+  yield* mark({ kind: 'portgroup', id: group.uuid })
+  return (yield* one(byUuid({ uuid: group.uuid })))!
 }
 
 export function* savePortgroup(group: PortgroupRow): Write<Portgroup> {
   yield* requireFree(group)
   yield* run(update(group))
-  return yield* findPortgroup(group.uuid)
+  yield* mark({ kind: 'portgroup', id: group.uuid })
+  return (yield* one(byUuid({ uuid: group.uuid })))!
 }
 
-export function* deletePortgroup(ident: string): Write<void> {
-  const { id, uuid } = yield* findPortgroup(ident)
+export function* deletePortgroup(ident: string, access: Access): Write<void> {
+  const { id, uuid } = yield* findPortgroup(ident, access)
   if (yield* one(portIn({ id }))) throw problem('metal_in_use', { reason: `Portgroup ${uuid} has ports in it.` })
   yield* run(remove({ id }))
+  yield* mark({ kind: 'portgroup', id: uuid })
 }
 
 function* requireFree({ id, uuid, address, name }: Omit<PortgroupRow, 'id'> & { id?: number }): Read<void> {

@@ -4,11 +4,14 @@ import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import { type Access, inView, type View } from './access.ts'
 
 export type PortRow = Selectable<Schema['ports']>
 export interface Port extends PortRow {
   node_uuid: string
+  node_owner: string | null
+  node_lessee: string | null
   portgroup_uuid: string | null
 }
 
@@ -18,15 +21,23 @@ const selectPorts = (db: Kysely<Schema>) =>
     .innerJoin('nodes as n', 'n.id', 'p.node_id')
     .leftJoin('portgroups as g', 'g.id', 'p.portgroup_id')
     .selectAll('p')
-    .select(['n.uuid as node_uuid', 'g.uuid as portgroup_uuid'])
+    .select(['n.uuid as node_uuid', 'n.owner as node_owner', 'n.lessee as node_lessee', 'g.uuid as portgroup_uuid'])
 
 const portByUuid = query((db, a: { uuid: string }) => selectPorts(db).where('p.uuid', '=', a.uuid))
 const portByAddress = query((db, a: { address: string }) => selectPorts(db).where('p.address', '=', a.address))
 const portByName = query((db, a: { name: string }) => selectPorts(db).where('p.name', '=', a.name))
-const everyPort = query((db, _: object) => selectPorts(db).orderBy('p.id'))
-const portsOfNode = query((db, a: { node: number }) => selectPorts(db).where('p.node_id', '=', a.node).orderBy('p.id'))
-const portsOfGroup = query((db, a: { group: number }) =>
-  selectPorts(db).where('p.portgroup_id', '=', a.group).orderBy('p.id'),
+const portInView = query((db, a: { uuid: string } & View) =>
+  selectPorts(db).where('p.uuid', '=', a.uuid).where(inView(a)),
+)
+const portsInView = query((db, a: View) => selectPorts(db).where(inView(a)).orderBy('p.id'))
+const portsWithAddress = query((db, a: { address: string } & View) =>
+  selectPorts(db).where('p.address', '=', a.address).where(inView(a)),
+)
+const portsOfNode = query((db, a: { node: number } & View) =>
+  selectPorts(db).where('p.node_id', '=', a.node).where(inView(a)).orderBy('p.id'),
+)
+const portsOfGroup = query((db, a: { group: number } & View) =>
+  selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
 const insertPort = command((db, a: Omit<PortRow, 'id'>) =>
   db.insertInto('ports').values({
@@ -65,37 +76,42 @@ const updatePort = command((db, a: PortRow) =>
 )
 const removePort = command((db, a: { id: number }) => db.deleteFrom('ports').where('id', '=', a.id))
 
-export function* findPort(uuid: string): Read<Port> {
-  const found = yield* one(portByUuid({ uuid: canonicalUuid(uuid) ?? uuid }))
+export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {
+  const found = yield* one(portInView({ uuid: canonicalUuid(uuid) ?? uuid, ...view }))
   if (!found) throw problem('metal_not_found', { what: 'Port', name: uuid })
+  permit({ owner: found.node_owner, lessee: found.node_lessee })
   return found
 }
 
-/** All, or those of a node, of a port group, or with an address. */
-export function* listPorts(of: { node?: number; group?: number; address?: string }): Read<Port[]> {
+/** All, or those with an address, of a node, or of a port group; always only those in view. */
+export function* listPorts(view: View, of: { node?: number; group?: number; address?: string }): Read<Port[]> {
   if (of.address !== undefined) {
-    const found = yield* all(portByAddress({ address: of.address }))
+    const found = yield* all(portsWithAddress({ address: of.address, ...view }))
     return found.filter(port => of.node === undefined || port.node_id === of.node)
   }
-  if (of.node !== undefined) return yield* all(portsOfNode({ node: of.node }))
-  if (of.group !== undefined) return yield* all(portsOfGroup({ group: of.group }))
-  return yield* all(everyPort({}))
+  if (of.node !== undefined) return yield* all(portsOfNode({ node: of.node, ...view }))
+  if (of.group !== undefined) return yield* all(portsOfGroup({ group: of.group, ...view }))
+  return yield* all(portsInView(view))
 }
 
 export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {
   yield* requireFree(port)
   yield* run(insertPort(port))
-  return yield* findPort(port.uuid)
+  yield* mark({ kind: 'port', id: port.uuid })
+  return (yield* one(portByUuid({ uuid: port.uuid })))!
 }
 
 export function* savePort(port: PortRow): Write<Port> {
   yield* requireFree(port)
   yield* run(updatePort(port))
-  return yield* findPort(port.uuid)
+  yield* mark({ kind: 'port', id: port.uuid })
+  return (yield* one(portByUuid({ uuid: port.uuid })))!
 }
 
-export function* deletePort(uuid: string): Write<void> {
-  yield* run(removePort({ id: (yield* findPort(uuid)).id }))
+export function* deletePort(uuid: string, access: Access): Write<void> {
+  const port = yield* findPort(uuid, access)
+  yield* run(removePort({ id: port.id }))
+  yield* mark({ kind: 'port', id: port.uuid })
 }
 
 function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: number }): Read<void> {

@@ -4,7 +4,8 @@ import { claimBatch } from '../ledger/claims/batch.ts'
 import { expireConsumer } from '../ledger/claims/lapsed.ts'
 import { Problem, problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import { type Access, EVERYTHING, ownInView, seeing, type View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from './nodes.ts'
 import { claimNode, holderOf, type Principal, promised } from './offer.ts'
@@ -15,14 +16,15 @@ export interface Reservation extends Hold {
   node_uuid: string
 }
 
-const byUuid = query((db, a: { uuid: string; now: number }) =>
+const byUuid = query((db, a: { uuid: string; now: number } & View) =>
   db
     .selectFrom('reservations as r')
     .innerJoin('nodes as n', 'n.id', 'r.node_id')
     .selectAll('r')
     .select('n.uuid as node_uuid')
     .where('r.uuid', '=', a.uuid)
-    .where('r.expires_at', '>', a.now),
+    .where('r.expires_at', '>', a.now)
+    .where(ownInView('r.owner', a)),
 )
 const insert = command((db, a: Omit<Hold, 'id'>) =>
   db.insertInto('reservations').values({
@@ -57,14 +59,20 @@ export interface ReservationRequest {
 }
 
 /** Holds the first of the nodes that can be had; when there is none, says of each why not. */
-export function* createReservation(wanted: ReservationRequest, who: Principal, now: number): Write<Reservation> {
+export function* createReservation(
+  wanted: ReservationRequest,
+  access: Access,
+  who: Principal,
+  now: number,
+): Write<Reservation> {
+  const seen = seeing(access)
   const reasons: string[] = []
   for (const ident of wanted.nodes) {
-    const reason = yield* whyNotHeld(ident, now)
+    const reason = yield* whyNotHeld(ident, seen, now)
     if (reason === null) {
-      const node = yield* lockNode(ident)
-      const lost = (yield* whyNotFree(node, now)) ?? (yield* tryHold(node, wanted, who, now))
-      if (lost === null) return yield* findReservation(wanted.uuid, null, now)
+      const node = yield* lockNode(ident, seen)
+      const lost = (yield* whyNotFree(node, now)) ?? (yield* tryHold(node, wanted, { ...who, view: access.view }, now))
+      if (lost === null) return yield* findReservation(wanted.uuid, EVERYTHING, now)
       reasons.push(`${ident} ${lost}`)
     } else {
       reasons.push(`${ident} ${reason}`)
@@ -73,9 +81,9 @@ export function* createReservation(wanted: ReservationRequest, who: Principal, n
   throw problem('node_refuses', { reason: `None of the nodes can be reserved: ${reasons.join('; ')}.` })
 }
 
-function* whyNotHeld(ident: string, now: number): Read<string | null> {
+function* whyNotHeld(ident: string, access: Access, now: number): Read<string | null> {
   try {
-    return yield* whyNotFree(yield* findNode(ident), now)
+    return yield* whyNotFree(yield* findNode(ident, access), now)
   } catch (error) {
     if (error instanceof Problem && error.kind === 'metal_not_found') return 'does not exist'
     throw error
@@ -93,11 +101,16 @@ function* whyNotFree(node: Node, now: number): Read<string | null> {
   return holder === null ? null : `is claimed by consumer ${holder}`
 }
 
-function* tryHold(node: Node, wanted: ReservationRequest, who: Principal, now: number): Write<string | null> {
+function* tryHold(
+  node: Node,
+  wanted: ReservationRequest,
+  who: Principal & { view: View },
+  now: number,
+): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
   if (!mayHaveUntil(node, expiresAt)) return 'is enrolled for leasing, and promised before that'
-  const terms = { user: who.user, project: owner ?? who.project, until: expiresAt }
-  const claimant = { consumer: uuid, type: 'RESERVATION', ...terms } as const
+  const terms = { project: owner ?? who.project, until: expiresAt }
+  const claimant = { ...who, consumer: uuid, type: 'RESERVATION', ...terms } as const
   try {
     yield* claimNode(node, claimant, now)
   } catch (error) {
@@ -107,34 +120,40 @@ function* tryHold(node: Node, wanted: ReservationRequest, who: Principal, now: n
   yield* expireConsumer(uuid, expiresAt)
   const times = { expires_at: expiresAt, created_at: now, updated_at: null }
   yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, ...times }))
+  yield* markReservation(uuid)
   yield* reviseNode(node.id)
   return null
 }
 
-/** One that has not lapsed; `project` sees only its own, null sees all. */
-export function* findReservation(uuid: string, project: string | null, now: number): Read<Reservation> {
-  const found = yield* one(byUuid({ uuid, now }))
-  if (!found || (project !== null && found.owner !== project)) throw notFound(uuid)
+/** One that has not lapsed. */
+export function* findReservation(uuid: string, { view, permit }: Access, now: number): Read<Reservation> {
+  const found = yield* one(byUuid({ uuid, now, ...view }))
+  if (!found) throw notFound(uuid)
+  permit({ project: found.owner })
   return found
 }
 
+const markReservation = (uuid: string) => mark({ kind: 'reservation', id: uuid })
+
 const notFound = (name: string) => problem('metal_not_found', { what: 'Reservation', name })
 
-export function* renewReservation(uuid: string, project: string | null, expiresAt: number, now: number) {
-  const found = yield* findReservation(uuid, project, now)
+export function* renewReservation(uuid: string, access: Access, expiresAt: number, now: number) {
+  const found = yield* findReservation(uuid, access, now)
   const node = yield* lockNodeById(found.node_id)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   const changes = { uuid, expires_at: expiresAt, now }
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))
+  yield* markReservation(uuid)
   yield* reviseNode(found.node_id)
-  return yield* findReservation(uuid, project, now)
+  return yield* findReservation(uuid, access, now)
 }
 
-export function* deleteReservation(uuid: string, project: string | null, now: number): Write<void> {
-  const found = yield* findReservation(uuid, project, now)
+export function* deleteReservation(uuid: string, access: Access, now: number): Write<void> {
+  const found = yield* findReservation(uuid, access, now)
   const [refusal] = yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
   if (refusal) throw notFound(uuid)
+  yield* markReservation(uuid)
   yield* reviseNode(found.node_id)
 }
 
@@ -150,8 +169,7 @@ export interface ReservationPage {
   marker: string | null
 }
 
-interface ListArgs extends ReservationFilter, Marker {
-  project: string | null
+interface ListArgs extends ReservationFilter, Marker, View {
   now: number
   limit: number
 }
@@ -170,7 +188,7 @@ const listStatement = (descending: boolean, isContinued: boolean) =>
       .where(same('n.uuid', a.node_uuid))
       .where(same('r.instance_uuid', a.instance_uuid))
       .where(same('r.owner', a.owner))
-      .where(same('r.owner', a.project))
+      .where(ownInView('r.owner', a))
     if (isContinued) select = select.where(afterMarker(order, a))
     return inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
   })
@@ -183,11 +201,11 @@ const LISTS = {
 export function* listReservations(
   filter: ReservationFilter,
   page: ReservationPage,
-  project: string | null,
+  access: Access,
   now: number,
 ): Read<Reservation[]> {
-  const marker = page.marker === null ? null : yield* findReservation(page.marker, project, now)
+  const marker = page.marker === null ? null : yield* findReservation(page.marker, seeing(access), now)
   const list = LISTS[page.descending ? 'desc' : 'asc'][marker ? 'next' : 'first']
   const place = { limit: page.limit + 1, markerId: marker?.id ?? null, markerValue: null }
-  return yield* all(list({ ...filter, ...place, project, now }))
+  return yield* all(list({ ...filter, ...place, ...access.view, now }))
 }

@@ -3,7 +3,8 @@ import { limits } from '../limits.ts'
 import { providerTraits } from '../ledger/traits.ts'
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, type Read, run, type Write } from '../store/transaction.ts'
+import type { Access } from './access.ts'
 import { findNode, lockNode } from './nodes.ts'
 import { offerNode } from './offer.ts'
 import { isTraitName } from './trait-names.ts'
@@ -38,8 +39,8 @@ export function requireTraitNames(names: readonly string[]): void {
   }
 }
 
-export function* nodeTraits(ident: string): Read<string[]> {
-  return yield* traitsOf((yield* findNode(ident)).uuid)
+export function* nodeTraits(ident: string, access: Access): Read<string[]> {
+  return yield* traitsOf((yield* findNode(ident, access)).uuid)
 }
 
 function* traitsOf(uuid: string): Read<string[]> {
@@ -65,14 +66,15 @@ export function* traitsOfProviders(providers: readonly number[]): Read<Map<numbe
 type Change = (present: readonly string[]) => readonly string[]
 
 /** Changes the node's traits and answers what they are then. Neither its state nor a lock matters. */
-export function* changeTraits(ident: string, change: Change, now: number): Write<string[]> {
-  const node = yield* lockNode(ident)
+export function* changeTraits(ident: string, access: Access, change: Change, now: number): Write<string[]> {
+  const node = yield* lockNode(ident, access)
   const present = yield* traitsOf(node.uuid)
   const traits = [...new Set(change(present))].sort()
   requireTraitNames(traits)
   if (traits.join() === present.join()) return traits
   yield* offerNode(node, now, traits)
   yield* run(touch({ id: node.id, now }))
+  yield* mark({ kind: 'node', id: node.uuid })
   return traits
 }
 

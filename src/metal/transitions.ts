@@ -2,6 +2,7 @@
 // conductor, or made at once where no hardware is involved.
 import { problem } from '../problem.ts'
 import type { Write } from '../store/transaction.ts'
+import type { Access } from './access.ts'
 import { requireConductor } from './conductors.ts'
 import type { Driver, Json, PowerTarget } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
@@ -23,8 +24,10 @@ export type Work =
       /** The machine has been waiting by itself in this step. */
       resumed: boolean
       args: Json
+      /** The request that asked for it. */
+      request?: string
     }
-  | { kind: 'power'; target: PowerTarget; args: Json }
+  | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
   transition === null ? null : (JSON.parse(transition) as Work)
@@ -37,11 +40,12 @@ export interface Order {
   /** The hold that the client shows as proof that the node is its own. */
   reservation: string | null
   who: Principal
+  request?: string
 }
 
 /** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
-export function* startVerb(ident: string, order: Order, drivers: Drivers, now: number): Write<boolean> {
-  const node = yield* lockNode(ident)
+export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   const transition = transitionFor(order.verb, node.provision_state as State)
   if (!transition) {
@@ -49,7 +53,7 @@ export function* startVerb(ident: string, order: Order, drivers: Drivers, now: n
   }
   yield* requireAllowed(node, order, now)
   if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
-  const ours = yield* redeemed(node, order, now)
+  const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
@@ -59,7 +63,7 @@ export function* startVerb(ident: string, order: Order, drivers: Drivers, now: n
 }
 
 /** The node with the instance that it was held for, when the client shows the hold: claim and hold change in one. */
-function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, now: number): Write<N> {
+function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, { view }: Access, now: number): Write<N> {
   const hold = yield* holdOn(node.id, now)
   if (hold?.uuid !== (reservation ?? undefined)) {
     const state = hold
@@ -68,7 +72,7 @@ function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, now:
     throw problem('node_refuses', { reason: `Node ${node.uuid} ${state}.` })
   }
   if (!hold) return node
-  yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project }, now)
+  yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
   return { ...node, instance_uuid: hold.instance_uuid }
 }
 
@@ -116,10 +120,10 @@ function begun<N extends NodeRow>(
   node: N,
   { verb, to }: Transition,
   steps: readonly StepName[],
-  { args }: Order,
+  { args, request }: Order,
   now: number,
 ): N {
-  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args }
+  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args, ...(request && { request }) }
   return {
     ...node,
     ...stateChange(node, STEPS[steps[0]!].during, now),
@@ -141,9 +145,15 @@ export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_updated_at: state === node.provision_state ? node.provision_updated_at : now,
 })
 
+export interface PowerOrder {
+  target: PowerTarget
+  args: Json
+  request?: string
+}
+
 /** Asks for another power state. Needs no more than a node that nobody works on. */
-export function* startPower(ident: string, target: PowerTarget, args: Json, now: number): Write<void> {
-  const node = yield* lockNode(ident)
+export function* startPower(ident: string, access: Access, order: PowerOrder, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
   requireUnlocked(node)
   if (node.transition !== null) {
     throw problem('node_refuses', {
@@ -151,7 +161,8 @@ export function* startPower(ident: string, target: PowerTarget, args: Json, now:
     })
   }
   yield* requireConductor(node.driver, node.conductor_group)
-  const work: Work = { kind: 'power', target, args }
+  const { target } = order
+  const work: Work = { kind: 'power', ...order }
   yield* saveNode({
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',

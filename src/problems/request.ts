@@ -21,6 +21,8 @@ export const REQUEST_PROBLEMS = {
     'This server could not verify that you are authorized to access the document you requested. ' +
     'Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand ' +
     'how to supply the credentials required.',
+  too_many_attempts: (f: { retrySeconds: number }) =>
+    `There were too many attempts to get in; try again in ${f.retrySeconds} s.`,
   forbidden: (f: { action: string }) => `Policy does not allow ${f.action} to be performed.`,
 
   // the service

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
 import { StoreConflict, StoreUnavailable } from './failure.ts'
-import type { Call } from './statement.ts'
+import type { Call, Command } from './statement.ts'
 import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
-import { type Answer, type Note, NOTHING, type Read, type Write } from './transaction.ts'
+import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 // A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
 // and the decision then finds the right words for it.
@@ -45,6 +45,8 @@ export class PostgresStore implements Store {
   readonly origin: string
   readonly #observer: StoreObserver
   #absorb: Absorb = () => {}
+  /** Commits that others may see already, and that have not been absorbed. */
+  readonly #settling = new Set<Promise<void>>()
   #nudging = false
 
   constructor(
@@ -74,6 +76,10 @@ export class PostgresStore implements Store {
     this.pool.on('connect', client => client.on('error', () => {}))
   }
 
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling)
+  }
+
   onCommit(absorb: Absorb): void {
     this.#absorb = absorb
   }
@@ -84,9 +90,10 @@ export class PostgresStore implements Store {
 
   async write<T>(work: () => Write<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
+      const settling = Promise.withResolvers<void>()
       try {
         const changes: Change[] = []
-        const value = await this.#attempt('begin', work, changes)
+        const value = await this.#attempt('begin', work, changes, () => this.#settling.add(settling.promise))
         this.#observer.committed(1)
         await this.#absorb(changes)
         if (changes.length > 0) this.#nudge()
@@ -94,15 +101,23 @@ export class PostgresStore implements Store {
       } catch (error) {
         if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
         this.#observer.retried(error.reason)
+      } finally {
+        this.#settling.delete(settling.promise)
+        settling.resolve()
       }
     }
   }
 
-  async #attempt<T>(begin: string, work: () => Write<T>, changes: Change[]): Promise<T> {
+  async #attempt<T>(
+    begin: string,
+    work: () => Write<T>,
+    changes: Change[],
+    committing: () => void = () => {},
+  ): Promise<T> {
     const client = await this.#connect()
     let broken = false
     try {
-      return await this.#run(client, begin, work(), changes)
+      return await this.#run(client, begin, work(), changes, committing)
     } catch (error) {
       const known = classify(error)
       broken = known instanceof StoreUnavailable
@@ -121,18 +136,32 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #run<T>(client: pg.PoolClient, begin: string, transaction: Write<T>, changes: Change[]): Promise<T> {
+  async #run<T>(
+    client: pg.PoolClient,
+    begin: string,
+    transaction: Write<T>,
+    changes: Change[],
+    committing: () => void,
+  ): Promise<T> {
     let opened: Promise<unknown> | null = null
+    const last: Command[] = []
     try {
       let step = transaction.next()
       while (!step.done) {
         // The first burst carries the begin with it.
         const calls = step.value
         const sent = opened === null ? [(opened = client.query(begin))] : []
-        const [answers] = await Promise.all([Promise.all(calls.map(call => execute(client, call, changes))), ...sent])
+        const [answers] = await Promise.all([
+          Promise.all(calls.map(call => take(client, call, changes, last))),
+          ...sent,
+        ])
         step = transaction.next(answers)
       }
-      if (opened) await Promise.all([...this.#feed(client, changes), client.query('commit')])
+      if (opened) {
+        const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, changes)]
+        committing()
+        await Promise.all([...parting, client.query('commit')])
+      }
       return step.value
     } catch (error) {
       if (opened) await client.query('rollback').catch(() => {})
@@ -188,12 +217,14 @@ export class PostgresStore implements Store {
   }
 }
 
-async function execute(client: pg.PoolClient, call: Call | Note, changes: Change[]): Promise<Answer> {
-  if (call.kind === 'note') {
-    changes.push(...call.changes)
-    return NOTHING
-  }
-  const { compiled, args } = call
+async function take(client: pg.PoolClient, call: Yielded, changes: Change[], last: Command[]): Promise<Answer> {
+  if (call.kind === 'query' || call.kind === 'command') return execute(client, call)
+  if (call.kind === 'note') changes.push(...call.changes)
+  if (call.kind === 'last') last.push(call.call)
+  return NOTHING
+}
+
+async function execute(client: pg.PoolClient, { compiled, args }: Call): Promise<Answer> {
   const { postgres } = compiled
   const { rows, rowCount } = await client.query({
     name: `h${postgres.id}`,

@@ -3,9 +3,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
 import { StoreUnavailable } from './failure.ts'
-import type { Call } from './statement.ts'
+import type { Call, Command } from './statement.ts'
 import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
-import { type Answer, type Note, NOTHING, type Read, type Write } from './transaction.ts'
+import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 interface Waiting {
   work: () => Write<unknown>
@@ -22,6 +22,8 @@ export class SqliteStore implements Store {
   readonly #lock: DatabaseSync | null
   #armed = false
   #absorb: Absorb = () => {}
+  /** Commits that readers see already, and that have not been absorbed. */
+  readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
@@ -42,6 +44,10 @@ export class SqliteStore implements Store {
   // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
   async read<T>(work: () => Read<T>): Promise<T> {
     return this.#run(work(), [])
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#settling)
   }
 
   onCommit(absorb: Absorb): void {
@@ -76,7 +82,9 @@ export class SqliteStore implements Store {
       return
     }
     this.#observer.committed(batch.length)
-    await this.#absorb(changes)
+    const absorbing = Promise.resolve(this.#absorb(changes))
+    this.#settling.add(absorbing)
+    await absorbing.finally(() => this.#settling.delete(absorbing))
     for (const settle of outcomes) settle()
     this.#checkpointWhenIdle()
   }
@@ -99,17 +107,21 @@ export class SqliteStore implements Store {
   }
 
   #run<T>(transaction: Write<T>, changes: Change[]): T {
+    const last: Command[] = []
     let step = transaction.next()
-    while (!step.done) step = transaction.next(step.value.map(call => this.#execute(call, changes)))
+    while (!step.done) step = transaction.next(step.value.map(call => this.#take(call, changes, last)))
+    for (const call of last) this.#execute(call)
     return step.value
   }
 
-  #execute(call: Call | Note, changes: Change[]): Answer {
-    if (call.kind === 'note') {
-      changes.push(...call.changes)
-      return NOTHING
-    }
-    const { compiled, args } = call
+  #take(call: Yielded, changes: Change[], last: Command[]): Answer {
+    if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
+    if (call.kind === 'note') changes.push(...call.changes)
+    if (call.kind === 'last') last.push(call.call)
+    return NOTHING
+  }
+
+  #execute({ compiled, args }: Call): Answer {
     const { sqlite } = compiled
     const statement = (this.#statements[sqlite.id] ??= this.#database.prepare(sqlite.sql))
     const runs = sqlite.bind(args) as (string | number | null)[][]

@@ -28,6 +28,8 @@ export interface Compiled {
   readonly id: number
   readonly sql: string
   readonly returnsRows: boolean
+  /** False for what only reads or locks. */
+  readonly writes: boolean
   /** One run for most statements, one a row for a bulk command on SQLite. */
   bind(args: object): (Value | Value[])[][]
 }
@@ -112,6 +114,7 @@ function compile(id: number, build: Compilable): Compiled {
   return {
     id,
     sql,
+    writes: node.kind !== 'SelectQueryNode',
     returnsRows: node.kind === 'SelectQueryNode' || ('returning' in node && node.returning !== undefined),
     bind: isPerRow
       ? args => (args as { rows: Record<string, unknown>[] }).rows.map(bindTo)

@@ -10,6 +10,8 @@ export interface Store {
   write<T>(work: () => Write<T>): Promise<T>
   /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
+  /** Resolves when all that others may see of our commits by now has gone through `onCommit`. */
+  settled(): Promise<void>
   /** From now on every commit's changes go through this. */
   onCommit(absorb: Absorb): void
   ping(): Promise<void>

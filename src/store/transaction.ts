@@ -17,8 +17,29 @@ export interface Note {
   readonly changes: readonly Change[]
 }
 
+/** Something that clients know by its kind and id, with its generation before and after where it has one. */
+export interface Subject {
+  readonly kind: string
+  readonly id: string
+  readonly before?: number | null
+  readonly after?: number | null
+}
+
+/** No statement either: what the transaction has changed, for whoever keeps a record of it. */
+export interface Mark {
+  readonly kind: 'mark'
+  readonly subjects: readonly Subject[]
+}
+
+/** A command that goes with the commit, in one burst: nobody waits for its answer. */
+export interface Last {
+  readonly kind: 'last'
+  readonly call: Command
+}
+
+export type Yielded = Query | Command | Note | Mark | Last
 export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
-export type Write<T> = Generator<readonly (Query | Command | Note)[], T, readonly Answer[]>
+export type Write<T> = Generator<readonly Yielded[], T, readonly Answer[]>
 
 type RowOf<C> = C extends Call<infer Row> ? Row : never
 
@@ -51,6 +72,15 @@ export function* together(...calls: (Query | Command)[]): Write<unknown> {
 /** Tells whoever keeps a copy that these have changed, once the transaction is committed. */
 export function* note(changes: readonly Change[]): Write<void> {
   if (changes.length > 0) yield [{ kind: 'note', changes }]
+}
+
+export function* mark(...subjects: readonly Subject[]): Write<void> {
+  yield [{ kind: 'mark', subjects }]
+}
+
+/** Runs a command when the transaction commits. */
+export function* lastly(call: Command): Write<void> {
+  yield [{ kind: 'last', call }]
 }
 
 /** A burst of commands whose counts matter, not their rows. */

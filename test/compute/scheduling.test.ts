@@ -1,12 +1,6 @@
 // Where servers go: what a flavor asks for, and which hosts are in question.
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { setInventories } from '../../src/ledger/inventories.ts'
-import { createProvider } from '../../src/ledger/providers.ts'
-import { createClass } from '../../src/ledger/resource-classes.ts'
-import { migrateStore } from '../../src/serve.ts'
-import { openStore } from '../../src/store/open.ts'
 import { type Compute, eachCompute, expectFault, member } from '../support/compute.ts'
 import { expectStatus } from '../support/placement.ts'
 
@@ -118,47 +112,3 @@ eachCompute('scheduling', api => {
     assert.equal((await api.server(flavor, { availability_zone: 'nova' }, member('p'))).status, 'ACTIVE')
   })
 })
-
-const ENROLLED = 'enrolled-host'
-const RESERVATION = 'CUSTOM_RESERVATION_4D17D41A_830D_47B2_91C7_4F9FC0AE611E'
-
-/** A host with a provider below it that leases keep, and two of a reservation's slots there. */
-async function enrolledHost(database: string): Promise<void> {
-  const store = openStore(database)
-  await migrateStore(store)
-  const terms = (total: number) => ({
-    total,
-    reserved: 0,
-    min_unit: 1,
-    max_unit: total,
-    step_size: 1,
-    allocation_ratio: 1,
-  })
-  const [root, child] = [randomUUID(), randomUUID()]
-  await store.write(function* () {
-    yield* createProvider({ uuid: root, name: ENROLLED, parentUuid: null }, 1)
-    const sizes = new Map(['VCPU', 'MEMORY_MB', 'DISK_GB'].map(name => [name, terms(100_000)]))
-    yield* setInventories(root, sizes, null, { mayReserveAll: true }, 1)
-    yield* createProvider({ uuid: child, name: `blazar_${ENROLLED}`, parentUuid: root }, 1)
-    yield* createClass(RESERVATION, 1)
-    yield* setInventories(child, new Map([[RESERVATION, terms(2)]]), null, { mayReserveAll: true }, 1)
-  })
-  await store.script(run => run(`update providers set managed_by = 'leases' where uuid = '${child}'`))
-  await store.close()
-}
-
-eachCompute(
-  'hosts that are enrolled for leases',
-  api => {
-    test('take servers of a reservation, and no others', async () => {
-      const plain = await api.flavor()
-      assert.equal((await api.server(plain)).status, 'ERROR')
-      const reserved = await api.flavor({}, { [`resources:${RESERVATION}`]: '1' })
-      for (let i = 0; i < 2; i++) assert.equal(hostOf(await api.server(reserved)), ENROLLED)
-      assert.equal((await api.server(reserved)).status, 'ERROR')
-      const other = await api.hypervisor()
-      for (let i = 0; i < 4; i++) assert.equal(hostOf(await api.server(plain)), other)
-    })
-  },
-  { prepare: enrolledHost },
-)

@@ -73,6 +73,21 @@ eachMetalRace('allocations in a race', api => {
     }
   })
 
+  void test('a node is to be had from the moment it is shown as free, also before whoever freed it is answered', async () => {
+    await clients(6, async () => {
+      const resource_class = newClass()
+      const [node] = await api.nodes(1, { resource_class })
+      for (let round = 0; round < 20; round++) {
+        expectStatus(await api.put(`/v1/nodes/${node}/maintenance`), 202)
+        const freeing = api.del(`/v1/nodes/${node}/maintenance`)
+        for (;;) if (!(await api.show(node!)).maintenance) break
+        const { uuid: id } = await api.allocated({ resource_class })
+        expectStatus(await freeing, 202)
+        expectStatus(await api.del(`/v1/allocations/${id}`), 204)
+      }
+    })
+  })
+
   void test('a hold that lapses while it is deployed with: it was in time, or the node is free', async () => {
     let inTime = 0
     let late = 0
@@ -178,6 +193,23 @@ eachMetalRace('allocations in a race', api => {
       assert.equal((await api.settled(id)).state, 'active')
       const left = await Promise.all(waiting.slice(i + 1).map(async later => (await api.allocation(later)).state))
       assert.deepEqual(new Set(left), new Set(left.length > 0 ? ['allocating'] : []), `after ${i}`)
+    }
+    await api.fsck()
+  })
+
+  void test('a newcomer overtakes nobody who waits, whichever server it asks', async () => {
+    const resource_class = newClass()
+    const [node] = await api.nodes(1, { resource_class })
+    let holder = (await api.allocated({ resource_class })).uuid
+    for (let round = 0; round < 15; round++) {
+      const { uuid: first } = await api.allocate({ resource_class, wait_until: '1h' })
+      const [newcomers] = await Promise.all([
+        clients(6, async i => (await api.allocate({ resource_class, ...(i % 2 === 0 && { wait_until: '1h' }) })).uuid),
+        api.del(`/v1/allocations/${holder}`),
+      ])
+      assert.equal((await api.settled(first)).node_uuid, node)
+      for (const id of newcomers) expectStatus(await api.del(`/v1/allocations/${id}`), 204)
+      holder = first
     }
     await api.fsck()
   })

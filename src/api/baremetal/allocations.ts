@@ -3,6 +3,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocation-list.ts'
 import * as allocations from '../../metal/allocations.ts'
+import { type Access, seeing } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { findNode } from '../../metal/nodes.ts'
@@ -125,9 +126,10 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
     candidates: candidates?.length ? candidates : null,
     node,
     extra: (body['extra'] as Json | undefined) ?? {},
-    owner: asText(body['owner']),
+    owner: request.ownerOr(asText(body['owner']), 'baremetal:allocation:create_for_others'),
     waitUntil: time('wait_until'),
     expiresAt: time('expires_at'),
+    requestId: request.id,
   }
 }
 
@@ -141,7 +143,9 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
   const wanted = requestOf(request)
   const routing = routingOf(request)
-  const row = await context.store.write(() => allocations.createAllocation(wanted, principal, routing, now))
+  const row = await context.store.write(() =>
+    allocations.createAllocation(wanted, request.access(), principal, routing, now),
+  )
   context.bell.ring('allocations')
   if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
@@ -158,8 +162,8 @@ export async function listAllAllocations(request: MetalRequest): Promise<Answer>
   const filter = filterOf(given)
   const rows = await context.store.read(function* () {
     const node = given.get('node')
-    const node_uuid = node === undefined ? null : yield* nodeUuid(node)
-    return yield* listAllocations({ ...filter, node_uuid }, paging, request.scope)
+    const node_uuid = node === undefined ? null : yield* nodeUuid(node, request.access())
+    return yield* listAllocations({ ...filter, node_uuid }, paging, request.access())
   })
   const page = rows.slice(0, paging.limit)
   const body: Json = { allocations: page.map(row => choose(shownAllocation(row, base, has))) }
@@ -177,9 +181,9 @@ function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'n
 }
 
 /** In a filter, a node that isn't there is the client's mistake. */
-export function* nodeUuid(ident: string) {
+export function* nodeUuid(ident: string, access: Access) {
   try {
-    return (yield* findNode(ident)).uuid
+    return (yield* findNode(ident, seeing(access))).uuid
   } catch (error) {
     if (error instanceof Problem && error.kind === 'metal_not_found')
       throw refuse(`Node ${ident.slice(0, 300)} could not be found.`)
@@ -192,7 +196,7 @@ const SHOW_PARAMETERS = new Set(['fields'])
 export async function showAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has } = request
   const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
-  const row = await context.store.read(() => allocations.findAllocation(request.param('ident'), request.scope))
+  const row = await context.store.read(() => allocations.findAllocation(request.param('ident'), request.access()))
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
 }
 
@@ -222,7 +226,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
     }
   }
   const row = await context.store.write(() =>
-    allocations.patchAllocation(request.param('ident'), request.scope, change, now),
+    allocations.patchAllocation(request.param('ident'), request.access(), change, now),
   )
   if (isTimed) context.bell.ring('expiry')
   return { status: 200, body: shownAllocation(row, base, has) }
@@ -230,19 +234,19 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
 
 export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  await context.store.write(() => allocations.deleteAllocation(request.param('ident'), request.scope, now))
+  await context.store.write(() => allocations.deleteAllocation(request.param('ident'), request.access(), now))
   return { status: 204 }
 }
 
 export async function showAllocationOfNode(request: MetalRequest): Promise<Answer> {
   const { context, base, has } = request
   const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
-  const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.scope))
+  const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.access()))
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
 }
 
 export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  await context.store.write(() => allocations.deleteAllocationOfNode(nodeIdent(request), request.scope, now))
+  await context.store.write(() => allocations.deleteAllocationOfNode(nodeIdent(request), request.access(), now))
   return { status: 204 }
 }

@@ -2,9 +2,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { problemOf } from '../../http/failures.ts'
+import type { Authenticate } from '../../identity/identity.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import { requireAllowed } from '../policy.ts'
 import { acceptsJson } from '../placement/errors.ts'
 import { renderError } from './errors.ts'
 import { PREFIX } from './prefix.ts'
@@ -19,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-export function baremetal(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function baremetal(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('metalVersion', null)
     app.removeAllContentTypeParsers()
@@ -38,7 +41,7 @@ export function baremetal(context: Context, authenticate: (request: FastifyReque
     for (const [path, methods] of Object.entries(routes)) {
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
         if (!acceptsJson(request.headers.accept)) throw problem('not_acceptable', {})
-        const caller = authenticate(request)
+        const caller = await authenticate(request)
         if (!caller) throw problem('unauthorized', {})
         void reply.header('openstack-request-id', request.id)
         request.metalVersion = negotiate(request.headers['x-openstack-ironic-api-version'])
@@ -64,13 +67,13 @@ export function baremetal(context: Context, authenticate: (request: FastifyReque
 }
 
 async function serve(context: Context, route: Route, caller: Caller, raw: FastifyRequest, reply: FastifyReply) {
-  if (raw.method !== 'GET' && raw.method !== 'HEAD' && !caller.roles.has('admin')) {
-    throw problem('forbidden', { action: `baremetal:${raw.method.toLowerCase()}` })
-  }
+  if (route.action !== null && !route.onFound) requireAllowed(context.policy, route.action, caller)
   for (const value of Object.values(raw.params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('invalid_name_in_path', { what: 'a resource', name: '' })
   }
-  const request = new MetalRequest(context, caller, raw.metalVersion!, raw)
+  const { action, isAccepted } = route
+  const own = action === null ? context : audited(context, raw, { caller, action, isAccepted })
+  const request = new MetalRequest(own, caller, raw.metalVersion!, route.action, raw)
   return send(request, await route.handle(request), raw, reply)
 }
 
@@ -98,6 +101,7 @@ function refuse(context: Context, error: unknown, request: FastifyRequest, reply
   const { status, body } = renderError(found)
   if (found.kind === 'version_unsupported') void reply.headers(RANGE)
   else void reply.headers(versionHeaders(request.metalVersion))
-  if (status === 503) void reply.header('retry-after', '1')
+  const retry = retryAfter(found)
+  if (retry !== null) void reply.header('retry-after', retry)
   return reply.code(status).header('content-type', 'application/json').send(Buffer.from(body))
 }

@@ -19,6 +19,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   route_not_found: { status: 404, router: true },
   method_not_allowed: { status: 405, router: true },
   unauthorized: { status: 401 },
+  too_many_attempts: { status: 429 },
   forbidden: { status: 403 },
   unavailable: { status: 503 },
   internal: { status: 500 },

@@ -13,12 +13,12 @@ import type { Answer, MetalRequest } from './request.ts'
 import { problem } from '../../problem.ts'
 
 export async function showBootDevice(request: MetalRequest): Promise<Answer> {
-  return { status: 200, body: await request.context.store.read(() => bootDevice(nodeIdent(request))) }
+  return { status: 200, body: await request.context.store.read(() => bootDevice(nodeIdent(request), request.access())) }
 }
 
 export async function showSupportedBootDevices(request: MetalRequest): Promise<Answer> {
   const { store, drivers } = request.context
-  const devices = await store.read(() => supportedBootDevices(nodeIdent(request), drivers))
+  const devices = await store.read(() => supportedBootDevices(nodeIdent(request), request.access(), drivers))
   return { status: 200, body: { supported_boot_devices: devices } }
 }
 
@@ -31,23 +31,25 @@ export async function putBootDevice(request: MetalRequest): Promise<Answer> {
     throw problem('invalid_parameter', { reason: 'Missing mandatory parameter boot_device.' })
   }
   const device = { boot_device: given['boot_device'], persistent: given['persistent'] === true }
-  await store.write(() => setBootDevice(nodeIdent(request), device, drivers, request.now))
+  await store.write(() => setBootDevice(nodeIdent(request), request.access(), device, drivers, request.now))
   return { status: 204 }
 }
 
 export async function showVifs(request: MetalRequest): Promise<Answer> {
-  const vifs = await request.context.store.read(() => listVifs(nodeIdent(request)))
+  const vifs = await request.context.store.read(() => listVifs(nodeIdent(request), request.access()))
   return { status: 200, body: { vifs: vifs.map(id => ({ id })) } }
 }
 
 export async function postVif(request: MetalRequest): Promise<Answer> {
   const { id } = request.object()
   if (!c.isText()(id) || id === '') throw problem('invalid_parameter', { reason: 'A VIF needs an id.' })
-  await request.context.store.write(() => attachVif(nodeIdent(request), id as string, request.now))
+  await request.context.store.write(() => attachVif(nodeIdent(request), request.access(), id as string, request.now))
   return { status: 204 }
 }
 
 export async function deleteVif(request: MetalRequest): Promise<Answer> {
-  await request.context.store.write(() => detachVif(nodeIdent(request), request.param('vif'), request.now))
+  await request.context.store.write(() =>
+    detachVif(nodeIdent(request), request.access(), request.param('vif'), request.now),
+  )
   return { status: 204 }
 }

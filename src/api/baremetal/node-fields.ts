@@ -13,6 +13,8 @@ import { requireWord, type Version, type Word } from './versions.ts'
 export interface Scene {
   base: string
   version: Version
+  /** What tells how the machine is driven is not shown. */
+  veiled: boolean
 }
 
 type Show = (node: ShelvedNode, scene: Scene) => string
@@ -81,8 +83,10 @@ export const FIELDS: Record<string, Field> = {
   deploy_step: from('deployStep', json('deploy_step')),
   description: from('description', words('description')),
   driver: always(words('driver')),
-  driver_info: always(node => masked(node.driver_info)),
-  driver_internal_info: from('driverInternalInfo', node => masked(node.driver_internal_info)),
+  driver_info: always((node, { veiled }) => (veiled ? '{}' : masked(node.driver_info))),
+  driver_internal_info: from('driverInternalInfo', (node, { veiled }) =>
+    veiled ? '{}' : masked(node.driver_internal_info),
+  ),
   extra: always(json('extra')),
   fault: from('fault', words('fault')),
   inspection_finished_at: from('inspection', time('inspection_finished_at')),
@@ -156,10 +160,10 @@ type Writer = (node: ShelvedNode) => string
 const writers = new Map<string, Writer>()
 
 /** Writes nodes with these fields, leaving out what the client's version doesn't know; the same one for the same wish. */
-export function writer(names: readonly string[], { base, version }: Scene): Writer {
-  const key = `${version.minor} ${base} ${names.join()}`
+export function writer(names: readonly string[], { base, version }: Omit<Scene, 'veiled'>, veiled: boolean): Writer {
+  const key = `${version.minor} ${base} ${veiled} ${names.join()}`
   if (writers.size >= limits.nodeWritersMax && !writers.has(key)) writers.clear()
-  return writers.getOrInsertComputed(key, () => newWriter(names, { base, version }))
+  return writers.getOrInsertComputed(key, () => newWriter(names, { base, version, veiled }))
 }
 
 function newWriter(names: readonly string[], scene: Scene): Writer {

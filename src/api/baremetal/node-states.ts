@@ -31,9 +31,9 @@ const STATE_FIELDS = [
 export async function showStates(request: MetalRequest): Promise<Answer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request))], request.now)
+    return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request), request.access())], request.now)
   })
-  return { status: 200, body: writer(STATE_FIELDS, request)(node!) }
+  return { status: 200, body: writer(STATE_FIELDS, request, false)(node!) }
 }
 
 /** The version that brought a verb, as the client spells it. */
@@ -49,6 +49,9 @@ const VERB_SINCE: Record<string, Word> = {
   deploy: 'deployVerbs',
   undeploy: 'deployVerbs',
 }
+
+/** What those who use a machine do with it; the rest is for those who look after it. */
+const TENANT_VERBS: ReadonlySet<Verb> = new Set(['active', 'rebuild', 'deleted', 'rescue', 'unrescue'])
 
 interface Argument {
   verbs: readonly Verb[]
@@ -78,14 +81,15 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   if (needs) request.require(needs, `The verb ${target}`)
   const verb = verbOf(target)
   const args = verbArguments(request, verb, target, given)
+  const access = request.access(verb !== null && TENANT_VERBS.has(verb) ? ['baremetal:node:deploy'] : undefined)
   if (!verb) {
-    const { uuid, provision_state: state } = await context.store.read(() => findNode(ident))
+    const { uuid, provision_state: state } = await context.store.read(() => findNode(ident, access))
     throw problem('verb_refused', { verb: target.slice(0, 100), node: uuid, state })
   }
   const { reservation_uuid, reservation_id, ...rest } = args
   const reservation = canonicalUuid(((reservation_uuid ?? reservation_id) as string | undefined) ?? '')
-  const order = { verb, word: target, args: rest, reservation, who: request.principal }
-  const hasWork = await context.store.write(() => startVerb(ident, order, context.drivers, request.now))
+  const order = { verb, word: target, args: rest, reservation, who: request.principal, request: request.id }
+  const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   if (hasWork) context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
@@ -152,7 +156,8 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
     }
   }
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
-  await context.store.write(() => startPower(nodeIdent(request), target as PowerTarget, args, request.now))
+  const order = { target: target as PowerTarget, args, request: request.id }
+  await context.store.write(() => startPower(nodeIdent(request), request.access(), order, request.now))
   context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
@@ -166,12 +171,14 @@ export async function putMaintenance(request: MetalRequest): Promise<Answer> {
   if (reason !== undefined && reason !== null && (typeof reason !== 'string' || reason.length > REASON_MAX)) {
     throw refuse(`reason must be a string of at most ${REASON_MAX} characters.`)
   }
-  await request.context.store.write(() => setMaintenance(nodeIdent(request), reason ?? null, request.now))
+  await request.context.store.write(() =>
+    setMaintenance(nodeIdent(request), request.access(), reason ?? null, request.now),
+  )
   return { status: 202 }
 }
 
 export async function deleteMaintenance(request: MetalRequest): Promise<Answer> {
-  await request.context.store.write(() => setMaintenance(nodeIdent(request), false, request.now))
+  await request.context.store.write(() => setMaintenance(nodeIdent(request), request.access(), false, request.now))
   return { status: 202 }
 }
 
@@ -186,9 +193,10 @@ export function showValidationOf(request: MetalRequest): Promise<Answer> {
   return validate(request, ident)
 }
 
-async function validate({ context }: MetalRequest, ident: string): Promise<Answer> {
-  const verdicts = await context.store.read(function* () {
-    return yield* validateNode(yield* findNode(ident), context.drivers)
+async function validate(request: MetalRequest, ident: string): Promise<Answer> {
+  const { store, drivers } = request.context
+  const verdicts = await store.read(function* () {
+    return yield* validateNode(yield* findNode(ident, request.access()), drivers)
   })
   const shown = Array.from(verdicts, ([name, reason]) => [
     name,

@@ -5,7 +5,7 @@ import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
 export async function listNodeTraits(request: MetalRequest): Promise<Answer> {
-  const traits = await request.context.store.read(() => nodeTraits(nodeIdent(request)))
+  const traits = await request.context.store.read(() => nodeTraits(nodeIdent(request), request.access()))
   return { status: 200, body: { traits } }
 }
 
@@ -42,7 +42,7 @@ export async function deleteNodeTrait(request: MetalRequest): Promise<Answer> {
   return { status: 204 }
 }
 
-function change(request: MetalRequest, to: Parameters<typeof changeTraits>[1]): Promise<string[]> {
+function change(request: MetalRequest, to: Parameters<typeof changeTraits>[2]): Promise<string[]> {
   const ident = nodeIdent(request)
-  return request.context.store.write(() => changeTraits(ident, to, request.now))
+  return request.context.store.write(() => changeTraits(ident, request.access(), to, request.now))
 }

@@ -1,15 +1,17 @@
 // /v1/nodes
 import { CREATABLE, PATCHABLE, canBeName } from '../../metal/attributes.ts'
 import { createNode, deleteNode, patchNode, uuidOr } from '../../metal/change.ts'
+import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
 import { parsePatches } from '../../metal/json-patch.ts'
 import { listNodeKeys } from '../../metal/node-list.ts'
-import { textOf } from '../../metal/node-shelf.ts'
+import { type ShelvedNode, textOf } from '../../metal/node-shelf.ts'
 import { findNodeKey } from '../../metal/nodes.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problem.ts'
 import { ALL, fieldsNamed, requireField, writer } from './node-fields.ts'
 import { parseNodeQuery } from './node-query.ts'
 import { nextLink } from './paging.ts'
+import type { BaremetalAction } from './policy.ts'
 import { type Answer, flagParameter, type MetalRequest } from './request.ts'
 import { since } from './versions.ts'
 
@@ -23,12 +25,23 @@ export function nodeIdent(request: MetalRequest): string {
   return ident
 }
 
-async function show(request: MetalRequest, ident: string, fields: readonly string[]): Promise<Buffer> {
+async function show(
+  request: MetalRequest,
+  ident: string,
+  fields: readonly string[],
+  access = request.access(),
+): Promise<Buffer> {
   const { store, shelf } = request.context
   const [node] = await store.read(function* () {
-    return yield* shelf.fetch([yield* findNodeKey(ident)], request.now)
+    return yield* shelf.fetch([yield* findNodeKey(ident, access)], request.now)
   })
-  return textOf(node!, writer(fields, request))
+  return writerFor(request, fields)(node!)
+}
+
+/** Writes each node as far as the caller may see it. */
+function writerFor(request: MetalRequest, fields: readonly string[]): (node: ShelvedNode) => Buffer {
+  const [open, veiled] = [writer(fields, request, false), writer(fields, request, true)]
+  return node => textOf(node, request.may('baremetal:node:get:driver_info', node) ? open : veiled)
 }
 
 const SHOW_PARAMETERS = new Set(['fields'])
@@ -52,12 +65,12 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   const { filter, traits, paging, fields } = parseNodeQuery(request, detailed)
   const { store, shelf } = request.context
   const { nodes, more } = await store.read(function* () {
-    const keys = yield* listNodeKeys(filter, traits, paging, request.now)
+    const keys = yield* listNodeKeys(request.access().view, filter, traits, paging, request.now)
     return { nodes: yield* shelf.fetch(keys.slice(0, paging.limit), request.now), more: keys.length > paging.limit }
   })
-  const write = writer(fields, request)
+  const write = writerFor(request, fields)
   const parts: Buffer[] = [Buffer.from('{"nodes":[')]
-  for (const node of nodes) parts.push(textOf(node, write), COMMA)
+  for (const node of nodes) parts.push(write(node), COMMA)
   if (nodes.length > 0) parts.pop()
   parts.push(Buffer.from(`]${more ? nextMembers(request, path, paging.limit, nodes.at(-1)!.uuid) : ''}}`))
   return { status: 200, body: Buffer.concat(parts) }
@@ -74,6 +87,7 @@ function nextMembers(request: MetalRequest, path: string, limit: number, marker:
 export async function postNode(request: MetalRequest): Promise<Answer> {
   const { context, has, version } = request
   const attributes = request.object()
+  requireCreatable(request, attributes)
   for (const [name, value] of Object.entries(attributes)) {
     if (!CREATABLE.has(name)) {
       throw problem('invalid_parameter', { reason: `Unknown attribute for a new node: ${name.slice(0, 100)}.` })
@@ -89,6 +103,28 @@ export async function postNode(request: MetalRequest): Promise<Answer> {
   await context.store.write(() => createNode(wanted, context.drivers, request.principal, request.now))
   return { status: 201, location: `/nodes/${uuid}`, body: await show(request, uuid, ALL) }
 }
+
+/** The rule may depend on who is to own the node, so that operators can let projects bring their own. */
+function requireCreatable(request: MetalRequest, attributes: Json): void {
+  const owner = typeof attributes['owner'] === 'string' ? attributes['owner'] : null
+  const further = ['lessee', 'chassis_uuid', 'conductor_group', 'shard'].filter(name => attributes[name] != null)
+  request.access(['baremetal:node:create', ...further.map(actionOn)]).permit({ owner, lessee: null })
+}
+
+/** What it takes to change an attribute; the others need no more than what the route says. */
+const ATTRIBUTE_ACTIONS: Readonly<Record<string, BaremetalAction>> = {
+  instance_info: 'baremetal:node:update_instance_info',
+  extra: 'baremetal:node:update_extra',
+  instance_uuid: 'baremetal:node:update:instance_uuid',
+  owner: 'baremetal:node:update:owner',
+  lessee: 'baremetal:node:update:lessee',
+  chassis_uuid: 'baremetal:node:update:chassis_uuid',
+  conductor_group: 'baremetal:node:update:conductor_group',
+  shard: 'baremetal:node:update:shard',
+  driver: 'baremetal:node:update:driver_interfaces',
+  ...Object.fromEntries(INTERFACES.map(name => [`${name}_interface`, 'baremetal:node:update:driver_interfaces'])),
+}
+const actionOn = (attribute: string) => ATTRIBUTE_ACTIONS[attribute] ?? 'baremetal:node:update'
 
 const PATCH_PARAMETERS = new Set(['reset_interfaces'])
 
@@ -115,16 +151,17 @@ export async function patchOneNode(request: MetalRequest): Promise<Answer> {
       reason: `The reset_interfaces parameter (from API version ${since('resetInterfaces')} on) goes with a change of the driver.`,
     })
   }
+  const access = request.access(patches.length === 0 ? undefined : patches.map(({ path }) => actionOn(path[0])))
   const node = await context.store.write(() =>
-    patchNode(ident, patches, context.drivers, request.principal, request.now),
+    patchNode(ident, access, patches, context.drivers, request.principal, request.now),
   )
-  return { status: 200, body: await show(request, node.uuid, ALL) }
+  return { status: 200, body: await show(request, node.uuid, ALL, access) }
 }
 
 const NO_PARAMETERS: ReadonlySet<string> = new Set()
 
 export async function deleteOneNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NO_PARAMETERS)
-  await request.context.store.write(() => deleteNode(nodeIdent(request), request.now))
+  await request.context.store.write(() => deleteNode(nodeIdent(request), request.access(), request.now))
   return { status: 204 }
 }

@@ -74,9 +74,10 @@ export const listPortgroupsInDetail = (request: MetalRequest) => list(request, '
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   const given = request.parameters(PARAMETERS)
   const [node, address] = [given.get('node'), given.get('address')]
+  const access = request.access()
   const rows = await request.context.store.read(function* () {
-    return yield* listPortgroups({
-      ...(node !== undefined && { node: (yield* findNode(node)).id }),
+    return yield* listPortgroups(access.view, {
+      ...(node !== undefined && { node: (yield* findNode(node, access)).id }),
       ...(address !== undefined && { address: c.macOf(address) ?? address }),
     })
   })
@@ -88,14 +89,15 @@ const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
 export async function listPortgroupsOfNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
   const ident = nodeIdent(request)
+  const access = request.access()
   const rows = await request.context.store.read(function* () {
-    return yield* listPortgroups({ node: (yield* findNode(ident)).id })
+    return yield* listPortgroups(access.view, { node: (yield* findNode(ident, access)).id })
   })
   return c.shownList(portgroups, rows, request, `nodes/${ident}/portgroups`, false)
 }
 
 export async function showPortgroup(request: MetalRequest): Promise<Answer> {
-  const group = await request.context.store.read(() => findPortgroup(request.param('ident')))
+  const group = await request.context.store.read(() => findPortgroup(request.param('ident'), request.access()))
   return { status: 200, body: c.shownOne(portgroups, group, request) }
 }
 
@@ -115,7 +117,7 @@ export async function postPortgroup(request: MetalRequest): Promise<Answer> {
   if (typeof node !== 'string') throw problem('invalid_parameter', { reason: 'A portgroup needs a node_uuid.' })
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const group = await context.store.write(function* () {
-    const { id } = yield* mistaken(findNode(node))
+    const { id } = yield* mistaken(findNode(node, request.access()))
     return yield* createPortgroup({ ...columnsOf(given), uuid, node_id: id, created_at: now, updated_at: null })
   })
   return { status: 201, location: `/portgroups/${uuid}`, body: portgroups.show(group, request) }
@@ -124,7 +126,7 @@ export async function postPortgroup(request: MetalRequest): Promise<Answer> {
 export async function patchPortgroup(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const after = await context.store.write(function* () {
-    const group = yield* findPortgroup(request.param('ident'))
+    const group = yield* findPortgroup(request.param('ident'), request.access())
     const given = c.patchedMembers(request, documentOf(group), CHECKS)
     if (given['node_uuid'] !== group.node_uuid) {
       throw problem('invalid_parameter', { reason: 'A portgroup stays with its node.' })
@@ -145,6 +147,6 @@ const documentOf = (group: Portgroup): Json => ({
 })
 
 export async function deleteOnePortgroup(request: MetalRequest): Promise<Answer> {
-  await request.context.store.write(() => deletePortgroup(request.param('ident')))
+  await request.context.store.write(() => deletePortgroup(request.param('ident'), request.access()))
   return { status: 204 }
 }

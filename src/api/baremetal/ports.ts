@@ -1,5 +1,6 @@
 // /v1/ports
 import { canonicalUuid } from '../../ledger/uuid.ts'
+import type { Access } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes.ts'
 import { findPortgroup } from '../../metal/portgroups.ts'
@@ -72,12 +73,13 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   const given = request.parameters(PARAMETERS)
   const [node, group] = [given.get('node') ?? given.get('node_uuid'), given.get('portgroup')]
   const address = given.get('address')
+  const access = request.access()
   if (address !== undefined && c.macOf(address) === null)
     throw refuse(`Expected a MAC address but received ${address.slice(0, 100)}.`)
   const rows = await request.context.store.read(function* () {
-    return yield* listPorts({
-      ...(node !== undefined && { node: (yield* findNode(node)).id }),
-      ...(group !== undefined && { group: (yield* findPortgroup(group)).id }),
+    return yield* listPorts(access.view, {
+      ...(node !== undefined && { node: (yield* findNode(node, access)).id }),
+      ...(group !== undefined && { group: (yield* findPortgroup(group, access)).id }),
       ...(address !== undefined && { address: c.macOf(address)! }),
     })
   })
@@ -89,8 +91,9 @@ const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
 export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
   const ident = nodeIdent(request)
+  const access = request.access()
   const rows = await request.context.store.read(function* () {
-    return yield* listPorts({ node: (yield* findNode(ident)).id })
+    return yield* listPorts(access.view, { node: (yield* findNode(ident, access)).id })
   })
   return c.shownList(ports, rows, request, `nodes/${ident}/ports`, false)
 }
@@ -98,25 +101,29 @@ export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
 export async function listPortsOfGroup(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
   const ident = request.param('ident')
+  const access = request.access()
   const rows = await request.context.store.read(function* () {
-    return yield* listPorts({ group: (yield* findPortgroup(ident)).id })
+    return yield* listPorts(access.view, { group: (yield* findPortgroup(ident, access)).id })
   })
   return c.shownList(ports, rows, request, `portgroups/${ident}/ports`, false)
 }
 
 export async function showPort(request: MetalRequest): Promise<Answer> {
-  const port = await request.context.store.read(() => findPort(request.param('uuid')))
+  const port = await request.context.store.read(() => findPort(request.param('uuid'), request.access()))
   return { status: 200, body: c.shownOne(ports, port, request) }
 }
 
 /** The columns of a port that its members become. A node or group that isn't there is the client's mistake. */
 export function* columnsOf(
   given: Json,
+  access: Access,
 ): Read<Omit<PortRow, 'id' | 'uuid' | 'created_at' | 'updated_at' | 'internal_info'>> {
   if (typeof given['node_uuid'] !== 'string') throw refuse('A port needs a node_uuid.')
   if (typeof given['address'] !== 'string') throw refuse('A port needs an address.')
-  const node = yield* mistaken(findNode(given['node_uuid']))
-  const group = given['portgroup_uuid'] ? yield* mistaken(findPortgroup(given['portgroup_uuid'] as string)) : null
+  const node = yield* mistaken(findNode(given['node_uuid'], access))
+  const group = given['portgroup_uuid']
+    ? yield* mistaken(findPortgroup(given['portgroup_uuid'] as string, access))
+    : null
   if (group && group.node_id !== node.id) throw refuse(`Portgroup ${group.uuid} belongs to another node.`)
   return {
     node_id: node.id,
@@ -145,7 +152,7 @@ export async function postPort(request: MetalRequest): Promise<Answer> {
   const given = c.members(request.object(), CHECKS)
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const port = await context.store.write(function* () {
-    const columns = yield* columnsOf(given)
+    const columns = yield* columnsOf(given, request.access())
     return yield* createPort({ ...columns, uuid, internal_info: '{}', created_at: now, updated_at: null })
   })
   return { status: 201, location: `/ports/${uuid}`, body: ports.show(port, request) }
@@ -154,9 +161,9 @@ export async function postPort(request: MetalRequest): Promise<Answer> {
 export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const after = await context.store.write(function* () {
-    const port = yield* findPort(request.param('uuid'))
+    const port = yield* findPort(request.param('uuid'), request.access())
     const given = c.patchedMembers(request, documentOf(port), CHECKS)
-    return yield* savePort({ ...port, ...(yield* columnsOf(given)), updated_at: now })
+    return yield* savePort({ ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
   })
   return { status: 200, body: ports.show(after, request) }
 }
@@ -176,6 +183,6 @@ const documentOf = (port: Port): Json => ({
 export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
   const uuid = request.param('uuid')
   if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
-  await request.context.store.write(() => deletePort(uuid))
+  await request.context.store.write(() => deletePort(uuid, request.access()))
   return { status: 204 }
 }

@@ -4,10 +4,12 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
+import type { Access, Tenancy } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Action, requireAllowed } from '../policy.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
 
@@ -23,21 +25,27 @@ export class MetalRequest {
   readonly context: Context
   readonly caller: Caller
   readonly version: Version
+  readonly #action: Action | null
   /** Where this API is for the client: links begin with it. */
   readonly base: string
   readonly #raw: FastifyRequest
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, version: Version, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, version: Version, action: Action | null, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
     this.version = version
+    this.#action = action
     this.base = `${raw.protocol}://${raw.host}${PREFIX}`
     this.#raw = raw
   }
 
   get has(): Has {
     return this.version.has
+  }
+
+  get id(): string {
+    return this.#raw.id
   }
 
   get now(): number {
@@ -48,9 +56,26 @@ export class MetalRequest {
     return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
   }
 
-  /** Whose things this caller sees: those of a project, or with null everyone's. */
-  get scope(): string | null {
-    return this.caller.roles.has('admin') ? null : (this.caller.project ?? '')
+  /** What the caller sees, and may do there: the route's action, unless the body says more exactly what it is about. */
+  access(actions: readonly Action[] = this.#action === null ? [] : [this.#action]): Access {
+    const { context, caller } = this
+    const view = { all: this.may('baremetal:node:list_all') ? 1 : 0, project: caller.project } as const
+    const permit = (whose: Tenancy) => {
+      for (const action of actions) requireAllowed(context.policy, action, caller, whose)
+    }
+    return { view, permit }
+  }
+
+  /** For whom something is made: those who may make it for others say for whom, and all others have their project. */
+  ownerOr(given: string | null, forOthers: Action): string | null {
+    if (this.may(forOthers)) return given
+    const { project } = this.caller
+    if (project === null || (given !== null && given !== project)) throw problem('forbidden', { action: forOthers })
+    return project
+  }
+
+  may(action: Action, whose?: Tenancy): boolean {
+    return this.context.policy.allows(action, this.caller, whose)
   }
 
   require(word: Word, what: string): void {

@@ -52,10 +52,10 @@ export async function postReservation(request: MetalRequest): Promise<Answer> {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
     nodes,
-    owner: asText(body['owner']),
+    owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
     expiresAt: expiryOf(request, body['expires_at']),
   }
-  const row = await context.store.write(() => reservations.createReservation(wanted, principal, now))
+  const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
   context.bell.ring('expiry')
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
@@ -64,7 +64,8 @@ export async function postReservation(request: MetalRequest): Promise<Answer> {
 const LIST_PARAMETERS = new Set([...PAGING, 'node', 'instance_uuid', 'owner'])
 
 export async function listAllReservations(request: MetalRequest): Promise<Answer> {
-  const { context, now, scope } = request
+  const { context, now } = request
+  const access = request.access()
   const given = request.parameters(LIST_PARAMETERS)
   const paging = parsePaging(given, ['id', 'created_at'])
   const instance = given.get('instance_uuid')
@@ -72,9 +73,9 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
   if (instance !== undefined && instance_uuid === null) throw refuse('Expected a UUID for instance_uuid.')
   const rows = await context.store.read(function* () {
     const node = given.get('node')
-    const node_uuid = node === undefined ? null : yield* nodeUuid(node)
+    const node_uuid = node === undefined ? null : yield* nodeUuid(node, access)
     const filter = { node_uuid, instance_uuid, owner: given.get('owner') ?? null }
-    return yield* reservations.listReservations(filter, paging, scope, now)
+    return yield* reservations.listReservations(filter, paging, access, now)
   })
   const page = rows.slice(0, paging.limit)
   const body: Json = { reservations: page.map(row => shown(row, request)) }
@@ -89,8 +90,8 @@ function uuidOf(request: MetalRequest): string {
 }
 
 export async function showReservation(request: MetalRequest): Promise<Answer> {
-  const { context, now, scope } = request
-  const row = await context.store.read(() => reservations.findReservation(uuidOf(request), scope, now))
+  const { context, now } = request
+  const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
   return { status: 200, body: { reservation: shown(row, request) } }
 }
 
@@ -107,15 +108,17 @@ export async function patchReservation(request: MetalRequest): Promise<Answer> {
 
 /** Without a time, the hold goes on for as long as a new one would. */
 async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
-  const { context, now, scope } = request
+  const { context, now } = request
   const expiresAt = expiryOf(request, given ?? undefined)
-  const row = await context.store.write(() => reservations.renewReservation(uuidOf(request), scope, expiresAt, now))
+  const row = await context.store.write(() =>
+    reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
+  )
   context.bell.ring('expiry')
   return { status: 200, body: { reservation: shown(row, request) } }
 }
 
 export async function deleteOneReservation(request: MetalRequest): Promise<Answer> {
-  const { context, now, scope } = request
-  await context.store.write(() => reservations.deleteReservation(uuidOf(request), scope, now))
+  const { context, now } = request
+  await context.store.write(() => reservations.deleteReservation(uuidOf(request), request.access(), now))
   return { status: 204 }
 }

@@ -1,4 +1,4 @@
-// All of bare metal's URLs below /v1: who answers, and from which version on.
+// All of bare metal's URLs below /v1: who answers, under which permission, and from which version on.
 import {
   deleteAllocationOfNode,
   deleteOneAllocation,
@@ -28,6 +28,7 @@ import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPort
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
+import type { BaremetalAction } from './policy.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import {
   deleteOneReservation,
@@ -45,71 +46,169 @@ type Handle = (request: MetalRequest) => Answer | Promise<Answer>
 
 export interface Route {
   handle: Handle
+  /** Nothing to permit: for whoever has a token. */
+  action: BaremetalAction | null
+  /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
+  onFound: boolean
+  /** The answer comes before a conductor has done the work. */
+  isAccepted: boolean
   /** What the client's version must have; without it the path is not there. */
   needs?: Word
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Methods = Partial<Record<Method, Route>>
+type Handles = Partial<Record<Method, readonly [Handle, BaremetalAction | null]>>
 
-const to = (handles: Partial<Record<Method, Handle>>, needs?: Word): Methods =>
-  Object.fromEntries(Object.entries(handles).map(([method, handle]) => [method, { handle, ...(needs && { needs }) }]))
+const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
+
+const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods =>
+  Object.fromEntries(
+    Object.entries(handles).map(([method, [handle, action]]) => [
+      method,
+      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }) },
+    ]),
+  )
+const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
+const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
 
 export const routes: Record<string, Methods> = {
-  '': to({ GET: showV1 }),
-  '/nodes': to({ GET: listAllNodes, POST: postNode }),
-  '/nodes/detail': to({ GET: listNodesInDetail }),
-  '/nodes/validate': to({ GET: showValidationOf }),
-  '/nodes/:ident': to({ GET: showNode, PATCH: patchOneNode, DELETE: deleteOneNode }),
-  '/nodes/:ident/states': to({ GET: showStates }),
-  '/nodes/:ident/states/provision': to({ PUT: putProvisionState }),
-  '/nodes/:ident/states/power': to({ PUT: putPowerState }),
-  '/nodes/:ident/maintenance': to({ PUT: putMaintenance, DELETE: deleteMaintenance }),
-  '/nodes/:ident/validate': to({ GET: showValidation }),
-  '/nodes/:ident/traits': to({ GET: listNodeTraits, PUT: putNodeTraits, DELETE: deleteNodeTraits }, 'traits'),
-  '/nodes/:ident/traits/:trait': to({ PUT: putNodeTrait, DELETE: deleteNodeTrait }, 'traits'),
-  '/nodes/:ident/management/boot_device': to({ GET: showBootDevice, PUT: putBootDevice }),
-  '/nodes/:ident/management/boot_device/supported': to({ GET: showSupportedBootDevices }),
-  '/nodes/:ident/vifs': to({ GET: showVifs, POST: postVif }, 'vifs'),
-  '/nodes/:ident/vifs/:vif': to({ DELETE: deleteVif }, 'vifs'),
-  '/nodes/:ident/ports': to({ GET: listPortsOfNode }),
-  '/nodes/:ident/portgroups': to({ GET: listPortgroupsOfNode }, 'nodePortgroups'),
-  '/nodes/:ident/allocation': to({ GET: showAllocationOfNode, DELETE: deleteAllocationOfNode }, 'allocations'),
-  '/nodes/:ident/bios': to({ GET: emptyListOfNode('bios') }, 'bios'),
-  '/nodes/:ident/history': to({ GET: emptyListOfNode('history') }, 'history'),
-  '/nodes/:ident/inventory': to({ GET: showInventory }, 'inventory'),
-  '/nodes/:ident/volume': to({ GET: showVolumeOfNode }, 'volume'),
-  '/nodes/:ident/volume/connectors': to({ GET: emptyListOfNode('connectors') }, 'volume'),
-  '/nodes/:ident/volume/targets': to({ GET: emptyListOfNode('targets') }, 'volume'),
-  '/ports': to({ GET: listAllPorts, POST: postPort }),
-  '/ports/detail': to({ GET: listPortsInDetail }),
-  '/ports/:uuid': to({ GET: showPort, PATCH: patchPort, DELETE: deleteOnePort }),
-  '/portgroups': to({ GET: listAllPortgroups, POST: postPortgroup }, 'portgroups'),
-  '/portgroups/detail': to({ GET: listPortgroupsInDetail }, 'portgroups'),
-  '/portgroups/:ident': to({ GET: showPortgroup, PATCH: patchPortgroup, DELETE: deleteOnePortgroup }, 'portgroups'),
-  '/portgroups/:ident/ports': to({ GET: listPortsOfGroup }, 'nodePortgroups'),
-  '/chassis': to({ GET: listAllChassis, POST: postChassis }),
-  '/chassis/detail': to({ GET: listChassisInDetail }),
-  '/chassis/:uuid': to({ GET: showChassis, PATCH: patchChassis, DELETE: deleteOneChassis }),
-  '/chassis/:uuid/nodes': to({ GET: listNodesOfChassis }),
-  '/drivers': to({ GET: listDrivers }),
-  '/drivers/:name': to({ GET: showDriver }),
-  '/drivers/:name/properties': to({ GET: showDriverProperties }),
-  '/conductors': to({ GET: listAllConductors }, 'conductors'),
-  '/conductors/:hostname': to({ GET: showConductor }, 'conductors'),
-  '/allocations': to({ GET: listAllAllocations, POST: postAllocation }, 'allocations'),
-  '/allocations/:ident': to(
-    { GET: showAllocation, PATCH: patchOneAllocation, DELETE: deleteOneAllocation },
+  '': to({ GET: [showV1, null] }),
+  '/nodes': {
+    ...to({ GET: [listAllNodes, 'baremetal:node:list'] }),
+    ...onFound({ POST: [postNode, 'baremetal:node:create'] }),
+  },
+  '/nodes/detail': to({ GET: [listNodesInDetail, 'baremetal:node:list'] }),
+  '/nodes/validate': onFound({ GET: [showValidationOf, 'baremetal:node:validate'] }),
+  '/nodes/:ident': onFound({
+    GET: [showNode, 'baremetal:node:get'],
+    PATCH: [patchOneNode, 'baremetal:node:update'],
+    DELETE: [deleteOneNode, 'baremetal:node:delete'],
+  }),
+  '/nodes/:ident/states': onFound({ GET: [showStates, 'baremetal:node:get_states'] }),
+  '/nodes/:ident/states/provision': onFound({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
+  '/nodes/:ident/states/power': onFound({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
+  '/nodes/:ident/maintenance': onFound({
+    PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
+    DELETE: [deleteMaintenance, 'baremetal:node:clear_maintenance'],
+  }),
+  '/nodes/:ident/validate': onFound({ GET: [showValidation, 'baremetal:node:validate'] }),
+  '/nodes/:ident/traits': onFound(
+    {
+      GET: [listNodeTraits, 'baremetal:node:traits:list'],
+      PUT: [putNodeTraits, 'baremetal:node:traits:set'],
+      DELETE: [deleteNodeTraits, 'baremetal:node:traits:delete'],
+    },
+    'traits',
+  ),
+  '/nodes/:ident/traits/:trait': onFound(
+    {
+      PUT: [putNodeTrait, 'baremetal:node:traits:set'],
+      DELETE: [deleteNodeTrait, 'baremetal:node:traits:delete'],
+    },
+    'traits',
+  ),
+  '/nodes/:ident/management/boot_device': onFound({
+    GET: [showBootDevice, 'baremetal:node:get_boot_device'],
+    PUT: [putBootDevice, 'baremetal:node:set_boot_device'],
+  }),
+  '/nodes/:ident/management/boot_device/supported': onFound({
+    GET: [showSupportedBootDevices, 'baremetal:node:get_boot_device'],
+  }),
+  '/nodes/:ident/vifs': onFound(
+    { GET: [showVifs, 'baremetal:node:vif:list'], POST: [postVif, 'baremetal:node:vif:attach'] },
+    'vifs',
+  ),
+  '/nodes/:ident/vifs/:vif': onFound({ DELETE: [deleteVif, 'baremetal:node:vif:detach'] }, 'vifs'),
+  '/nodes/:ident/ports': onFound({ GET: [listPortsOfNode, 'baremetal:port:list'] }),
+  '/nodes/:ident/portgroups': onFound({ GET: [listPortgroupsOfNode, 'baremetal:portgroup:list'] }, 'nodePortgroups'),
+  '/nodes/:ident/allocation': onFound(
+    {
+      GET: [showAllocationOfNode, 'baremetal:allocation:get'],
+      DELETE: [deleteAllocationOfNode, 'baremetal:allocation:delete'],
+    },
     'allocations',
   ),
-  '/reservations': to({ GET: listAllReservations, POST: postReservation }, 'reservations'),
-  '/reservations/:uuid': to(
-    { GET: showReservation, PUT: putReservation, PATCH: patchReservation, DELETE: deleteOneReservation },
+  '/nodes/:ident/bios': onFound({ GET: [emptyListOfNode('bios'), 'baremetal:node:bios:get'] }, 'bios'),
+  '/nodes/:ident/history': onFound({ GET: [emptyListOfNode('history'), 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
+  '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
+  '/nodes/:ident/volume/connectors': onFound(
+    { GET: [emptyListOfNode('connectors'), 'baremetal:volume:list'] },
+    'volume',
+  ),
+  '/nodes/:ident/volume/targets': onFound({ GET: [emptyListOfNode('targets'), 'baremetal:volume:list'] }, 'volume'),
+  '/ports': {
+    ...to({ GET: [listAllPorts, 'baremetal:port:list'] }),
+    ...onFound({ POST: [postPort, 'baremetal:port:create'] }),
+  },
+  '/ports/detail': to({ GET: [listPortsInDetail, 'baremetal:port:list'] }),
+  '/ports/:uuid': onFound({
+    GET: [showPort, 'baremetal:port:get'],
+    PATCH: [patchPort, 'baremetal:port:update'],
+    DELETE: [deleteOnePort, 'baremetal:port:delete'],
+  }),
+  '/portgroups': {
+    ...to({ GET: [listAllPortgroups, 'baremetal:portgroup:list'] }, 'portgroups'),
+    ...onFound({ POST: [postPortgroup, 'baremetal:portgroup:create'] }, 'portgroups'),
+  },
+  '/portgroups/detail': to({ GET: [listPortgroupsInDetail, 'baremetal:portgroup:list'] }, 'portgroups'),
+  '/portgroups/:ident': onFound(
+    {
+      GET: [showPortgroup, 'baremetal:portgroup:get'],
+      PATCH: [patchPortgroup, 'baremetal:portgroup:update'],
+      DELETE: [deleteOnePortgroup, 'baremetal:portgroup:delete'],
+    },
+    'portgroups',
+  ),
+  '/portgroups/:ident/ports': onFound({ GET: [listPortsOfGroup, 'baremetal:port:list'] }, 'nodePortgroups'),
+  '/chassis': to({ GET: [listAllChassis, 'baremetal:chassis:get'], POST: [postChassis, 'baremetal:chassis:create'] }),
+  '/chassis/detail': to({ GET: [listChassisInDetail, 'baremetal:chassis:get'] }),
+  '/chassis/:uuid': to({
+    GET: [showChassis, 'baremetal:chassis:get'],
+    PATCH: [patchChassis, 'baremetal:chassis:update'],
+    DELETE: [deleteOneChassis, 'baremetal:chassis:delete'],
+  }),
+  '/chassis/:uuid/nodes': to({ GET: [listNodesOfChassis, 'baremetal:chassis:get'] }),
+  '/drivers': to({ GET: [listDrivers, 'baremetal:driver:get'] }),
+  '/drivers/:name': to({ GET: [showDriver, 'baremetal:driver:get'] }),
+  '/drivers/:name/properties': to({ GET: [showDriverProperties, 'baremetal:driver:get'] }),
+  '/conductors': to({ GET: [listAllConductors, 'baremetal:conductor:get'] }, 'conductors'),
+  '/conductors/:hostname': to({ GET: [showConductor, 'baremetal:conductor:get'] }, 'conductors'),
+  '/allocations': to(
+    {
+      GET: [listAllAllocations, 'baremetal:allocation:list'],
+      POST: [postAllocation, 'baremetal:allocation:create'],
+    },
+    'allocations',
+  ),
+  '/allocations/:ident': onFound(
+    {
+      GET: [showAllocation, 'baremetal:allocation:get'],
+      PATCH: [patchOneAllocation, 'baremetal:allocation:update'],
+      DELETE: [deleteOneAllocation, 'baremetal:allocation:delete'],
+    },
+    'allocations',
+  ),
+  '/reservations': to(
+    {
+      GET: [listAllReservations, 'baremetal:reservation:list'],
+      POST: [postReservation, 'baremetal:reservation:create'],
+    },
     'reservations',
   ),
-  '/volume': to({ GET: showVolume }, 'volume'),
-  '/volume/connectors': to({ GET: emptyList('connectors') }, 'volume'),
-  '/volume/targets': to({ GET: emptyList('targets') }, 'volume'),
-  '/deploy_templates': to({ GET: emptyList('deploy_templates') }, 'deployTemplates'),
-  '/shards': to({ GET: listShards }, 'shards'),
+  '/reservations/:uuid': onFound(
+    {
+      GET: [showReservation, 'baremetal:reservation:get'],
+      PUT: [putReservation, 'baremetal:reservation:update'],
+      PATCH: [patchReservation, 'baremetal:reservation:update'],
+      DELETE: [deleteOneReservation, 'baremetal:reservation:delete'],
+    },
+    'reservations',
+  ),
+  '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
+  '/volume/connectors': to({ GET: [emptyList('connectors'), 'baremetal:volume:list'] }, 'volume'),
+  '/volume/targets': to({ GET: [emptyList('targets'), 'baremetal:volume:list'] }, 'volume'),
+  '/deploy_templates': to({ GET: [emptyList('deploy_templates'), 'baremetal:deploy_template:get'] }, 'deployTemplates'),
+  '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

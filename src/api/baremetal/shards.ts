@@ -30,7 +30,7 @@ const volumeLinks = (base: string, path: string) => ({
 export const showVolume = ({ base }: MetalRequest): Answer => ({ status: 200, body: volumeLinks(base, 'volume') })
 
 export async function showVolumeOfNode(request: MetalRequest): Promise<Answer> {
-  const { uuid } = await request.context.store.read(() => findNode(nodeIdent(request)))
+  const { uuid } = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
   return { status: 200, body: volumeLinks(request.base, `nodes/${uuid}/volume`) }
 }
 
@@ -43,12 +43,12 @@ export const emptyList =
 export const emptyListOfNode =
   (name: string) =>
   async (request: MetalRequest): Promise<Answer> => {
-    await request.context.store.read(() => findNode(nodeIdent(request)))
+    await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
     return { status: 200, body: { [name]: [] } }
   }
 
 /** What the last inspection found, as far as the node's properties tell it. */
 export async function showInventory(request: MetalRequest): Promise<Answer> {
-  const node = await request.context.store.read(() => findNode(nodeIdent(request)))
+  const node = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
   return { status: 200, body: { inventory: JSON.parse(node.properties) as object, plugin_data: {} } }
 }

@@ -1,8 +1,9 @@
 // The Compute API's front door: token, version, route and method, permission, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { problemOf } from '../../http/failures.ts'
-import type { Caller } from '../../identity/caller.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { renderError } from './errors.ts'
@@ -12,7 +13,7 @@ import { showVersion, showVersions } from './root.ts'
 import { type Method, routes } from './routes.ts'
 import { requireVersion, VERSION_HEADERS } from './versions.ts'
 
-export function compute(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function compute(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
@@ -24,8 +25,10 @@ export function compute(context: Context, authenticate: (request: FastifyRequest
       next()
     })
     app.setErrorHandler((error, request, reply) => {
-      const { status, body } = renderError(problemOf(error, request, context))
-      if (status === 503) void reply.header('retry-after', '1')
+      const found = problemOf(error, request, context)
+      const { status, body } = renderError(found)
+      const retry = retryAfter(found)
+      if (retry !== null) void reply.header('retry-after', retry)
       return reply.code(status).send(body)
     })
     const base = (request: FastifyRequest) => `${request.protocol}://${request.host}${PREFIX}`
@@ -35,7 +38,7 @@ export function compute(context: Context, authenticate: (request: FastifyRequest
 
     for (const [path, methods] of Object.entries(routes)) {
       const handler = async (raw: FastifyRequest, reply: FastifyReply) => {
-        const caller = authenticate(raw)
+        const caller = await authenticate(raw)
         if (!caller) throw problem('unauthorized', {})
         requireVersion(raw.headers)
         const route = methods[raw.method as Method]
@@ -46,8 +49,9 @@ export function compute(context: Context, authenticate: (request: FastifyRequest
         for (const value of Object.values(raw.params as Record<string, string>)) {
           if (value.includes('\0')) throw problem('route_not_found', {})
         }
-        const request = new ComputeRequest(context, caller, raw)
-        request.requireAllowed(route.action)
+        const { action } = route
+        const request = new ComputeRequest(audited(context, raw, { caller, action }), caller, raw)
+        request.requireAllowed(action)
         const { status, body, location } = await route.handle(request)
         void reply.code(status)
         if (location !== undefined) void reply.header('location', `${request.base}/v2.1${location}`)

@@ -12,6 +12,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   method_not_allowed: 405,
   unauthorized: 401,
   forbidden: 403,
+  too_many_attempts: 429,
   unavailable: 503,
   internal: 500,
 

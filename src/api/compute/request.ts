@@ -7,7 +7,6 @@ import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import type { Check } from '../schema.ts'
-import { allows } from './permission.ts'
 import type { ComputeAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 
@@ -37,8 +36,9 @@ export class ComputeRequest {
     return this.context.clock.now()
   }
 
+  /** What belongs to a project is looked up among the caller's own, so only the role is left to ask for. */
   may(action: ComputeAction): boolean {
-    return allows(action, this.caller)
+    return this.context.policy.allows(action, this.caller, { project: this.caller.project })
   }
 
   requireAllowed(action: ComputeAction): void {

@@ -3,13 +3,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CIRROS } from '../../compute/images.ts'
 import type { Context } from '../../context.ts'
 import { problemOf } from '../../http/failures.ts'
-import type { Caller } from '../../identity/caller.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { NOBODY } from '../../metal/offer.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { PREFIX } from './prefix.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
+  too_many_attempts: 429,
   route_not_found: 404,
   image_not_found: 404,
   malformed_request: 400,
@@ -40,7 +41,7 @@ const IMAGE = {
   schema: '/v2/schemas/image',
 }
 
-export function image(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function image(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
       const { kind, message } = problemOf(error, request, context)
@@ -54,18 +55,18 @@ export function image(context: Context, authenticate: (request: FastifyRequest) 
       const links = [{ rel: 'self', href: `${request.protocol}://${request.host}${PREFIX}/v2/` }]
       return reply.code(300).send({ versions: [{ id: 'v2.9', status: 'CURRENT', links }] })
     })
-    app.get('/v2/images', request => {
-      requireCaller(request)
+    app.get('/v2/images', async request => {
+      await requireCaller(request)
       return { images: matches(request) ? [IMAGE] : [], first: '/v2/images', schema: '/v2/schemas/images' }
     })
-    app.get<{ Params: { id: string } }>('/v2/images/:id', request => {
-      requireCaller(request)
+    app.get<{ Params: { id: string } }>('/v2/images/:id', async request => {
+      await requireCaller(request)
       // Names are looked up in the list: clients expect only ids to be found here.
       if (request.params.id !== IMAGE.id) throw problem('image_not_found', { image: request.params.id })
       return IMAGE
     })
-    const requireCaller = (request: FastifyRequest) => {
-      if (!authenticate(request)) throw problem('unauthorized', {})
+    const requireCaller = async (request: FastifyRequest) => {
+      if (!(await authenticate(request))) throw problem('unauthorized', {})
     }
     done()
   }

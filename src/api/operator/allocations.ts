@@ -12,9 +12,9 @@ const isTime = (value: unknown) => typeof value === 'string' || typeof value ===
 
 /** `decided` is what was found when it was decided, `now` what would be found at this moment. */
 export async function explainAllocation(request: MetalRequest): Promise<object> {
-  const { context, base, has, scope, now } = request
+  const { context, base, has, now } = request
   const { row, held } = await context.store.read(function* () {
-    return { row: yield* findAllocation(request.param('ident'), scope), held: yield* heldNodes(now) }
+    return { row: yield* findAllocation(request.param('ident'), request.access()), held: yield* heldNodes(now) }
   })
   return {
     allocation: shownAllocation(row, base, has),
@@ -29,11 +29,13 @@ function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<numbe
 }
 
 export async function postRetry(request: MetalRequest): Promise<object> {
-  const { context, base, has, scope, now } = request
+  const { context, base, has, now } = request
   const body = request.hasBody ? members(request.object(), { wait_until: isTime }) : {}
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
   const routing = routingOf(request)
-  const row = await context.store.write(() => retryAllocation(request.param('ident'), scope, waitUntil, routing, now))
+  const row = await context.store.write(() =>
+    retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
+  )
   context.bell.ring('allocations')
   return shownAllocation(row, base, has)
 }

@@ -2,23 +2,36 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { explainLease } from '../../leases/explain.ts'
+import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
-import type { Members } from '../reservation/request.ts'
 
-export async function postExplainLease(context: Context, { body }: FastifyRequest): Promise<object> {
-  const given = parseJson(textOfBody(body))
+export async function explainLeaseOf(context: Context, request: FastifyRequest): Promise<object> {
+  const given = parseJson(textOfBody(await bodyOf(request)))
   requireStorable(given)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
-  const wanted = newLeaseOf({ name: 'explained', ...given } as Members, context.clock.now())
+  const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
   const { windows, ...explained } = await explainLease(context, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),
   }))
   return { ...explained, windows: shown }
+}
+
+/** With GET, which changes nothing, the framework leaves the body unread. */
+async function bodyOf({ method, body, raw }: FastifyRequest): Promise<unknown> {
+  if (method !== 'GET') return body
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of raw as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > limits.bodyBytesMax) throw problem('too_large', { reason: 'the body is too large' })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }

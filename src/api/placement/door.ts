@@ -3,11 +3,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { problem } from '../../problem.ts'
 import { limits } from '../../limits.ts'
-import { problemOf } from '../../http/failures.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
-import { allows } from './policy.ts'
 import { type Answer, PlacementRequest } from './request.ts'
 import { type Route, routes } from './routes.ts'
 import { negotiate, type Version } from './versions.ts'
@@ -22,7 +24,7 @@ declare module 'fastify' {
 const JSON_TYPE = 'application/json'
 const TEXT_BYTES_MAX = 64 * 1024
 
-export function placement(context: Context, authenticate: (request: FastifyRequest) => Caller | null) {
+export function placement(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('placementCaller', null)
     app.decorateRequest('placementVersion', null)
@@ -31,11 +33,19 @@ export function placement(context: Context, authenticate: (request: FastifyReque
 
     app.addHook('onRequest', (request, _reply, next) => {
       const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
-      request.placementCaller = authenticate(request)
-      if (!request.placementCaller && !isRoot) throw problem('unauthorized', {})
-      request.placementVersion = negotiate(request.headers['openstack-api-version'])
-      checkLine(request)
-      checkContentHeaders(request)
+      const admit = (caller: Caller | null) => {
+        request.placementCaller = caller
+        if (!caller && !isRoot) throw problem('unauthorized', {})
+        request.placementVersion = negotiate(request.headers['openstack-api-version'])
+        checkLine(request)
+        checkContentHeaders(request)
+      }
+      const caller = isRoot ? null : authenticate(request)
+      if (caller instanceof Promise) {
+        void settle(caller.then(admit), next)
+        return
+      }
+      admit(caller)
       next()
     })
     // To text fastify adds a charset, and clients compare.
@@ -68,6 +78,16 @@ export function placement(context: Context, authenticate: (request: FastifyReque
   }
 }
 
+async function settle(admission: Promise<void>, next: (error?: Error) => void): Promise<void> {
+  try {
+    await admission
+  } catch (error) {
+    next(error as Error)
+    return
+  }
+  next()
+}
+
 function checkLine({ url }: FastifyRequest): void {
   if (url.length > limits.urlBytesMax) throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
   // No name holds one, and PostgreSQL would choke on it.
@@ -82,15 +102,14 @@ function checkContentHeaders({ headers }: FastifyRequest): void {
 
 async function serve(app: FastifyInstance, context: Context, route: Route, raw: FastifyRequest, reply: FastifyReply) {
   const version = raw.placementVersion!
-  const request = new PlacementRequest(context, raw.placementCaller!, version, raw)
+  const caller = raw.placementCaller!
+  const own = route.action === null ? context : audited(context, raw, { caller, action: route.action })
+  const request = new PlacementRequest(own, caller, version, raw)
   if (route.mediaTypeFirst) checkMediaType(route, request)
   if (route.needs && !version.has[route.needs]) throw problem(route.absent ?? 'route_not_found', {})
   if (!route.mediaTypeFirst) checkMediaType(route, request)
   if (route.action !== null) {
-    const project = route.project?.(request) ?? null
-    if (!allows(context.config.placementPolicy, route.action, request.caller, project)) {
-      throw problem('forbidden', { action: route.action })
-    }
+    requireAllowed(context.policy, route.action, request.caller, { project: route.project?.(request) ?? null })
   }
   return send(app, await route.handle(request), version, raw, reply)
 }
@@ -132,7 +151,8 @@ function refuse(app: FastifyInstance, context: Context, error: unknown, request:
   })
   if (version) void reply.header('openstack-api-version', version.header)
   if (version && !early) void reply.header('vary', 'openstack-api-version')
-  if (status === 503) void reply.header('retry-after', '1')
+  const retry = retryAfter(found)
+  if (retry !== null) void reply.header('retry-after', retry)
   return reply.code(status).header('content-type', contentType).send(Buffer.from(body))
 }
 

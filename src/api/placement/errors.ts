@@ -40,6 +40,7 @@ const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<Pro
   route_not_found: { status: 404, early: true },
   method_not_allowed: { status: 405 },
   unauthorized: { status: 401, early: true },
+  too_many_attempts: { status: 429, early: true },
   forbidden: { status: 403, early: true },
   unavailable: { status: 503 },
   internal: { status: 500 },
@@ -106,6 +107,7 @@ const STATUS = {
   413: ['Request Entity Too Large', 'The body of your request was too large for this server.'],
   414: ['Request-URI Too Long', 'The request URI was too long for this server.'],
   415: ['Unsupported Media Type', 'The request media type is not supported by this server.'],
+  429: ['Too Many Requests', 'The client has sent too many requests in a given amount of time.'],
   500: ['Internal Server Error', 'The server has either erred or is incapable of performing the requested operation.'],
   503: ['Service Unavailable', 'The server is currently unavailable. Please try again at a later time.'],
 } as const

@@ -1,38 +1,52 @@
-// Who may do what in Placement: one line an action, one column a policy.
-import type { Caller } from '../../identity/caller.ts'
+// Who may do what in Placement: one line an action. The capacity of a cloud is its operators' business.
 
-export type PolicyName = 'secure' | 'legacy' | 'open'
-type Rule = (caller: Caller, projectId: string | null) => boolean
-
-const everyone: Rule = () => true
 // A token for the whole system is no project's, and Placement takes only project tokens.
-const admin: Rule = ({ roles, systemScope }) => !systemScope && roles.has('admin')
-const service: Rule = ({ roles, systemScope }) => !systemScope && roles.has('service')
-const adminOrService: Rule = (caller, project) => admin(caller, project) || service(caller, project)
-const projectReader: Rule = (caller, project) =>
-  adminOrService(caller, project) || (caller.roles.has('reader') && project !== null && caller.project === project)
+const OPERATORS = 'scoped admin or scoped service'
 
-/** Rules of the secure policy that differ from the rest. */
-const SECURE: Partial<Record<Action, Rule>> = {
-  'placement:reshaper:reshape': service,
-  'placement:usages': projectReader,
+const SECURE = {
+  'placement:resource_providers:list': OPERATORS,
+  'placement:resource_providers:create': OPERATORS,
+  'placement:resource_providers:show': OPERATORS,
+  'placement:resource_providers:update': OPERATORS,
+  'placement:resource_providers:delete': OPERATORS,
+  'placement:resource_providers:usages': OPERATORS,
+  'placement:resource_providers:inventories:list': OPERATORS,
+  'placement:resource_providers:inventories:create': OPERATORS,
+  'placement:resource_providers:inventories:show': OPERATORS,
+  'placement:resource_providers:inventories:update': OPERATORS,
+  'placement:resource_providers:inventories:delete': OPERATORS,
+  'placement:resource_providers:aggregates:list': OPERATORS,
+  'placement:resource_providers:aggregates:update': OPERATORS,
+  'placement:resource_providers:traits:list': OPERATORS,
+  'placement:resource_providers:traits:update': OPERATORS,
+  'placement:resource_providers:traits:delete': OPERATORS,
+  'placement:resource_providers:allocations:list': OPERATORS,
+  'placement:resource_classes:list': OPERATORS,
+  'placement:resource_classes:create': OPERATORS,
+  'placement:resource_classes:show': OPERATORS,
+  'placement:resource_classes:update': OPERATORS,
+  'placement:resource_classes:delete': OPERATORS,
+  'placement:traits:list': OPERATORS,
+  'placement:traits:show': OPERATORS,
+  'placement:traits:update': OPERATORS,
+  'placement:traits:delete': OPERATORS,
+  'placement:allocations:list': OPERATORS,
+  'placement:allocations:manage': OPERATORS,
+  'placement:allocations:update': OPERATORS,
+  'placement:allocations:delete': OPERATORS,
+  'placement:allocation_candidates:list': OPERATORS,
+  'placement:usages': `${OPERATORS} or project reader`,
+  'placement:reshaper:reshape': 'scoped service',
 }
 
-export type Action =
-  | `placement:resource_providers:${'list' | 'create' | 'show' | 'update' | 'delete' | 'usages'}`
-  | `placement:resource_providers:inventories:${'list' | 'create' | 'show' | 'update' | 'delete'}`
-  | `placement:resource_providers:aggregates:${'list' | 'update'}`
-  | `placement:resource_providers:traits:${'list' | 'update' | 'delete'}`
-  | 'placement:resource_providers:allocations:list'
-  | `placement:resource_classes:${'list' | 'create' | 'show' | 'update' | 'delete'}`
-  | `placement:traits:${'list' | 'show' | 'update' | 'delete'}`
-  | `placement:allocations:${'list' | 'manage' | 'update' | 'delete'}`
-  | 'placement:allocation_candidates:list'
-  | 'placement:usages'
-  | 'placement:reshaper:reshape'
+export type PlacementAction = keyof typeof SECURE
+export type PolicyName = 'secure' | 'legacy' | 'open'
 
-export function allows(policy: PolicyName, action: Action, caller: Caller, projectId: string | null): boolean {
-  if (policy === 'open') return everyone(caller, projectId)
-  if (policy === 'legacy') return admin(caller, projectId)
-  return (SECURE[action] ?? adminOrService)(caller, projectId)
+const all = (rule: string) =>
+  Object.fromEntries(Object.keys(SECURE).map(action => [action, rule])) as Record<PlacementAction, string>
+
+export const placementPolicies: Record<PolicyName, Readonly<Record<PlacementAction, string>>> = {
+  secure: SECURE,
+  legacy: all('scoped admin'),
+  open: all('everyone'),
 }

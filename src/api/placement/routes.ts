@@ -18,7 +18,7 @@ import {
   showInventory,
 } from './inventories.ts'
 import type { ProblemKind } from '../../problem.ts'
-import type { Action } from './policy.ts'
+import type { PlacementAction } from './policy.ts'
 import { postReshape } from './reshaper.ts'
 import {
   createResourceClass,
@@ -51,7 +51,7 @@ import type { Word } from './versions.ts'
 export interface Route {
   handle: (request: PlacementRequest) => Answer | Promise<Answer>
   /** Nothing to permit: the version document is for everyone. */
-  action: Action | null
+  action: PlacementAction | null
   /** What the client's version must have. */
   needs?: Word
   /** Said when it doesn't: the route isn't there, or just the method. */

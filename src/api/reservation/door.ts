@@ -1,12 +1,14 @@
 // The reservation API's front door: token, version, route, method, then permission and the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import { problemOf } from '../../http/failures.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Authenticate } from '../../identity/identity.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
-import { allows } from './policy.ts'
 import { ReservationRequest } from './request.ts'
 import { type Method, type Route, routes } from './routes.ts'
 import { requireVersion, VERSION, versionDocument } from './versions.ts'
@@ -20,9 +22,6 @@ declare module 'fastify' {
 }
 
 const JSON_TYPE = 'application/json'
-
-/** Who makes a request; a promise where someone must be asked. */
-type Authenticate = (request: FastifyRequest) => Caller | null | Promise<Caller | null>
 
 export function reservation(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
@@ -38,9 +37,11 @@ export function reservation(context: Context, authenticate: Authenticate) {
       requireVersion(request.headers['openstack-api-version'])
     })
     app.setErrorHandler((error, request, reply) => {
-      const { status, body } = renderError(problemOf(error, request, context), request.isReservationServed)
+      const found = problemOf(error, request, context)
+      const { status, body } = renderError(found, request.isReservationServed)
       if (status === 401) void reply.header('www-authenticate', 'Keystone')
-      if (status === 503) void reply.header('retry-after', '1')
+      const retry = retryAfter(found)
+      if (retry !== null) void reply.header('retry-after', retry)
       return reply.code(status).header('content-type', JSON_TYPE).send(JSON.stringify(body))
     })
     // To text fastify adds a charset, and clients compare.
@@ -91,8 +92,11 @@ async function serve(
   }
   raw.isReservationServed = true
   const caller = raw.reservationCaller!
-  if (!allows(route.action, caller)) throw problem('forbidden', { action: route.action })
-  const { status, body } = await route.handle(new ReservationRequest(context, caller, raw, params))
+  const { action } = route
+  // What belongs to a project is looked up among the caller's own, so only the role is left to ask for.
+  requireAllowed(context.policy, action, caller, { project: caller.project })
+  const own = audited(context, raw, { caller, action })
+  const { status, body } = await route.handle(new ReservationRequest(own, caller, raw, params))
   void reply.code(status)
   return body === undefined ? reply.send() : reply.header('content-type', JSON_TYPE).send(JSON.stringify(body))
 }

@@ -15,6 +15,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   version_not_acceptable: 406,
   timed_out: 408,
   too_large: 413,
+  too_many_attempts: 429,
   uri_too_long: 414,
   unavailable: 503,
   internal: 500,

@@ -1,14 +1,17 @@
-// Who may do what with leases and hosts: one line an action.
-import type { Caller } from '../../identity/caller.ts'
+// Who may do what with leases: they belong to a project, and those of others are not there. Hosts are the operators'.
 
-type Role = 'admin' | 'member' | 'reader'
+const PROJECT_READERS = 'admin or service or project reader'
+const PROJECT_MEMBERS = 'admin or service or project member'
 
-const LEAST = {
-  'blazar:leases:list': 'reader',
-  'blazar:leases:get': 'reader',
-  'blazar:leases:post': 'member',
-  'blazar:leases:put': 'member',
-  'blazar:leases:delete': 'member',
+export const reservationPolicy = {
+  // Sees the leases of every project.
+  'blazar:leases:list_all': 'admin or service',
+  'blazar:leases:list': 'reader or service',
+  'blazar:leases:get': PROJECT_READERS,
+  'blazar:leases:post': 'member or service',
+  'blazar:leases:put': PROJECT_MEMBERS,
+  'blazar:leases:delete': PROJECT_MEMBERS,
+
   'blazar:oshosts:get': 'admin',
   'blazar:oshosts:post': 'admin',
   'blazar:oshosts:put': 'admin',
@@ -16,16 +19,6 @@ const LEAST = {
   'blazar:oshosts:get_allocations': 'admin',
   'blazar:oshosts:get_resource_properties': 'admin',
   'blazar:oshosts:update_resource_properties': 'admin',
-} as const satisfies Record<string, Role>
-
-export type Action = keyof typeof LEAST
-
-const IMPLIED_BY: Record<Role, readonly Role[]> = {
-  admin: ['admin'],
-  member: ['admin', 'member'],
-  reader: ['admin', 'member', 'reader'],
 }
 
-export function allows(action: Action, { roles }: Caller): boolean {
-  return IMPLIED_BY[LEAST[action]].some(role => roles.has(role))
-}
+export type ReservationAction = keyof typeof reservationPolicy

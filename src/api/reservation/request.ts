@@ -39,7 +39,8 @@ export class ReservationRequest {
 
   /** The project whose leases the caller sees; null for all. */
   get visible(): string | null {
-    return this.caller.roles.has('admin') ? null : this.principal.project
+    const { context, caller } = this
+    return context.policy.allows('blazar:leases:list_all', caller, {}) ? null : this.principal.project
   }
 
   param(name: string): string {

@@ -3,12 +3,12 @@ import { listAllocations, showAllocation } from './host-allocations.ts'
 import { listProperties, patchProperty } from './host-properties.ts'
 import { deleteOneHost, listAllHosts, postHost, putHost, showHost } from './hosts.ts'
 import { deleteOneLease, listAllLeases, postLease, putLease, showLease } from './leases.ts'
-import type { Action } from './policy.ts'
+import type { ReservationAction } from './policy.ts'
 import type { Answer, ReservationRequest } from './request.ts'
 
 export interface Route {
   handle: (request: ReservationRequest) => Promise<Answer>
-  action: Action
+  action: ReservationAction
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,4 +1,5 @@
 // What is asked of the ledger about claims: to replace what consumers have, or to release it.
+import type { Subject } from '../../store/transaction.ts'
 
 /** Amounts by provider uuid and resource class. */
 export type Resources = ReadonlyMap<string, ReadonlyMap<string, number>>
@@ -21,6 +22,16 @@ export type ClaimRequest =
 
 export function consumersOf(request: ClaimRequest): string[] {
   return request.kind === 'release' ? [request.consumer] : request.consumers.map(c => c.consumer)
+}
+
+/** What a request changes when it is granted, with generations as far as it names them. */
+export function subjectsOf(request: ClaimRequest): Subject[] {
+  if (request.kind === 'release') return [{ kind: 'consumer', id: request.consumer, after: null }]
+  return request.consumers.map(({ consumer, generation, resources }): Subject => {
+    const about = { kind: 'consumer', id: consumer }
+    if (resources.size === 0) return { ...about, ...(generation !== undefined && { before: generation }), after: null }
+    return generation === undefined ? about : { ...about, before: generation, after: (generation ?? 0) + 1 }
+  })
 }
 
 /** How much work a request is: the rows that it names. */

@@ -4,35 +4,50 @@ import { limits } from '../../limits.ts'
 import { type Problem, problem } from '../../problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import type { Store } from '../../store/store.ts'
+import type { Subject, Write } from '../../store/transaction.ts'
 import { claimBatch } from './batch.ts'
-import { type ClaimRequest, weightOf } from './claim.ts'
+import { type ClaimRequest, subjectsOf, weightOf } from './claim.ts'
 
-interface Waiting {
+/** Where claims are asked for. What comes along as an entry is written down with a claim that is granted. */
+export interface Claims<Entry> {
+  submit(request: ClaimRequest, entry?: Entry | null): Promise<void>
+}
+
+interface Options<Entry> {
+  observe?: (granted: number, refused: number) => void
+  /** Writes entries down, in the transaction that grants what they are about. */
+  record?: (granted: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
+}
+
+interface Waiting<Entry> {
   request: ClaimRequest
+  entry: Entry | null
   resolve: () => void
   reject: (error: unknown) => void
 }
 
-export class ClaimQueue {
+export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #store: Store
   readonly #clock: Clock
   readonly #observe: (granted: number, refused: number) => void
-  #waiting: Waiting[] = []
+  readonly #record: NonNullable<Options<Entry>['record']> | null
+  #waiting: Waiting<Entry>[] = []
   #running = false
 
-  constructor(store: Store, clock: Clock, observe: (granted: number, refused: number) => void = () => {}) {
+  constructor(store: Store, clock: Clock, { observe = () => {}, record }: Options<Entry> = {}) {
     this.#store = store
     this.#clock = clock
     this.#observe = observe
+    this.#record = record ?? null
   }
 
   /** Resolves when the request is granted and on disk; rejects with the problem when it is refused. */
-  submit(request: ClaimRequest): Promise<void> {
+  submit(request: ClaimRequest, entry: Entry | null = null): Promise<void> {
     if (this.#waiting.length >= limits.claimQueueMax) {
       throw problem('unavailable', { reason: 'too many claims are waiting' })
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject })
+      this.#waiting.push({ request, entry, resolve, reject })
       if (this.#running) return
       this.#running = true
       // After this turn of the loop, so that requests which came in together are decided together.
@@ -46,7 +61,7 @@ export class ClaimQueue {
     this.#running = false
   }
 
-  #nextBatch(): Waiting[] {
+  #nextBatch(): Waiting<Entry>[] {
     let size = 0
     for (let rows = 0; size < this.#waiting.length && size < limits.claimBatchMax; size++) {
       rows += weightOf(this.#waiting[size]!.request)
@@ -55,16 +70,24 @@ export class ClaimQueue {
     return this.#waiting.splice(0, size)
   }
 
+  *#decided(batch: readonly Waiting<Entry>[]): Write<(Problem | null)[]> {
+    const requests = batch.map(waiting => waiting.request)
+    const verdicts = yield* claimBatch(requests, this.#clock.now())
+    if (this.#record === null) return verdicts
+    const granted = batch.flatMap(({ request, entry }, i) =>
+      verdicts[i] === null && entry !== null ? [{ entry, subjects: subjectsOf(request) }] : [],
+    )
+    if (granted.length > 0) yield* this.#record(granted)
+    return verdicts
+  }
+
   /** Decides the given requests, or those that wait when the transaction begins: by then more have come than now. */
-  async #decide(given: readonly Waiting[] | null = null): Promise<void> {
+  async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
     try {
       const verdicts = await this.#store.write(() => {
         batch ??= this.#nextBatch()
-        return claimBatch(
-          batch.map(waiting => waiting.request),
-          this.#clock.now(),
-        )
+        return this.#decided(batch)
       })
       const refused = verdicts.filter(verdict => verdict !== null).length
       this.#observe(verdicts.length - refused, refused)
@@ -81,7 +104,7 @@ export class ClaimQueue {
   }
 }
 
-function settle({ resolve, reject }: Waiting, verdict: Problem | null): void {
+function settle({ resolve, reject }: Pick<Waiting<never>, 'resolve' | 'reject'>, verdict: Problem | null): void {
   if (verdict) reject(verdict)
   else resolve()
 }

@@ -41,6 +41,8 @@ export interface MetalTables {
     expires_at: number | null
     created_at: number
     updated_at: number | null
+    /** The request that asked for it. */
+    request_id: string | null
   }
   reservations: {
     id: Generated<number>

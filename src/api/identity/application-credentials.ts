@@ -1,0 +1,126 @@
+// /v3/users/X/application_credentials
+import {
+  type ApplicationCredential,
+  createCredential,
+  deleteCredential,
+  findCredential,
+  listCredentials,
+} from '../../identity/application-credentials.ts'
+import { idOf } from '../../identity/ids.ts'
+import { hashPassword } from '../../identity/passwords.ts'
+import { type Role, ROLES } from '../../identity/roles.ts'
+import type { Token } from '../../identity/tokens.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { type Answer, type IdentityRequest, invalid, isObject, type Json, listOf, shownTime } from './request.ts'
+import { shownRole } from './tokens.ts'
+
+const NAME_MAX = 255
+const DESCRIPTION_MAX = 1_000
+
+export async function listAllCredentials(request: IdentityRequest): Promise<Answer> {
+  const user = request.param('user')
+  request.requireSelfOrAdmin(user, 'list_application_credentials')
+  const name = request.query.get('name')
+  const rows = await request.context.store.read(() => listCredentials(user))
+  const items = rows.filter(row => name === null || row.name === name).map(row => shown(row, request))
+  return listOf(request, 'application_credentials', `/users/${user}/application_credentials`, items)
+}
+
+export async function showCredential(request: IdentityRequest): Promise<Answer> {
+  const user = request.param('user')
+  request.requireSelfOrAdmin(user, 'get_application_credential')
+  const row = await request.context.store.read(() => findCredential(user, request.param('id')))
+  return { status: 200, body: { application_credential: shown(row, request) } }
+}
+
+export async function deleteOneCredential(request: IdentityRequest): Promise<Answer> {
+  const user = request.param('user')
+  request.requireSelfOrAdmin(user, 'delete_application_credential')
+  requireUnrestricted(await request.callersToken(), 'delete_application_credential')
+  await request.context.store.write(() => deleteCredential(user, request.param('id')))
+  return { status: 204 }
+}
+
+/** The secret is told here, once. */
+export async function postCredential(request: IdentityRequest): Promise<Answer> {
+  const action = 'create_application_credential'
+  const { clock, store } = request.context
+  const token = await request.callersToken()
+  // For oneself only, and for the project that one is in.
+  if (!token?.project || request.param('user') !== request.caller.user) throw problem('identity_forbidden', { action })
+  requireUnrestricted(token, action)
+  const given = request.object('application_credential')
+  const secret = textIn(given, 'secret', limits.passwordBytesMax) ?? clock.newSecret(48).toString('base64url')
+  const name = textIn(given, 'name', NAME_MAX)
+  if (name === null || name === '') throw invalid('An application credential needs a name.')
+  if (Array.isArray(given['access_rules']) && given['access_rules'].length > 0) {
+    throw invalid('Access rules are not supported.')
+  }
+  const row: ApplicationCredential = {
+    id: clock.newUuid().replaceAll('-', ''),
+    user_id: token.user.id,
+    user_name: token.user.name,
+    project_name: token.project.name,
+    name,
+    description: textIn(given, 'description', DESCRIPTION_MAX) ?? '',
+    roles: JSON.stringify(rolesIn(given, token)),
+    unrestricted: given['unrestricted'] === true ? 1 : 0,
+    expires_at: endIn(given, request.now),
+    created_at: request.now,
+    secret: await hashPassword(secret, clock.newSecret(16)),
+  }
+  await store.write(() => createCredential(row))
+  return { status: 201, body: { application_credential: { ...shown(row, request), secret } } }
+}
+
+/** A credential can't make others of its kind, unless it was made for that. */
+function requireUnrestricted(token: Token | null, action: string): void {
+  const credential = token?.facts.credential
+  if (credential && !credential.unrestricted) throw problem('identity_forbidden', { action })
+}
+
+function rolesIn(given: Json, token: Token): Role[] {
+  const wanted = given['roles'] ?? []
+  if (!Array.isArray(wanted)) throw invalid('roles must be a list.')
+  if (wanted.length === 0) return [...token.roles]
+  return wanted.slice(0, ROLES.length).map(item => {
+    const found = ROLES.find(role => isObject(item) && (item['name'] === role || item['id'] === idOf('role', role)))
+    if (!found || !token.roles.has(found)) throw invalid('roles must be among those that you have in this project.')
+    return found
+  })
+}
+
+function endIn(given: Json, now: number): number | null {
+  const text = textIn(given, 'expires_at', NAME_MAX)
+  if (text === null) return null
+  const end = /^\d{4}-\d\d-\d\dT[\d:.]+Z?$/.test(text) ? Date.parse(text.endsWith('Z') ? text : `${text}Z`) : NaN
+  if (Number.isNaN(end)) throw invalid('expires_at must be a time such as 2030-01-31T12:00:00.')
+  if (end <= now) throw invalid('expires_at must be in the future.')
+  return end
+}
+
+function textIn(given: Json, name: string, lengthMax: number): string | null {
+  const value = given[name] ?? null
+  if (value === null) return null
+  if (typeof value !== 'string' || value.length > lengthMax) {
+    throw invalid(`${name} must be a string of at most ${lengthMax} characters.`)
+  }
+  return value
+}
+
+function shown(row: ApplicationCredential, request: IdentityRequest): object {
+  const path = `/users/${row.user_id}/application_credentials/${row.id}`
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    user_id: row.user_id,
+    project_id: request.directory.project(row.project_name)?.id ?? null,
+    roles: (JSON.parse(row.roles) as Role[]).map(shownRole),
+    expires_at: row.expires_at === null ? null : shownTime(row.expires_at),
+    unrestricted: row.unrestricted === 1,
+    system: null,
+    links: { self: request.link(path) },
+  }
+}

@@ -1,0 +1,77 @@
+// What a client sends to get a token: how it proves who it is, and what it wants the token for.
+import type { Proof, Reference, Scope } from '../../identity/login.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { DOMAIN, invalid, isObject, type Json } from './request.ts'
+
+const NAME_MAX = 255
+
+export function proofIn(auth: Json): Proof {
+  const identity = objectIn(auth, 'identity', 'auth')
+  const methods = identity['methods']
+  if (!Array.isArray(methods) || methods.length === 0) throw invalid('Expecting to find methods in identity.')
+  if (methods.length > 1) throw invalid('One method at a time is supported.')
+  switch (methods[0]) {
+    case 'password': {
+      const user = objectIn(objectIn(identity, 'password', 'identity'), 'user', 'password')
+      return { method: 'password', user: referenceIn(user, 'user'), password: secretIn(user, 'password', 'user') }
+    }
+    case 'token': {
+      const token = objectIn(identity, 'token', 'identity')
+      return { method: 'token', token: textIn(token, 'id', 'token', limits.tokenLengthMax) }
+    }
+    case 'application_credential': {
+      const given = objectIn(identity, 'application_credential', 'identity')
+      const secret = secretIn(given, 'secret', 'application_credential')
+      if (given['id'] !== undefined) {
+        const id = textIn(given, 'id', 'application_credential', NAME_MAX)
+        return { method: 'application_credential', credential: { id }, secret }
+      }
+      const name = textIn(given, 'name', 'application_credential', NAME_MAX)
+      const user = referenceIn(objectIn(given, 'user', 'application_credential'), 'user')
+      return { method: 'application_credential', credential: { name, user }, secret }
+    }
+    default:
+      throw problem('not_authenticated', {})
+  }
+}
+
+export function scopeIn(auth: Json): Scope {
+  const scope = auth['scope']
+  if (scope === undefined) return 'default'
+  if (scope === 'unscoped') return 'unscoped'
+  if (!isObject(scope) || Object.keys(scope).length !== 1)
+    throw invalid('scope must be one of project, system, unscoped.')
+  if ('unscoped' in scope) return 'unscoped'
+  if (isObject(scope['system']) && scope['system']['all'] === true) return 'system'
+  if ('project' in scope) return { project: referenceIn(objectIn(scope, 'project', 'scope'), 'project') }
+  // A domain, or a trust: nobody has a role there.
+  if ('domain' in scope || 'OS-TRUST:trust' in scope) throw problem('not_authenticated', {})
+  throw invalid('scope must be one of project, system, unscoped.')
+}
+
+function referenceIn(given: Json, what: string): Reference {
+  if (given['id'] !== undefined) return { id: textIn(given, 'id', what, NAME_MAX) }
+  const name = textIn(given, 'name', what, NAME_MAX)
+  const domain = given['domain']
+  if (domain === undefined) return { name }
+  const of = referenceIn(objectIn(given, 'domain', what), 'domain')
+  const isOurs = 'id' in of ? of.id === DOMAIN.id : of.name.toLowerCase() === DOMAIN.name.toLowerCase()
+  // In a domain that we don't have there is nobody: an id that is no id finds nobody, and takes as long.
+  return isOurs ? { name } : { id: `${'id' in of ? of.id : of.name}/${name}` }
+}
+
+function objectIn(given: Json, name: string, where: string): Json {
+  const value = given[name]
+  if (!isObject(value)) throw invalid(`Expecting to find ${name}, an object, in ${where}.`)
+  return value
+}
+
+function textIn(given: Json, name: string, where: string, lengthMax: number): string {
+  const value = given[name]
+  if (typeof value !== 'string') throw invalid(`Expecting to find ${name}, a string, in ${where}.`)
+  if (value.length > lengthMax) throw invalid(`${name} in ${where} is longer than ${lengthMax} characters.`)
+  return value
+}
+
+const secretIn = (given: Json, name: string, where: string) => textIn(given, name, where, limits.passwordBytesMax)

@@ -1,0 +1,81 @@
+// The identity API's front door: route, method, who is calling, then the handler. Nothing said here may be cached.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../context.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import type { Issuer } from '../../identity/identity.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { renderError } from './errors.ts'
+import { PREFIX } from './prefix.ts'
+import { IdentityRequest } from './request.ts'
+import { showVersion, showVersions } from './root.ts'
+import { type Methods, routes } from './routes.ts'
+import { postToken } from './tokens.ts'
+
+export function identity(context: Context) {
+  const { issuer } = context.identity
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.identityBodyBytesMax }, (_r, body, parsed) =>
+      parsed(null, body),
+    )
+    app.addHook('onRequest', (request, reply, next) => {
+      void reply.header('cache-control', 'no-store').header('vary', 'X-Auth-Token')
+      if (request.url.length > limits.urlBytesMax) {
+        throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
+      }
+      if (!issuer) throw problem('identity_elsewhere', { reason: elsewhere(context) })
+      next()
+    })
+    app.setErrorHandler((error, request, reply) => refuse(context, error, request, reply))
+
+    const base = (request: FastifyRequest) => `${request.protocol}://${request.host}${PREFIX}`
+    app.get('/', async (request, reply) =>
+      reply
+        .code(300)
+        .header('location', `${base(request)}/v3/`)
+        .send(showVersions(base(request))),
+    )
+    for (const path of ['/v3', '/v3/']) app.get(path, async request => showVersion(base(request)))
+    for (const [path, methods] of Object.entries(routes)) {
+      app.all(`/v3${path}`, (request, reply) => serve(context, issuer!, methods, request, reply))
+    }
+    const noRoute = () => {
+      throw problem('route_not_found', {})
+    }
+    app.all('/*', noRoute)
+    app.setNotFoundHandler(noRoute)
+    done()
+  }
+}
+
+function elsewhere({ config }: Context): string {
+  return config.auth === 'keystone'
+    ? `Tokens are handed out by Keystone at ${config.keystoneUrl}.`
+    : `With auth '${config.auth}' no tokens are handed out.`
+}
+
+async function serve(context: Context, issuer: Issuer, methods: Methods, raw: FastifyRequest, reply: FastifyReply) {
+  const handle = methods[(raw.method === 'HEAD' ? 'GET' : raw.method) as keyof Methods]
+  if (!handle) {
+    void reply.header('allow', Object.keys(methods).join(', '))
+    throw problem('method_not_allowed', {})
+  }
+  for (const value of Object.values(raw.params as Record<string, string>)) {
+    if (value.includes('\0')) throw problem('route_not_found', {})
+  }
+  // Who asks for a token may come with an old one that has ended.
+  const caller = handle === postToken ? null : await context.identity.authenticate(raw)
+  if (!caller && handle !== postToken) throw problem('not_authenticated', {})
+  const answer = await handle(new IdentityRequest(context, issuer, caller, raw))
+  void reply.code(answer.status).headers(answer.headers ?? {})
+  return answer.body === undefined ? reply.send() : reply.send(answer.body)
+}
+
+function refuse(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const found = problemOf(error, request, context)
+  const { status, body } = renderError(found)
+  const retry = retryAfter(found)
+  if (retry !== null) void reply.header('retry-after', retry)
+  return reply.code(status).send(body)
+}

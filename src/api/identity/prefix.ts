@@ -1,0 +1,2 @@
+// Where the identity API is mounted.
+export const PREFIX = '/identity'

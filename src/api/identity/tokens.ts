@@ -1,0 +1,61 @@
+// /v3/auth/tokens
+import { catalogAt } from '../../identity/catalog.ts'
+import { idOf } from '../../identity/ids.ts'
+import type { Role } from '../../identity/roles.ts'
+import type { Token } from '../../identity/tokens.ts'
+import { problem } from '../../problem.ts'
+import { proofIn, scopeIn } from './auth-body.ts'
+import { type Answer, DOMAIN, type IdentityRequest, shownTime } from './request.ts'
+
+export async function postToken(request: IdentityRequest): Promise<Answer> {
+  const auth = request.object('auth')
+  const { login, tokens } = request.issuer
+  const token = await login.enter(proofIn(auth), scopeIn(auth), request.address)
+  return { status: 201, body: shown(token, request), headers: { 'x-subject-token': tokens.write(token.facts) } }
+}
+
+export async function showToken(request: IdentityRequest): Promise<Answer> {
+  const { text, token } = await subject(request, 'validate_token')
+  return { status: 200, body: shown(token, request), headers: { 'x-subject-token': text } }
+}
+
+export async function deleteToken(request: IdentityRequest): Promise<Answer> {
+  const { text, token } = await subject(request, 'revoke_token')
+  await request.issuer.tokens.revoke(text, token)
+  return { status: 204 }
+}
+
+/** The token that it is about: one's own, or for admins and services anyone's. */
+async function subject(request: IdentityRequest, action: string): Promise<{ text: string; token: Token }> {
+  const { caller } = request
+  const text = request.header('x-subject-token')
+  if (text === null) throw problem('identity_not_found', { what: 'token', name: 'there is none in the request' })
+  const token = await request.issuer.tokens.check(text)
+  const isAbove = caller.roles.has('admin') || (action === 'validate_token' && caller.roles.has('service'))
+  if (!isAbove && token?.caller.user !== caller.user) throw problem('identity_forbidden', { action })
+  if (!token) throw problem('identity_not_found', { what: 'token', name: 'it is unknown, ended or revoked' })
+  return { text, token }
+}
+
+export const shownRole = (name: Role) => ({ id: idOf('role', name), name })
+
+function shown({ facts, user, project, roles }: Token, request: IdentityRequest): object {
+  const isScoped = project !== null || facts.system
+  const hasCatalog = isScoped && !request.query.has('nocatalog')
+  return {
+    token: {
+      methods: facts.methods,
+      user: { id: user.id, name: user.name, domain: DOMAIN, password_expires_at: null },
+      audit_ids: [facts.id],
+      expires_at: shownTime(facts.expiresAt),
+      issued_at: shownTime(facts.issuedAt),
+      ...(project && { project: { id: project.id, name: project.name, domain: DOMAIN }, is_domain: false }),
+      ...(facts.system && { system: { all: true } }),
+      ...(isScoped && { roles: [...roles].map(shownRole) }),
+      ...(facts.credential && {
+        application_credential: { id: facts.credential.id, restricted: !facts.credential.unrestricted },
+      }),
+      ...(hasCatalog && { catalog: catalogAt(request.origin) }),
+    },
+  }
+}

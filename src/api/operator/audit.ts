@@ -1,0 +1,78 @@
+// GET /holdfast/v1/audit: who changed what, newest first.
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type AuditFilter, listAudit } from '../../audit/list.ts'
+import type { AuditRow } from '../../audit/seals.ts'
+import type { Context } from '../../context.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { check } from '../schema.ts'
+
+const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
+const Count = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
+const Time = Type.Optional(
+  Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]{5,16}(Z|[+-][0-9:]{5})?)?$' }),
+)
+
+const parameters = check(
+  Type.Object(
+    {
+      user: Word,
+      project: Word,
+      action: Word,
+      object: Word,
+      request_id: Word,
+      since: Time,
+      until: Time,
+      limit: Count,
+      marker: Count,
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export async function listEntries({ store }: Context, request: FastifyRequest): Promise<object> {
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+  const checked = parameters(Object.fromEntries(query))
+  if (!checked.ok) throw problem('invalid_query', { reason: checked.reason })
+  const given = checked.value
+  const filter: AuditFilter = {
+    user: given.user ?? null,
+    project: given.project ?? null,
+    action: given.action ?? null,
+    object: given.object ?? null,
+    requestId: given.request_id ?? null,
+    since: given.since === undefined ? 0 : timeOf(given.since),
+    until: given.until === undefined ? Number.MAX_SAFE_INTEGER : timeOf(given.until),
+  }
+  const limit = Math.min(Math.max(Number(given.limit ?? limits.auditPageMax), 1), limits.auditPageMax)
+  const marker = given.marker === undefined ? null : Number(given.marker)
+  const rows = await store.read(() => listAudit(filter, marker, limit))
+  const entries = rows.slice(0, limit).map(shown)
+  if (rows.length <= limit) return { entries }
+  query.set('limit', String(limit))
+  query.set('marker', String(entries.at(-1)!.id))
+  return { entries, next: `${request.protocol}://${request.host}/holdfast/v1/audit?${query.toString()}` }
+}
+
+/** A time without a zone is UTC's. */
+function timeOf(text: string): number {
+  const hasZone = /(Z|[+-][0-9:]{5})$/.test(text.slice(10))
+  const ms = Date.parse(hasZone || text.length === 10 ? text : `${text}Z`)
+  if (Number.isNaN(ms)) throw problem('invalid_query', { reason: `'${text}' is no time` })
+  return ms
+}
+
+const shown = (row: AuditRow) => ({
+  id: row.id,
+  at: new Date(row.at).toISOString(),
+  request_id: row.request_id,
+  user: row.user_id,
+  project: row.project_id,
+  roles: row.roles === '' ? [] : row.roles.split(','),
+  address: row.address,
+  action: row.action,
+  objects: JSON.parse(row.objects) as object[],
+  outcome: row.outcome,
+  sealed: row.seal_id !== null,
+})

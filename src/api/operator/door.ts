@@ -1,0 +1,100 @@
+// For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../context.ts'
+import { audited } from '../../http/audited.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import type { Authenticate } from '../../identity/identity.ts'
+import { problem, type ProblemKind } from '../../problem.ts'
+import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
+import { PREFIX as COMPUTE } from '../compute/prefix.ts'
+import { PREFIX as IDENTITY } from '../identity/prefix.ts'
+import { PREFIX as IMAGE } from '../image/prefix.ts'
+import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
+import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
+import { requireAllowed } from '../policy.ts'
+import { type Method, routes } from './routes.ts'
+
+const PREFIX = '/holdfast/v1'
+
+const STATUS: Partial<Record<ProblemKind, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  too_many_attempts: 429,
+  route_not_found: 404,
+  metal_not_found: 404,
+  hypervisor_not_found: 404,
+  method_not_allowed: 405,
+  node_refuses: 409,
+  too_large: 413,
+  uri_too_long: 414,
+  internal: 500,
+  unavailable: 503,
+}
+
+export function operator(context: Context, authenticate: Authenticate) {
+  const { store, metrics } = context
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.setErrorHandler((error, request, reply) => {
+      const found = problemOf(error, request, context)
+      const { kind, message } = found
+      const status = STATUS[kind] ?? 400
+      const retry = retryAfter(found)
+      if (retry !== null) void reply.header('retry-after', retry)
+      const text = message || 'there is nothing at this path'
+      return reply.code(status).send({ error: { kind, message: text, request_id: request.id } })
+    })
+    app.setNotFoundHandler(() => {
+      throw problem('route_not_found', {})
+    })
+    app.get('/', () => ({
+      name: 'holdfast',
+      apis: {
+        placement: `${PLACEMENT}/`,
+        baremetal: `${BAREMETAL}/`,
+        compute: COMPUTE,
+        image: IMAGE,
+        reservation: `${RESERVATION}/`,
+        identity: `${IDENTITY}/`,
+      },
+      ready: '/readyz',
+      metrics: '/metrics',
+    }))
+    app.get('/healthz', () => ({ status: 'alive' }))
+    app.get('/readyz', async () => {
+      await store.ping()
+      return { status: 'ready' }
+    })
+    app.get('/metrics', async (_request, reply) =>
+      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
+    )
+    void app.register(below(context, authenticate), { prefix: PREFIX })
+    done()
+  }
+}
+
+function below(context: Context, authenticate: Authenticate) {
+  return (app: FastifyInstance, _: object, done: () => void): void => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    for (const [path, methods] of Object.entries(routes)) {
+      app.all(path, async (request, reply) => {
+        const caller = await authenticate(request)
+        if (!caller) throw problem('unauthorized', {})
+        const route = methods[request.method as Method]
+        if (route?.isForTests && !context.config.testClock) throw problem('route_not_found', {})
+        if (!route) {
+          void reply.header('allow', Object.keys(methods).join(', '))
+          throw problem('method_not_allowed', {})
+        }
+        // No name holds one, and PostgreSQL would choke on it.
+        if (request.url.includes('%00')) throw problem('malformed_request', { reason: 'the URL holds NUL' })
+        const { action, status } = route
+        if (!route.onFound) requireAllowed(context.policy, action, caller, { project: caller.project })
+        const own = audited(context, request, { caller, action, isAccepted: status === 202 })
+        const body = await route.handle(own, request, caller)
+        return status === 204 ? reply.code(status).send() : reply.code(status).send(body)
+      })
+    }
+    done()
+  }
+}

@@ -1,0 +1,17 @@
+// Who may do what with the service itself.
+
+export const operatorPolicy = {
+  'holdfast:fsck': 'admin',
+  'holdfast:audit:list': 'admin',
+  'holdfast:clock:get': 'admin',
+  'holdfast:clock:set': 'admin',
+  'holdfast:explain:allocation_candidates': 'admin',
+  'holdfast:explain:allocation': 'admin or service or project reader',
+  'holdfast:allocation:retry': 'admin or service or project member',
+  'holdfast:hypervisor_state:set': 'admin or service',
+  'holdfast:leasable_nodes:get': 'admin or service',
+  'holdfast:leasable_nodes:set': 'admin',
+  'holdfast:explain:lease': 'admin or service or project reader',
+}
+
+export type OperatorAction = keyof typeof operatorPolicy

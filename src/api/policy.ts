@@ -1,0 +1,57 @@
+// All actions of all APIs with their rules, and the operator's own rules in place of some.
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { type Config, UsageError } from '../config.ts'
+import type { Caller } from '../identity/caller.ts'
+import { Policy, PolicyError, type Target } from '../identity/policy.ts'
+import { problem } from '../problem.ts'
+import { type BaremetalAction, baremetalPolicy } from './baremetal/policy.ts'
+import { type ComputeAction, computePolicy } from './compute/policy.ts'
+import { type IdentityAction, identityPolicy } from './identity/policy.ts'
+import { type OperatorAction, operatorPolicy } from './operator/policy.ts'
+import { type PlacementAction, placementPolicies, type PolicyName } from './placement/policy.ts'
+import { type ReservationAction, reservationPolicy } from './reservation/policy.ts'
+
+export type Action =
+  | PlacementAction
+  | BaremetalAction
+  | ReservationAction
+  | ComputeAction
+  | IdentityAction
+  | OperatorAction
+
+export const tableOf = (placement: PolicyName): Readonly<Record<Action, string>> => ({
+  ...placementPolicies[placement],
+  ...baremetalPolicy,
+  ...reservationPolicy,
+  ...computePolicy,
+  ...identityPolicy,
+  ...operatorPolicy,
+})
+
+export function loadPolicy({ placementPolicy, policyFile }: Pick<Config, 'placementPolicy' | 'policyFile'>) {
+  try {
+    return new Policy<Action>(tableOf(placementPolicy), policyFile === null ? {} : rulesIn(policyFile))
+  } catch (error) {
+    if (error instanceof PolicyError) throw new UsageError(`${policyFile}: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+function rulesIn(file: string): Record<string, unknown> {
+  let content: unknown
+  try {
+    content = parseYaml(readFileSync(file, 'utf8')) ?? {}
+  } catch (error) {
+    throw new UsageError(`can't read the policy file ${file}: ${(error as Error).message}`, { cause: error })
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new UsageError(`the policy file ${file} must hold rules as "action: rule" lines`)
+  }
+  return content as Record<string, unknown>
+}
+
+/** Refuses what the caller may not do. */
+export function requireAllowed(policy: Policy<Action>, action: Action, caller: Caller, target: Target = {}): void {
+  if (!policy.allows(action, caller, target)) throw problem('forbidden', { action })
+}

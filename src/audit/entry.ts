@@ -1,0 +1,74 @@
+// An entry of the audit: who did what, from where, and how it went.
+import type { Selectable } from 'kysely'
+import type { Schema } from '../store/schema.ts'
+import { bulk } from '../store/statement.ts'
+import type { Subject } from '../store/transaction.ts'
+
+/** done: it is so. accepted: it was asked for, and a conductor sees to it. failed: a conductor tried. */
+export type Outcome = 'done' | 'accepted' | 'failed'
+
+/** All but what was changed, which only the transaction knows. */
+export interface Entry {
+  readonly at: number
+  readonly requestId: string | null
+  readonly user: string
+  readonly project: string | null
+  readonly roles: string
+  readonly address: string
+  readonly action: string
+  readonly outcome: Outcome
+}
+
+type Row = Omit<Selectable<Schema['audit']>, 'id' | 'seal_id'>
+
+export const append = bulk<Row>(
+  {
+    at: 'bigint',
+    request_id: 'text',
+    user_id: 'text',
+    project_id: 'text',
+    roles: 'text',
+    address: 'text',
+    action: 'text',
+    objects: 'text',
+    outcome: 'text',
+  },
+  (db, r, on) =>
+    on.insert(db.insertInto('audit'), {
+      at: r.at,
+      request_id: r.request_id,
+      user_id: r.user_id,
+      project_id: r.project_id,
+      roles: r.roles,
+      address: r.address,
+      action: r.action,
+      objects: r.objects,
+      outcome: r.outcome,
+    }),
+)
+
+export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
+  return {
+    at: entry.at,
+    request_id: entry.requestId,
+    user_id: entry.user,
+    project_id: entry.project,
+    roles: entry.roles,
+    address: entry.address,
+    action: entry.action,
+    objects: JSON.stringify(merged(subjects)),
+    outcome: entry.outcome,
+  }
+}
+
+/** Each once: what was changed in several steps was one thing before and is another after. */
+function merged(subjects: readonly Subject[]): readonly Subject[] {
+  if (subjects.length < 2) return subjects
+  const found = new Map<string, Subject>()
+  for (const subject of subjects) {
+    const key = `${subject.kind} ${subject.id}`
+    const earlier = found.get(key)
+    found.set(key, earlier?.before === undefined ? { ...earlier, ...subject } : { ...subject, before: earlier.before })
+  }
+  return [...found.values()]
+}

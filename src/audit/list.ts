@@ -1,0 +1,59 @@
+// Entries of the audit, newest first.
+import { type RawBuilder, sql } from 'kysely'
+import { problem } from '../problem.ts'
+import { query, type Tools } from '../store/statement.ts'
+import { all, one, type Read } from '../store/transaction.ts'
+import type { AuditRow } from './seals.ts'
+
+/** null leaves a filter out. */
+export interface AuditFilter {
+  user: string | null
+  project: string | null
+  action: string | null
+  /** The id of something that was changed. */
+  object: string | null
+  requestId: string | null
+  since: number
+  until: number
+}
+
+interface ListArgs extends AuditFilter {
+  /** As JSON writes it, to be found in a list of objects. */
+  quoted: string | null
+  markerAt: number
+  markerId: number
+  limit: number
+}
+
+const given = (argument: string | null, condition: RawBuilder<unknown>) =>
+  sql<boolean>`(cast(${argument} as text) is null or ${condition})`
+const contains = (on: Tools, column: string, text: string | null) =>
+  on.dialect === 'sqlite' ? sql`instr(${sql.ref(column)}, ${text}) > 0` : sql`strpos(${sql.ref(column)}, ${text}) > 0`
+
+const page = query((db, a: ListArgs, on) =>
+  db
+    .selectFrom('audit')
+    .selectAll()
+    .where('at', '>=', a.since)
+    .where('at', '<=', a.until)
+    .where(sql<boolean>`(at, id) < (${a.markerAt}, ${a.markerId})`)
+    .where(given(a.user, sql`user_id = ${a.user}`))
+    .where(given(a.project, sql`project_id = ${a.project}`))
+    .where(given(a.action, sql`action = ${a.action}`))
+    .where(given(a.requestId, sql`request_id = ${a.requestId}`))
+    .where(given(a.quoted, contains(on, 'objects', a.quoted)))
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
+const entryAt = query((db, a: { id: number }) => db.selectFrom('audit').select(['at', 'id']).where('id', '=', a.id))
+
+const BEFORE_ALL = { at: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
+
+/** The entries of one page, and one more when there is a next page. */
+export function* listAudit(filter: AuditFilter, marker: number | null, limit: number): Read<AuditRow[]> {
+  const from = marker === null ? BEFORE_ALL : yield* one(entryAt({ id: marker }))
+  if (!from) throw problem('malformed_request', { reason: `there is no entry ${marker} to go on after` })
+  const quoted = filter.object === null ? null : `"id":${JSON.stringify(filter.object)}`
+  return yield* all(page({ ...filter, quoted, markerAt: from.at, markerId: from.id, limit: limit + 1 }))
+}

@@ -1,0 +1,27 @@
+// Writes an entry down in the transaction that makes the change: it is there if and only if the change is.
+import { lastly, type Subject, type Write } from '../store/transaction.ts'
+import { append, type Entry, rowOf } from './entry.ts'
+
+/** The same transaction, with an entry about what it changed; none when it changed nothing. */
+export function* recorded<T>(work: Write<T>, entry: Entry | undefined): Write<T> {
+  if (!entry) return yield* work
+  const subjects: Subject[] = []
+  let isChange = false
+  let step = work.next()
+  while (!step.done) {
+    const calls = step.value
+    const answers = yield calls
+    for (const [i, call] of calls.entries()) {
+      if (call.kind === 'mark') subjects.push(...call.subjects)
+      else if (call.kind === 'command') isChange ||= call.compiled.sqlite.writes && answers[i]!.count > 0
+    }
+    step = work.next(answers)
+  }
+  if (isChange) yield* lastly(append({ rows: [rowOf(entry, subjects)] }))
+  return step.value
+}
+
+/** The entries of several changes that share a transaction. */
+export function* recordAll(changes: readonly { entry: Entry; subjects: readonly Subject[] }[]): Write<void> {
+  if (changes.length > 0) yield* lastly(append({ rows: changes.map(({ entry, subjects }) => rowOf(entry, subjects)) }))
+}

@@ -1,0 +1,28 @@
+// A map that forgets what was put in first when it is full.
+
+export class BoundedMap<K, V> {
+  readonly #entries = new Map<K, V>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size > this.#max) this.#entries.delete(this.#entries.keys().next().value!)
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key)
+  }
+}

@@ -1,0 +1,159 @@
+// holdfast user add, passwd, list, remove, clouds-yaml
+import { type Command, Option } from 'commander'
+import { stringify } from 'yaml'
+import { systemClock } from '../clock.ts'
+import { loadConfig, SETTINGS, UsageError } from '../config.ts'
+import { REGION } from '../identity/catalog.ts'
+import { FileDirectory } from '../identity/directory.ts'
+import { hashPassword } from '../identity/passwords.ts'
+import { ROLES } from '../identity/roles.ts'
+import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../identity/users-file.ts'
+import { limits } from '../limits.ts'
+import { askSecret, readSecret } from './secret.ts'
+
+interface Flags {
+  users?: string
+  config?: string
+  password?: string
+  passwordStdin?: boolean
+}
+interface AddFlags extends Flags {
+  project: string
+  role: string[]
+}
+interface CloudFlags extends Flags {
+  url: string
+  cloud: string
+  project?: string
+}
+
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('the users of --auth password')
+  subcommand(user, 'add <name>', 'adds a user, and the project if there is none of that name', true)
+    .addOption(new Option('--project <name>', 'the project that the user works in').default('default'))
+    .addOption(new Option('--role <names...>', 'what the user may do there').choices(ROLES).default(['member']))
+    .action(told(addUser))
+  subcommand(user, 'passwd <name>', 'sets a new password; tokens of the old one end', true).action(told(setPassword))
+  subcommand(user, 'list', 'shows who there is').action(told(async (flags: Flags) => listUsers(flags)))
+  subcommand(user, 'remove <name>', 'removes a user; their tokens end').action(told(removeUser))
+  subcommand(user, 'clouds-yaml <name>', 'prints a clouds.yaml for the openstack command', true)
+    .option('--url <url>', 'where Holdfast is for them', 'http://127.0.0.1:8780')
+    .option('--cloud <name>', 'what they call it', 'holdfast')
+    .option('--project <name>', "another than the user's default project")
+    .action(told(printClouds))
+}
+
+function subcommand(user: Command, usage: string, help: string, hasPassword = false): Command {
+  const command = user.command(usage).description(help)
+  command.option('--users <file>', `${SETTINGS.users.help} (default: ${SETTINGS.users.fallback as string})`)
+  command.option('--config <file>', 'YAML file with settings, named as the options are')
+  if (hasPassword) {
+    command.option('--password-stdin', 'read the password from standard input')
+    command.option('--password <password>', 'the password, for tests: others on this machine see command lines')
+  }
+  return command
+}
+
+/** What is wrong with the file is told like what is wrong with the command line. */
+function told<Given extends unknown[]>(action: (...given: Given) => Promise<void>) {
+  return async (...given: Given): Promise<void> => {
+    try {
+      await action(...given)
+    } catch (error) {
+      throw error instanceof UsersFileError ? new UsageError(`users file: ${error.message}`, { cause: error }) : error
+    }
+  }
+}
+
+const fileOf = ({ users, config }: Flags) =>
+  loadConfig({ users }, process.env, config ?? process.env['HOLDFAST_CONFIG']).users
+
+async function addUser(name: string, flags: AddFlags): Promise<void> {
+  const path = fileOf(flags)
+  for (const word of [name, flags.project]) {
+    if (!new RegExp(NAME_PATTERN).test(word)) throw new UsageError(`'${word}' can't be a name: no colon, 1 to 255 long`)
+  }
+  const password = await hashed(await newPassword(flags))
+  editUsersFile(path, (document, { users, projects }) => {
+    if (Object.hasOwn(users, name)) throw new UsageError(`there is a user ${name} already`)
+    if (!Object.hasOwn(projects, flags.project)) document.setIn(['projects', flags.project], document.createNode({}))
+    // An id of their own: who comes later under the same name is someone else.
+    const id = systemClock.newUuid().replaceAll('-', '')
+    const entry = { id, password, roles: { [flags.project]: flags.role }, 'default-project': flags.project }
+    document.setIn(['users', name], document.createNode(entry))
+  })
+  process.stdout.write(`${name} is ${flags.role.join(', ')} in ${flags.project}, in ${path}\n`)
+}
+
+async function setPassword(name: string, flags: Flags): Promise<void> {
+  const path = fileOf(flags)
+  requireUser(path, name)
+  const password = await hashed(await newPassword(flags))
+  editUsersFile(path, (document, { users }) => {
+    if (!Object.hasOwn(users, name)) throw new UsageError(`there is no user ${name}`)
+    document.setIn(['users', name, 'password'], password)
+  })
+  process.stdout.write(`${name} has a new password\n`)
+}
+
+async function removeUser(name: string, flags: Flags): Promise<void> {
+  const path = fileOf(flags)
+  requireUser(path, name)
+  editUsersFile(path, document => void document.deleteIn(['users', name]))
+  process.stdout.write(`${name} is gone\n`)
+}
+
+function listUsers(flags: Flags): void {
+  const { users } = new FileDirectory(readUsersFile(fileOf(flags)))
+  for (const { name, id, isEnabled, assignments } of users) {
+    const where = [...assignments].map(([project, roles]) => `${project}: ${roles.join(', ')}`)
+    const cells = [name, id, ...(isEnabled ? [] : ['disabled']), where.join('; ')]
+    process.stdout.write(`${cells.join('  ')}\n`)
+  }
+}
+
+/** The password is in it only when it was given: the file of users doesn't know it, and openstack asks. */
+async function printClouds(name: string, flags: CloudFlags): Promise<void> {
+  const user = requireUser(fileOf(flags), name)
+  const project = flags.project ?? user.defaultProject
+  if (project === null || !user.assignments.has(project)) {
+    throw new UsageError(`say with --project which: ${[...user.assignments.keys()].join(', ') || 'there is none'}`)
+  }
+  const password = await givenPassword(flags)
+  const auth = {
+    auth_url: `${flags.url.replace(/\/+$/, '')}/identity/v3`,
+    username: name,
+    ...(password !== null && { password }),
+    project_name: project,
+    user_domain_name: 'Default',
+    project_domain_name: 'Default',
+  }
+  process.stdout.write(stringify({ clouds: { [flags.cloud]: { auth, region_name: REGION } } }))
+}
+
+function requireUser(path: string, name: string) {
+  const user = new FileDirectory(readUsersFile(path)).user(name)
+  if (!user) throw new UsageError(`there is no user ${name}`)
+  return user
+}
+
+async function givenPassword({ password, passwordStdin }: Flags): Promise<string | null> {
+  if (password !== undefined) return password
+  return passwordStdin ? readSecret(process.stdin) : null
+}
+
+async function newPassword(flags: Flags): Promise<string> {
+  const given = await givenPassword(flags)
+  const password = given ?? (process.stdin.isTTY ? await askTwice() : await readSecret(process.stdin))
+  if (password === '') throw new UsageError('a password can not be empty')
+  if (password.length > limits.passwordBytesMax) throw new UsageError('the password is too long')
+  return password
+}
+
+async function askTwice(): Promise<string> {
+  const first = await askSecret('Password: ')
+  if ((await askSecret('Again: ')) !== first) throw new UsageError('the two are not the same')
+  return first
+}
+
+const hashed = (password: string) => hashPassword(password, systemClock.newSecret(16))

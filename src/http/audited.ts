@@ -1,0 +1,47 @@
+// The context of one request that may change something: all that it writes is written down in the audit with it.
+import type { FastifyRequest } from 'fastify'
+import type { Entry } from '../audit/entry.ts'
+import { recorded } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import type { Caller } from '../identity/caller.ts'
+import type { Store } from '../store/store.ts'
+
+export interface Deed {
+  caller: Caller
+  action: string
+  /** The answer comes before the work is done. */
+  isAccepted?: boolean
+}
+
+export function audited(context: Context, request: FastifyRequest, { caller, action, isAccepted }: Deed): Context {
+  if (context.config.audit === 'off' || request.method === 'GET' || request.method === 'HEAD') return context
+  const entry: Entry = {
+    at: context.clock.now(),
+    requestId: request.id,
+    user: caller.user,
+    project: caller.project,
+    roles: [...caller.roles].join(),
+    address: request.ip,
+    action,
+    outcome: isAccepted ? 'accepted' : 'done',
+  }
+  const { store, claims } = context
+  return {
+    ...context,
+    store: auditedStore(store, entry),
+    claims: { submit: claim => claims.submit(claim, entry) },
+  }
+}
+
+function auditedStore(store: Store, entry: Entry): Store {
+  return {
+    dialect: store.dialect,
+    read: work => store.read(work),
+    write: work => store.write(() => recorded(work(), entry)),
+    script: work => store.script(work),
+    settled: () => store.settled(),
+    onCommit: absorb => store.onCommit(absorb),
+    ping: () => store.ping(),
+    close: () => store.close(),
+  }
+}

@@ -1,0 +1,72 @@
+// Application credentials: a secret of its own for a script, with at most the roles of the one who made it.
+import type { Selectable } from 'kysely'
+import { limits } from '../limits.ts'
+import { problem } from '../problem.ts'
+import type { Schema } from '../store/schema.ts'
+import { command, query } from '../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+
+export type ApplicationCredential = Selectable<Schema['application_credentials']>
+
+export const credentialWithId = query((db, a: { id: string }) =>
+  db.selectFrom('application_credentials').selectAll().where('id', '=', a.id),
+)
+const credentialNamed = query((db, a: { user: string; name: string }) =>
+  db.selectFrom('application_credentials').selectAll().where('user_id', '=', a.user).where('name', '=', a.name),
+)
+const credentialsOf = query((db, a: { user: string }) =>
+  db.selectFrom('application_credentials').selectAll().where('user_id', '=', a.user).orderBy('name'),
+)
+const add = command((db, a: ApplicationCredential) =>
+  db.insertInto('application_credentials').values({
+    id: a.id,
+    user_id: a.user_id,
+    name: a.name,
+    user_name: a.user_name,
+    project_name: a.project_name,
+    description: a.description,
+    secret: a.secret,
+    roles: a.roles,
+    unrestricted: a.unrestricted,
+    expires_at: a.expires_at,
+    created_at: a.created_at,
+  }),
+)
+const remove = command((db, a: { id: string; user: string }) =>
+  db.deleteFrom('application_credentials').where('id', '=', a.id).where('user_id', '=', a.user),
+)
+
+export function* createCredential(credential: ApplicationCredential): Write<void> {
+  const present = yield* all(credentialsOf({ user: credential.user_id }))
+  if (present.some(({ name }) => name === credential.name)) {
+    throw problem('identity_exists', {
+      reason: `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${credential.name}.`,
+    })
+  }
+  if (present.length >= limits.applicationCredentialsPerUserMax) {
+    throw problem('identity_forbidden', { action: 'create_application_credential' })
+  }
+  yield* run(add(credential))
+}
+
+export function* listCredentials(user: string): Read<ApplicationCredential[]> {
+  return yield* all(credentialsOf({ user }))
+}
+
+/** A user's credential, by id or by name; undefined when there is none. */
+export function* credentialOf(user: string, given: { id: string } | { name: string }) {
+  const found = yield* one('id' in given ? credentialWithId(given) : credentialNamed({ user, name: given.name }))
+  return found?.user_id === user ? found : undefined
+}
+
+export function* findCredential(user: string, id: string): Read<ApplicationCredential> {
+  const found = yield* credentialOf(user, { id })
+  if (!found) throw problem('identity_not_found', { what: 'application credential', name: id })
+  return found
+}
+
+export function* deleteCredential(user: string, id: string): Write<void> {
+  if ((yield* run(remove({ id, user }))) === 0) {
+    throw problem('identity_not_found', { what: 'application credential', name: id })
+  }
+}

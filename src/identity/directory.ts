@@ -1,0 +1,112 @@
+// Who there is: users, projects, and which roles a user has where.
+import { createHash } from 'node:crypto'
+import { idOf, isId } from './ids.ts'
+import { type Role, withImplied } from './roles.ts'
+import type { UsersFile } from './users-file.ts'
+
+export interface User {
+  readonly id: string
+  readonly name: string
+  readonly isEnabled: boolean
+  /** The hash of the password; null lets nobody in with one. */
+  readonly password: string | null
+  /** Changes with the password, so that tokens of the old one can be told. */
+  readonly stamp: string
+  /** The name of the project that is meant when none is named. */
+  readonly defaultProject: string | null
+  /** Projects by name, with the roles given there; implied ones are not among them. */
+  readonly assignments: ReadonlyMap<string, readonly Role[]>
+}
+
+export interface Project {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly isEnabled: boolean
+}
+
+export interface Directory {
+  readonly users: readonly User[]
+  readonly projects: readonly Project[]
+  user(name: string): User | null
+  userWithId(id: string): User | null
+  project(name: string): Project | null
+  projectWithId(id: string): Project | null
+  /** All roles that a user has in a project; empty when there is no way in. */
+  rolesOn(user: User, project: Project): ReadonlySet<Role>
+  /** All roles that a user has for the whole system: an admin's, for those who are admin anywhere. */
+  systemRoles(user: User): ReadonlySet<Role>
+}
+
+const NO_ROLES: ReadonlySet<Role> = new Set()
+const ADMIN = withImplied(['admin'])
+const EVERY_ROLE = withImplied(['admin', 'service'])
+
+/** Those whom the users file names. */
+export class FileDirectory implements Directory {
+  readonly users: readonly User[]
+  readonly projects: readonly Project[]
+  readonly #usersByName: ReadonlyMap<string, User>
+  readonly #usersById: ReadonlyMap<string, User>
+  readonly #projectsByName: ReadonlyMap<string, Project>
+  readonly #projectsById: ReadonlyMap<string, Project>
+
+  constructor(file: UsersFile) {
+    this.projects = Object.entries(file.projects).map(([name, entry]) => ({
+      id: entry?.id ?? idOf('project', name),
+      name,
+      description: entry?.description ?? '',
+      isEnabled: entry?.enabled ?? true,
+    }))
+    this.users = Object.entries(file.users).map(([name, entry]) => ({
+      id: entry.id ?? idOf('user', name),
+      name,
+      isEnabled: entry.enabled ?? true,
+      password: entry.password,
+      stamp: createHash('sha256').update(entry.password).digest('base64url').slice(0, 16),
+      defaultProject: entry['default-project'] ?? onlyOne(Object.keys(entry.roles ?? {})),
+      assignments: new Map(Object.entries(entry.roles ?? {})),
+    }))
+    this.#usersByName = new Map(this.users.map(user => [user.name, user]))
+    this.#usersById = new Map(this.users.map(user => [user.id, user]))
+    this.#projectsByName = new Map(this.projects.map(project => [project.name, project]))
+    this.#projectsById = new Map(this.projects.map(project => [project.id, project]))
+  }
+
+  user = (name: string) => this.#usersByName.get(name) ?? null
+  userWithId = (id: string) => this.#usersById.get(id) ?? null
+  project = (name: string) => this.#projectsByName.get(name) ?? null
+  projectWithId = (id: string) => this.#projectsById.get(id) ?? null
+
+  rolesOn(user: User, project: Project): ReadonlySet<Role> {
+    if (!user.isEnabled || !project.isEnabled) return NO_ROLES
+    return withImplied(user.assignments.get(project.name) ?? [])
+  }
+
+  systemRoles(user: User): ReadonlySet<Role> {
+    if (!user.isEnabled) return NO_ROLES
+    return user.assignments.values().some(roles => roles.includes('admin')) ? ADMIN : NO_ROLES
+  }
+}
+
+const onlyOne = (names: string[]): string | null => (names.length === 1 ? names[0]! : null)
+
+/** In mode `none` everyone is who they say, and may do everything in any project, by default in one of their name. */
+export const openDirectory: Directory = {
+  users: [],
+  projects: [],
+  user: name => ({
+    id: isId(name) ? name : idOf('user', name),
+    name,
+    isEnabled: true,
+    password: null,
+    stamp: '',
+    defaultProject: name,
+    assignments: new Map(),
+  }),
+  userWithId: id => openDirectory.user(id),
+  project: name => ({ id: isId(name) ? name : idOf('project', name), name, description: '', isEnabled: true }),
+  projectWithId: id => openDirectory.project(id),
+  rolesOn: () => EVERY_ROLE,
+  systemRoles: () => EVERY_ROLE,
+}

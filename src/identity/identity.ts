@@ -1,0 +1,156 @@
+// Who gets in, by mode: everyone (none), whom the headers name (noauth2), our own users (password), Keystone's (keystone).
+import { readFileSync } from 'node:fs'
+import type { IncomingHttpHeaders } from 'node:http'
+import { availableParallelism } from 'node:os'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock.ts'
+import { type Config, UsageError } from '../config.ts'
+import { limits } from '../limits.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Store } from '../store/store.ts'
+import { basicCredentials } from './basic.ts'
+import { ANYONE, type Caller } from './caller.ts'
+import { type Directory, openDirectory } from './directory.ts'
+import { Keystone } from './keystone.ts'
+import { Login } from './login.ts'
+import { callerFromNoauth2 } from './noauth2.ts'
+import { Passwords } from './passwords.ts'
+import { signingKey } from './signing-key.ts'
+import { Throttle } from './throttle.ts'
+import { type Token, Tokens } from './tokens.ts'
+import { followUsers, type Users } from './users.ts'
+import { UsersFileError } from './users-file.ts'
+
+/** What of a request tells who makes it. */
+export interface Bearer {
+  readonly headers: IncomingHttpHeaders
+  /** The address that it came from. */
+  readonly ip: string
+}
+
+/** Who it is, null for nobody known; a promise only where someone must be asked. */
+export type Authenticate = (bearer: Bearer) => Caller | null | Promise<Caller | null>
+
+/** What stands behind /identity where we hand out tokens ourselves. */
+export interface Issuer {
+  readonly tokens: Tokens
+  readonly login: Login
+  readonly passwords: Passwords
+  readonly directory: () => Directory
+}
+
+export interface Identity {
+  readonly authenticate: Authenticate
+  readonly issuer: Issuer | null
+  stop(): void
+}
+
+export interface IdentityOptions {
+  config: Config
+  store: Store
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+export async function createIdentity(options: IdentityOptions): Promise<Identity> {
+  switch (options.config.auth) {
+    case 'none':
+      return openToAll(options)
+    case 'noauth2':
+      return { authenticate: ({ headers }) => callerFromNoauth2(headers), issuer: null, stop: () => {} }
+    case 'password':
+      return ownUsers(options)
+    default:
+      return keystoneUsers(options)
+  }
+}
+
+async function openToAll(options: IdentityOptions): Promise<Identity> {
+  const issuer = await issuerFor(options, () => openDirectory, true)
+  const authenticate: Authenticate = ({ headers }) => {
+    const text = headers['x-auth-token']
+    if (typeof text !== 'string') return ANYONE
+    const token = issuer.tokens.check(text)
+    if (token instanceof Promise) return token.then(found => found?.caller ?? ANYONE)
+    return token?.caller ?? ANYONE
+  }
+  return { authenticate, issuer, stop: () => {} }
+}
+
+async function ownUsers(options: IdentityOptions): Promise<Identity> {
+  const users = openUsers(options)
+  const issuer = await issuerFor(options, () => users.directory(), false)
+  const authenticate: Authenticate = ({ headers, ip }) => {
+    const text = headers['x-auth-token']
+    if (typeof text === 'string') return callerOf(issuer.tokens.check(text))
+    const basic = headers.authorization === undefined ? null : basicCredentials(headers.authorization)
+    return basic && callerOf(issuer.login.basic(basic.name, basic.password, ip))
+  }
+  return { authenticate, issuer, stop: () => users.stop() }
+}
+
+function callerOf(token: Token | null | Promise<Token | null>): Caller | null | Promise<Caller | null> {
+  return token instanceof Promise ? token.then(found => found?.caller ?? null) : (token?.caller ?? null)
+}
+
+function openUsers({ config, log }: IdentityOptions): Users {
+  try {
+    return followUsers(config.users, log)
+  } catch (error) {
+    if (!(error instanceof UsersFileError)) throw error
+    throw new UsageError(
+      `users file ${config.users}: ${error.message}; make one: holdfast user add NAME --role admin`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
+  const { config, store, clock, metrics } = options
+  const now = () => clock.now()
+  const key = await store.write(() => signingKey(clock.newSecret(32), now()))
+  const tokens = new Tokens({ store, clock, key, directory })
+  const threads = Math.max(1, Math.min(availableParallelism() - 1, limits.hashThreadsMax))
+  const passwords = new Passwords({ secret: clock.newSecret(32), now, threads })
+  const login = new Login({
+    store,
+    clock,
+    tokens,
+    directory,
+    passwords,
+    throttle: new Throttle(now),
+    isOpen,
+    tokenMs: config.tokenHours * 60 * 60_000,
+    observe: (method, outcome) => metrics.authenticated(method, outcome),
+  })
+  return { tokens, login, passwords, directory }
+}
+
+function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identity {
+  const keystone = new Keystone({
+    url: config.keystoneUrl!,
+    username: config.keystoneUsername,
+    password: () => keystonePassword(config),
+    project: config.keystoneProject,
+    userDomain: config.keystoneUserDomain,
+    projectDomain: config.keystoneProjectDomain,
+    keepMs: config.keystoneCacheSeconds * 1_000,
+    now: () => clock.now(),
+    log,
+    observe: outcome => metrics.authenticated('keystone', outcome),
+  })
+  const authenticate: Authenticate = ({ headers }) => {
+    const token = headers['x-auth-token']
+    return typeof token === 'string' ? keystone.callerOf(token) : null
+  }
+  return { authenticate, issuer: null, stop: () => {} }
+}
+
+/** Read at each login, so that a new password in the file is taken up. */
+function keystonePassword({ keystonePassword, keystonePasswordFile }: Config): string {
+  if (keystonePasswordFile === null) return keystonePassword ?? ''
+  return readFileSync(keystonePasswordFile, 'utf8').replace(/\r?\n$/, '')
+}

@@ -1,0 +1,155 @@
+// Tokens of a real Keystone: asked about there with a token of our own, and remembered for a while.
+import type { Logger } from 'pino'
+import { BoundedMap } from '../bounded-map.ts'
+import { limits } from '../limits.ts'
+import { problem } from '../problem.ts'
+import type { Caller } from './caller.ts'
+
+export interface KeystoneOptions {
+  /** With or without /v3 at its end. */
+  url: string
+  username: string
+  password: () => string
+  project: string
+  userDomain: string
+  projectDomain: string
+  /** How long an answer is believed. */
+  keepMs: number
+  now: () => number
+  log: Logger
+  observe: (outcome: 'granted' | 'refused' | 'unavailable') => void
+}
+
+interface Kept {
+  caller: Caller | null
+  until: number
+}
+
+/** The part of Keystone's answer that we read. */
+interface Shown {
+  token: {
+    expires_at: string
+    user: { id: string; name: string }
+    project?: { id: string; name: string }
+    system?: { all?: boolean }
+    roles?: { name: string }[]
+  }
+}
+
+const PRINTABLE = /^[\x21-\x7e]+$/
+
+export class Keystone {
+  readonly #options: KeystoneOptions
+  readonly #tokensUrl: string
+  readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
+  readonly #asking = new Map<string, Promise<Caller | null>>()
+  #own: Promise<{ token: string; expiresAt: number }> | null = null
+
+  constructor(options: KeystoneOptions) {
+    this.#options = options
+    this.#tokensUrl = `${options.url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3/auth/tokens`
+  }
+
+  /** Who has this token, at once where Keystone said so a while ago; null when it knows none like it. */
+  callerOf(token: string): Caller | null | Promise<Caller | null> {
+    const kept = this.#kept.get(token)
+    if (kept && this.#options.now() < kept.until) return kept.caller
+    if (token.length > limits.tokenLengthMax || !PRINTABLE.test(token)) return null
+    const present = this.#asking.get(token)
+    if (present) return present
+    if (this.#asking.size >= limits.keystoneRequestsMax) {
+      throw problem('unavailable', { reason: 'Too many tokens are being validated.' })
+    }
+    const asking = this.#ask(token).finally(() => this.#asking.delete(token))
+    this.#asking.set(token, asking)
+    return asking
+  }
+
+  async #ask(token: string): Promise<Caller | null> {
+    const { now, keepMs, observe, log } = this.#options
+    try {
+      const askedAt = now()
+      const shown = await this.#show(token)
+      const caller = shown && callerIn(shown)
+      const until = shown
+        ? Math.min(Date.parse(shown.token.expires_at), askedAt + keepMs)
+        : askedAt + limits.keystoneRefusalMs
+      this.#kept.set(token, { caller, until })
+      observe(caller ? 'granted' : 'refused')
+      return caller
+    } catch (error) {
+      observe('unavailable')
+      const { message, cause } = error as Error
+      log.warn({ reason: message, cause: (cause as Error | undefined)?.message }, 'Keystone could not be asked')
+      throw problem('unavailable', { reason: 'The identity service could not be asked about the token.' })
+    }
+  }
+
+  async #show(token: string): Promise<Shown | null> {
+    for (const isLast of [false, true]) {
+      const own = await this.#ownToken()
+      const answer = await this.#fetch(`${this.#tokensUrl}?nocatalog`, {
+        headers: { 'x-auth-token': own, 'x-subject-token': token },
+      })
+      if (answer.status === 200) return (await answer.json()) as Shown
+      await answer.body?.cancel()
+      if (answer.status === 404) return null
+      // Our own token was revoked, or Keystone has new keys: one fresh start.
+      if (answer.status === 401 && !isLast) this.#own = null
+      else throw new Error(`Keystone answered ${answer.status} to a validation`)
+    }
+    return null
+  }
+
+  async #ownToken(): Promise<string> {
+    const isOld = ({ expiresAt }: { expiresAt: number }) => expiresAt - limits.keystoneRenewMs < this.#options.now()
+    const present = this.#own && (await this.#own)
+    if (present && !isOld(present)) return present.token
+    // Others may have renewed it meanwhile.
+    if (!this.#own || (await this.#own) === present) {
+      const renewed = this.#logIn()
+      this.#own = renewed
+      renewed.catch(() => {
+        if (this.#own === renewed) this.#own = null
+      })
+    }
+    return (await this.#own).token
+  }
+
+  async #logIn(): Promise<{ token: string; expiresAt: number }> {
+    const { username, password, project, userDomain, projectDomain } = this.#options
+    const user = { name: username, domain: { name: userDomain }, password: password() }
+    const auth = {
+      identity: { methods: ['password'], password: { user } },
+      scope: { project: { name: project, domain: { name: projectDomain } } },
+    }
+    const answer = await this.#fetch(`${this.#tokensUrl}?nocatalog`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ auth }),
+    })
+    const token = answer.headers.get('x-subject-token')
+    if (answer.status !== 201 || token === null) {
+      await answer.body?.cancel()
+      throw new Error(`Keystone answered ${answer.status} to our own login as ${username}`)
+    }
+    const shown = (await answer.json()) as Shown
+    return { token, expiresAt: Date.parse(shown.token.expires_at) }
+  }
+
+  #fetch(url: string, init: RequestInit): Promise<Response> {
+    return fetch(url, { ...init, signal: AbortSignal.timeout(limits.keystoneMsMax), redirect: 'error' })
+  }
+}
+
+function callerIn({ token }: Shown): Caller {
+  const { user, project, system, roles = [] } = token
+  return {
+    user: user.id,
+    userName: user.name,
+    project: project?.id ?? null,
+    projectName: project?.name ?? null,
+    roles: new Set(roles.map(role => role.name)),
+    systemScope: system?.all === true,
+  }
+}

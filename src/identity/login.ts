@@ -1,0 +1,212 @@
+// Getting in: a proof of who one is, and what for, becomes the facts of a token.
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import { Problem, problem } from '../problem.ts'
+import type { Store } from '../store/store.ts'
+import { one, type Read } from '../store/transaction.ts'
+import { type ApplicationCredential, credentialOf, credentialWithId } from './application-credentials.ts'
+import type { Directory, Project, User } from './directory.ts'
+import type { Passwords } from './passwords.ts'
+import type { Role } from './roles.ts'
+import type { Throttle } from './throttle.ts'
+import type { Method, TokenFacts } from './token-text.ts'
+import type { Token, Tokens } from './tokens.ts'
+
+export type Reference = { id: string } | { name: string }
+
+export type Proof =
+  | { method: 'password'; user: Reference; password: string }
+  | { method: 'token'; token: string }
+  | { method: 'application_credential'; credential: { id: string } | { name: string; user: Reference }; secret: string }
+
+/** `default` is the user's only or default project. */
+export type Scope = 'default' | 'unscoped' | 'system' | { project: Reference }
+
+export interface LoginOptions {
+  store: Store
+  clock: Clock
+  tokens: Tokens
+  directory: () => Directory
+  passwords: Passwords
+  throttle: Throttle
+  /** In mode `none` every secret is right. */
+  isOpen: boolean
+  tokenMs: number
+  observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled') => void
+}
+
+interface Proven {
+  user: User
+  methods: readonly Method[]
+  credential: ApplicationCredential | null
+  /** The token that it was proven with, which a new one doesn't outlive. */
+  token: Token | null
+}
+
+export class Login {
+  readonly #options: LoginOptions
+
+  constructor(options: LoginOptions) {
+    this.#options = options
+  }
+
+  /** The token for this proof and scope, or `not_authenticated` for whatever is wrong with them. */
+  async enter(proof: Proof, scope: Scope, address: string): Promise<Token> {
+    const { clock, tokens, tokenMs } = this.#options
+    const proven = await this.#observed(proof.method, () => this.#prove(proof, address))
+    const now = clock.now()
+    const ends = [now + tokenMs, proven.token?.facts.expiresAt, proven.credential?.expires_at]
+    const facts: TokenFacts = {
+      id: clock.newUuid().replaceAll('-', ''),
+      user: proven.user.name,
+      stamp: proven.user.stamp,
+      ...this.#scopeFor(proven, scope),
+      methods: proven.methods,
+      credential: proven.credential && {
+        id: proven.credential.id,
+        roles: JSON.parse(proven.credential.roles) as Role[],
+        unrestricted: proven.credential.unrestricted === 1,
+      },
+      issuedAt: now,
+      expiresAt: Math.min(...ends.filter(end => typeof end === 'number')),
+    }
+    const token = tokens.tokenOf(facts)
+    if (!token) throw problem('not_authenticated', {})
+    return token
+  }
+
+  /** The token that HTTP Basic stands for, without one being written: the user in the default project. */
+  basic(name: string, password: string, address: string): Token | null | Promise<Token | null> {
+    const user = this.#options.directory().user(name)
+    if (user && this.#options.passwords.isKnown(user.password, password)) return this.#basicToken(user)
+    return this.#observed('basic', async () => {
+      await this.#requireSecret(name, user?.password ?? null, password, address)
+      return user && this.#basicToken(user)
+    }).catch(error => {
+      if (error instanceof Problem && error.kind === 'not_authenticated') return null
+      throw error
+    })
+  }
+
+  #basicToken(user: User): Token | null {
+    const { clock, tokens } = this.#options
+    const now = clock.now()
+    return tokens.tokenOf({
+      id: '',
+      user: user.name,
+      stamp: user.stamp,
+      project: user.defaultProject,
+      system: false,
+      methods: ['password'],
+      credential: null,
+      issuedAt: now,
+      expiresAt: now + 1,
+    })
+  }
+
+  async #observed<T>(method: Method | 'basic', work: () => Promise<T>): Promise<T> {
+    const { observe } = this.#options
+    try {
+      const value = await work()
+      observe(method, 'granted')
+      return value
+    } catch (error) {
+      if (error instanceof Problem && error.kind === 'not_authenticated') observe(method, 'refused')
+      if (error instanceof Problem && error.kind === 'too_many_attempts') observe(method, 'throttled')
+      throw error
+    }
+  }
+
+  #prove(proof: Proof, address: string): Promise<Proven> {
+    switch (proof.method) {
+      case 'password':
+        return this.#byPassword(proof, address)
+      case 'token':
+        return this.#byToken(proof.token)
+      default:
+        return this.#byCredential(proof, address)
+    }
+  }
+
+  async #byPassword({ user: reference, password }: Proof & { method: 'password' }, address: string): Promise<Proven> {
+    const user = this.#userOf(reference)
+    const name = user?.name ?? wordOf(reference)
+    await this.#requireSecret(name, user?.password ?? null, password, address)
+    if (!user?.isEnabled) throw problem('not_authenticated', {})
+    return { user, methods: ['password'], credential: null, token: null }
+  }
+
+  async #byToken(text: string): Promise<Proven> {
+    const token = await this.#options.tokens.check(text)
+    // What a credential gave stays within it.
+    if (!token || token.facts.credential) throw problem('not_authenticated', {})
+    const methods = [...new Set<Method>(['token', ...token.facts.methods])]
+    return { user: token.user, methods, credential: null, token }
+  }
+
+  async #byCredential(proof: Proof & { method: 'application_credential' }, address: string): Promise<Proven> {
+    const { store, clock } = this.#options
+    const { credential: given, secret } = proof
+    const owner = 'id' in given ? null : this.#userOf(given.user)
+    const credential = await store.read(() => credentialGiven(given, owner))
+    const word = 'id' in given ? given.id : `${wordOf(given.user)} ${given.name}`
+    await this.#requireSecret(`credential ${word}`, credential?.secret ?? null, secret, address)
+    const user = credential ? this.#options.directory().user(credential.user_name) : null
+    const isOver = (credential?.expires_at ?? Infinity) <= clock.now()
+    if (!credential || !user?.isEnabled || user.id !== credential.user_id || isOver) {
+      throw problem('not_authenticated', {})
+    }
+    return { user, methods: ['application_credential'], credential, token: null }
+  }
+
+  /** Passes when the secret is right; guesses are counted, and what is known already is no guess. */
+  async #requireSecret(name: string, stored: string | null, secret: string, address: string): Promise<void> {
+    const { passwords, throttle, isOpen } = this.#options
+    if (isOpen || passwords.isKnown(stored, secret)) return
+    if (secret.length > limits.passwordBytesMax) throw problem('not_authenticated', {})
+    const isAsked = passwords.isBeingChecked(stored, secret)
+    if (!isAsked) throttle.begin(name, address)
+    const isRight = await passwords.check(stored, secret).catch(error => {
+      if (!isAsked) throttle.withdrawn(name, address)
+      throw error
+    })
+    if (!isRight) throw problem('not_authenticated', {})
+    if (!isAsked) throttle.succeeded(name, address)
+  }
+
+  #userOf(reference: Reference): User | null {
+    const directory = this.#options.directory()
+    return 'id' in reference ? directory.userWithId(reference.id) : directory.user(reference.name)
+  }
+
+  #projectOf(reference: Reference): Project | null {
+    const directory = this.#options.directory()
+    return 'id' in reference ? directory.projectWithId(reference.id) : directory.project(reference.name)
+  }
+
+  #scopeFor({ user, credential }: Proven, scope: Scope): { project: string | null; system: boolean } {
+    if (credential) {
+      // Its project is fixed; naming another would be asking for more.
+      if (typeof scope === 'object' && this.#projectOf(scope.project)?.name !== credential.project_name) {
+        throw problem('not_authenticated', {})
+      }
+      return { project: credential.project_name, system: false }
+    }
+    if (scope === 'unscoped') return { project: null, system: false }
+    if (scope === 'system') return { project: null, system: true }
+    if (scope === 'default') return { project: user.defaultProject, system: false }
+    const project = this.#projectOf(scope.project)
+    if (!project) throw problem('not_authenticated', {})
+    return { project: project.name, system: false }
+  }
+}
+
+const wordOf = (reference: Reference) => ('id' in reference ? reference.id : reference.name)
+
+function* credentialGiven(
+  given: { id: string } | { name: string },
+  owner: User | null,
+): Read<ApplicationCredential | undefined> {
+  if ('id' in given) return yield* one(credentialWithId(given))
+  return owner ? yield* credentialOf(owner.id, given) : undefined
+}

@@ -1,0 +1,104 @@
+// Passwords: hashed slowly, off the event loop, a few at a time; what was right a moment ago is known without hashing.
+import { createHmac, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
+import { limits } from '../limits.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import { problem } from '../problem.ts'
+
+// 32 MiB and some 80 ms a guess: dear to guess in bulk, and bearable once for each login.
+const COST = { N: 2 ** 15, r: 8, p: 1 }
+const HASH_BYTES = 32
+
+// Costs of at most 64 MiB, so that no file can make a login take all memory.
+export const HASH_PATTERN = '^scrypt\\$(16384|32768|65536)\\$8\\$[1-4]\\$[A-Za-z0-9_-]{16,64}\\$[A-Za-z0-9_-]{43}$'
+
+export async function hashPassword(password: string, salt: Buffer): Promise<string> {
+  const hash = await derive(password, salt, COST)
+  const { N, r, p } = COST
+  return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
+}
+
+async function isRight(stored: string, password: string): Promise<boolean> {
+  const [, N, r, p, salt, hash] = stored.split('$')
+  const cost = { N: Number(N), r: Number(r), p: Number(p) }
+  const derived = await derive(password, Buffer.from(salt!, 'base64url'), cost)
+  return timingSafeEqual(derived, Buffer.from(hash!, 'base64url'))
+}
+
+function derive(password: string, salt: Buffer, cost: { N: number; r: number; p: number }): Promise<Buffer> {
+  const options: ScryptOptions = { ...cost, maxmem: 256 * cost.N * cost.r }
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, HASH_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)))
+  })
+}
+
+/** The hash of no password: who has no name here costs as much as who has the wrong password. */
+const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+export interface PasswordsOptions {
+  /** Of this process alone; under it passwords that were right are remembered. */
+  secret: Buffer
+  now: () => number
+  /** Hashes at once. */
+  threads: number
+  /** How a hash is compared with a password. */
+  compare?: (stored: string, password: string) => Promise<boolean>
+}
+
+export class Passwords {
+  readonly #options: PasswordsOptions
+  readonly #right = new BoundedMap<string, number>(limits.rightPasswordsMax)
+  readonly #checking = new Map<string, Promise<boolean>>()
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(options: PasswordsOptions) {
+    this.#options = options
+  }
+
+  /** Was this password right a short while ago? The hash is part of the key, so a changed password is unknown. */
+  isKnown(stored: string | null, password: string): boolean {
+    return stored !== null && (this.#right.get(this.#keyOf(stored, password)) ?? 0) > this.#options.now()
+  }
+
+  /** Is someone waiting for the answer to this very question already? */
+  isBeingChecked(stored: string | null, password: string): boolean {
+    return this.#checking.has(this.#keyOf(stored ?? NOBODY, password))
+  }
+
+  /** Is the password right? Takes as long without a hash to compare it with. Who asks the same meanwhile waits along. */
+  check(stored: string | null, password: string): Promise<boolean> {
+    const key = this.#keyOf(stored ?? NOBODY, password)
+    const present = this.#checking.get(key)
+    if (present) return present
+    const { compare = isRight, now } = this.#options
+    const check = this.#inTurn(() => compare(stored ?? NOBODY, password))
+      .then(right => {
+        if (right) this.#right.set(key, now() + limits.rightPasswordMs)
+        return right && stored !== null
+      })
+      .finally(() => this.#checking.delete(key))
+    this.#checking.set(key, check)
+    return check
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#options.threads) {
+      if (this.#waiting.length >= limits.hashesWaitingMax) throw problem('too_many_attempts', { retrySeconds: 1 })
+      await new Promise<void>(resolve => this.#waiting.push(resolve))
+    } else {
+      this.#running++
+    }
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next in line, or is free again.
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#running--
+    }
+  }
+
+  #keyOf(stored: string, password: string): string {
+    return createHmac('sha256', this.#options.secret).update(`${stored}\0${password}`).digest('base64')
+  }
+}

@@ -1,0 +1,18 @@
+// Tokens that ended before their time, in the database, where all processes see them.
+import { command, query } from '../store/statement.ts'
+import { runAll, type Write } from '../store/transaction.ts'
+
+export const revocationOf = query((db, a: { token: string }) =>
+  db.selectFrom('revoked_tokens').select('token_id').where('token_id', '=', a.token),
+)
+const add = command((db, a: { token: string; expiresAt: number }) =>
+  db
+    .insertInto('revoked_tokens')
+    .values({ token_id: a.token, expires_at: a.expiresAt })
+    .onConflict(c => c.doNothing()),
+)
+const forgetEnded = command((db, a: { now: number }) => db.deleteFrom('revoked_tokens').where('expires_at', '<', a.now))
+
+export function* revokeToken(token: { id: string; expiresAt: number }, now: number): Write<void> {
+  yield* runAll([forgetEnded({ now }), add({ token: token.id, expiresAt: token.expiresAt })])
+}

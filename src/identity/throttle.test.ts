@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { limits } from '../limits.ts'
+import type { Problem } from '../problem.ts'
+import { Throttle } from './throttle.ts'
+
+const isRefused = (work: () => void): number | null => {
+  try {
+    work()
+    return null
+  } catch (error) {
+    assert.equal((error as Problem).kind, 'too_many_attempts')
+    return ((error as Problem).facts as { retrySeconds: number }).retrySeconds
+  }
+}
+const create = () => {
+  const clock = { now: 0 }
+  return { clock, throttle: new Throttle(() => clock.now) }
+}
+
+test('a user may be guessed at a few times from an address, then not until the span is over', () => {
+  const { clock, throttle } = create()
+  for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', '::1')
+  clock.now = 20_000
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::1')),
+    (limits.attemptsSpanMs - 20_000) / 1_000,
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('ben', '::1')),
+    null,
+    'others there go on',
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::2')),
+    null,
+    'and so does she from elsewhere',
+  )
+  clock.now = limits.attemptsSpanMs
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::1')),
+    null,
+  )
+})
+
+test('success takes the attempts back', () => {
+  const { throttle } = create()
+  for (let i = 0; i < 10 * limits.attemptsPerUserMax; i++) {
+    throttle.begin('ann', '::1')
+    throttle.succeeded('ann', '::1')
+  }
+  for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', '::1')
+  assert.notEqual(
+    isRefused(() => throttle.begin('ann', '::1')),
+    null,
+  )
+})
+
+test('an address may try so many names; who came in from there before is not held up by that', () => {
+  const { throttle } = create()
+  throttle.begin('ann', '::1')
+  throttle.succeeded('ann', '::1')
+  for (let i = 0; i < limits.attemptsPerAddressMax; i++) throttle.begin(`guess-${i}`, '::1')
+  assert.notEqual(
+    isRefused(() => throttle.begin('one more', '::1')),
+    null,
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::1')),
+    null,
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('one more', '::2')),
+    null,
+  )
+})
+
+test('an attempt that nobody looked at doesn’t count', () => {
+  const { throttle } = create()
+  for (let i = 0; i < 1_000; i++) {
+    throttle.begin('ann', '::1')
+    throttle.withdrawn('ann', '::1')
+  }
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::1')),
+    null,
+  )
+})

@@ -1,0 +1,67 @@
+// A limit on guessing: attempts are counted for each user at each address, and for each address over all users.
+// A flood is then answered without hashing, and a user elsewhere doesn't notice it.
+import { limits } from '../limits.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import { problem } from '../problem.ts'
+
+interface Span {
+  attempts: number
+  endsAt: number
+}
+
+export class Throttle {
+  readonly #now: () => number
+  readonly #spans = new BoundedMap<string, Span>(limits.throttledMax)
+  /** Who got in from where: they don't suffer from others at their address. */
+  readonly #proven = new BoundedMap<string, true>(limits.throttledMax)
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Counts an attempt before its outcome is known, so that many at once count as many; refuses one too many. */
+  begin(user: string, address: string): void {
+    const pair = pairOf(user, address)
+    const waitMs = Math.max(
+      this.#waitMs(pair, limits.attemptsPerUserMax),
+      this.#proven.get(pair) ? 0 : this.#waitMs(address, limits.attemptsPerAddressMax),
+    )
+    if (waitMs > 0) throw problem('too_many_attempts', { retrySeconds: Math.ceil(waitMs / 1_000) })
+    this.#count(pair)
+    this.#count(address)
+  }
+
+  /** Takes the attempt back: it was no guess. */
+  succeeded(user: string, address: string): void {
+    const pair = pairOf(user, address)
+    this.#proven.set(pair, true)
+    this.#spans.delete(pair)
+    this.#undo(address)
+  }
+
+  /** Takes back one attempt of a user at an address: nobody looked at it. */
+  withdrawn(user: string, address: string): void {
+    this.#undo(pairOf(user, address))
+    this.#undo(address)
+  }
+
+  #undo(key: string): void {
+    const span = this.#spans.get(key)
+    if (span && span.attempts > 0) span.attempts--
+  }
+
+  #waitMs(key: string, attemptsMax: number): number {
+    const span = this.#spans.get(key)
+    return span && span.attempts >= attemptsMax ? span.endsAt - this.#now() : 0
+  }
+
+  #count(key: string): void {
+    const now = this.#now()
+    const span = this.#spans.get(key)
+    if (span && span.endsAt > now) span.attempts++
+    else this.#spans.set(key, { attempts: 1, endsAt: now + limits.attemptsSpanMs })
+  }
+}
+
+// No address holds a space, so no pair reads like another, nor like an address.
+const pairOf = (user: string, address: string) => `${address} ${user}`

@@ -1,0 +1,131 @@
+// Tokens in use: written, checked, and ended. A token that was checked a moment ago costs a look into a map; what may
+// have changed since (users, roles, revocations by other processes) is looked up again at least twice a second.
+import { BoundedMap } from '../bounded-map.ts'
+import type { Clock } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { Store } from '../store/store.ts'
+import { type Read, together } from '../store/transaction.ts'
+import { credentialWithId } from './application-credentials.ts'
+import type { Caller } from './caller.ts'
+import type { Directory, Project, User } from './directory.ts'
+import { revocationOf, revokeToken } from './revocations.ts'
+import { type Role, withImplied } from './roles.ts'
+import { readToken, type TokenFacts, writeToken } from './token-text.ts'
+
+/** A token that holds, and what it gives. */
+export interface Token {
+  readonly facts: TokenFacts
+  readonly user: User
+  readonly project: Project | null
+  readonly roles: ReadonlySet<Role>
+  readonly caller: Caller
+}
+
+interface Kept {
+  token: Token
+  directory: Directory
+  goodUntil: number
+}
+
+interface TokensOptions {
+  store: Store
+  clock: Clock
+  key: Buffer
+  directory: () => Directory
+}
+
+export class Tokens {
+  readonly #options: TokensOptions
+  readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
+  readonly #looking = new Map<string, Promise<Token | null>>()
+  /** How many tokens were ended here. */
+  #ended = 0
+
+  constructor(options: TokensOptions) {
+    this.#options = options
+  }
+
+  write(facts: TokenFacts): string {
+    return writeToken(facts, this.#options.key)
+  }
+
+  /** The token if it holds, at once where it was checked a moment ago. */
+  check(text: string): Token | null | Promise<Token | null> {
+    const { clock, directory, key } = this.#options
+    const kept = this.#kept.get(text)
+    if (kept && clock.now() < kept.goodUntil && kept.directory === directory()) return kept.token
+    const present = this.#looking.get(text)
+    if (present) return present
+    const facts = readToken(text, key)
+    if (!facts) return null
+    const looking = this.#look(text, facts).finally(() => {
+      if (this.#looking.get(text) === looking) this.#looking.delete(text)
+    })
+    this.#looking.set(text, looking)
+    return looking
+  }
+
+  /** What these facts give at present, whatever has been revoked; null when they give nothing any more. */
+  tokenOf(facts: TokenFacts): Token | null {
+    const { clock, directory } = this.#options
+    if (facts.expiresAt <= clock.now()) return null
+    return granted(facts, directory())
+  }
+
+  async #look(text: string, facts: TokenFacts): Promise<Token | null> {
+    const { clock, store } = this.#options
+    const directory = this.#options.directory()
+    const token = this.tokenOf(facts)
+    if (!token) return null
+    const checkedAt = clock.now()
+    const ended = this.#ended
+    if (!(await store.read(() => isStanding(facts, checkedAt)))) return null
+    const goodUntil = Math.min(facts.expiresAt, checkedAt + limits.tokenRecheckMs)
+    // What was read may be older than a revocation that came meanwhile.
+    if (ended === this.#ended) this.#kept.set(text, { token, directory, goodUntil })
+    return token
+  }
+
+  /** Ends a token: here at once, in other processes with their next look. */
+  async revoke(text: string, { facts }: Token): Promise<void> {
+    const { store, clock } = this.#options
+    const now = clock.now()
+    await store.write(() => revokeToken(facts, now))
+    this.#ended++
+    this.#kept.delete(text)
+    this.#looking.delete(text)
+  }
+}
+
+function* isStanding({ id, credential }: TokenFacts, now: number): Read<boolean> {
+  const [revoked, [made]] = yield* together(revocationOf({ token: id }), credentialWithId({ id: credential?.id ?? '' }))
+  if (revoked.length > 0) return false
+  return credential === null || (made !== undefined && (made.expires_at ?? Infinity) > now)
+}
+
+/** What a token's words are worth with these users. */
+function granted(facts: TokenFacts, directory: Directory): Token | null {
+  const user = directory.user(facts.user)
+  if (!user?.isEnabled || user.stamp !== facts.stamp) return null
+  const project = facts.project === null ? null : directory.project(facts.project)
+  if (facts.project !== null && !project) return null
+  const roles = narrowed(
+    project ? directory.rolesOn(user, project) : facts.system ? directory.systemRoles(user) : new Set<Role>(),
+    facts,
+  )
+  const isScoped = project !== null || facts.system
+  if (isScoped && roles.size === 0) return null
+  const caller: Caller = {
+    user: user.id,
+    userName: user.name,
+    project: project?.id ?? null,
+    projectName: project?.name ?? null,
+    roles,
+    systemScope: facts.system,
+  }
+  return { facts, user, project, roles, caller }
+}
+
+function narrowed(roles: ReadonlySet<Role>, { credential }: TokenFacts): ReadonlySet<Role> {
+  return credential ? roles.intersection(withImplied(credential.roles)) : roles
+}

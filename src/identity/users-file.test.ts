@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { FileDirectory } from './directory.ts'
+import { editUsersFile, parseUsersFile, UsersFileError } from './users-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-users-file-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const HASH = `scrypt$32768$8$1$${'A'.repeat(22)}$${'B'.repeat(43)}`
+const entry = (more = '') => `{password: ${HASH}, roles: {lab: [member]}${more}}`
+const whole = (more = '') => `projects: {lab: }\nusers: {ann: ${entry(more)}}\n`
+
+test('what can’t be used is named, and never shown', () => {
+  const wrong: [string, RegExp][] = [
+    ['users: [', /not YAML at line/],
+    ['- a', /projects and users|users|additional/i],
+    ['7', /projects and users/],
+    ['pony: 1', /can't have pony/],
+    [whole().replace(HASH, 'secret'), /users\.ann\.password must be a hash/],
+    [whole(', pony: 1'), /users\.ann can't have pony/],
+    [whole().replace('member', 'boss'), /must be one of admin, member, reader, service/],
+    [whole().replace('{lab: }', '{}'), /names the project lab, which is not among the projects/],
+    [whole(', default-project: other'), /no role in its default-project other/],
+    [whole(', id: short'), /users\.ann\.id/],
+    [whole().replace('ann', '"a:b"'), /can't have a:b/],
+    [`projects: {lab: {id: ${'a'.repeat(32)}}}\nusers: {ann: ${entry(`, id: ${'a'.repeat(32)}`)}}`, /given twice/],
+    ['projects: &a {lab: }\nusers: {}\nx: *a', /not YAML/],
+  ]
+  for (const [text, said] of wrong) {
+    assert.throws(
+      () => parseUsersFile(text),
+      (error: Error) => {
+        assert.ok(error instanceof UsersFileError, String(error))
+        assert.match(error.message, said, text)
+        assert.doesNotMatch(error.message, /secret|scrypt/)
+        return true
+      },
+    )
+  }
+  assert.deepEqual(parseUsersFile(''), { projects: {}, users: {} })
+})
+
+test('roles bring those along that they imply, in their project alone', () => {
+  const directory = new FileDirectory(
+    parseUsersFile(`projects: {lab: , office: }\nusers: {ann: {password: ${HASH}, roles: {lab: [admin]}}}`),
+  )
+  const ann = directory.user('ann')!
+  const roles = (project: string) => [...directory.rolesOn(ann, directory.project(project)!)].sort()
+  assert.deepEqual(roles('lab'), ['admin', 'member', 'reader'])
+  assert.deepEqual(roles('office'), [])
+  assert.equal(ann.defaultProject, 'lab')
+})
+
+test('an id that nobody gave is always the same, and one that was given counts', () => {
+  const user = (text: string) => new FileDirectory(parseUsersFile(text)).user('ann')!
+  assert.equal(user(whole()).id, user(whole()).id)
+  assert.match(user(whole()).id, /^[0-9a-f]{32}$/)
+  assert.equal(user(whole(`, id: ${'c'.repeat(32)}`)).id, 'c'.repeat(32))
+})
+
+test('an edit keeps comments, is for the owner’s eyes only, and is not done at all when the result would be broken', () => {
+  const path = join(folder, 'users.yaml')
+  writeFileSync(path, `# ours\n${whole()}`, { mode: 0o644 })
+  editUsersFile(path, document => document.setIn(['projects', 'office'], {}))
+  const text = readFileSync(path, 'utf8')
+  assert.match(text, /^# ours\n/)
+  assert.ok('office' in parseUsersFile(text).projects)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.throws(() => editUsersFile(path, document => document.setIn(['users', 'ann', 'roles'], 7)), UsersFileError)
+  assert.equal(readFileSync(path, 'utf8'), text)
+  writeFileSync(`${path}.new`, '')
+  assert.throws(() => editUsersFile(path, () => {}), /someone else is changing/)
+  assert.equal(readFileSync(path, 'utf8'), text)
+})

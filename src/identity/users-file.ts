@@ -1,0 +1,174 @@
+// The users file: users, projects and roles in YAML, read strictly, and changed without losing its comments.
+import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { writeSync } from 'node:fs'
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Static, Type } from 'typebox'
+import { Document, parse as parseYaml, parseDocument } from 'yaml'
+import { limits } from '../limits.ts'
+import { ID_PATTERN } from './ids.ts'
+import { HASH_PATTERN } from './passwords.ts'
+import { ROLES, type Role } from './roles.ts'
+
+/** What can't be used, or can't be done to it, in one line. */
+export class UsersFileError extends Error {}
+
+/** No colon, which ends the name in HTTP Basic, and nothing that a terminal would act on. */
+export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f]{1,255}$'
+
+const Id = Type.String({ pattern: ID_PATTERN })
+const RoleName = Type.Unsafe<Role>({ type: 'string', enum: ROLES })
+const strict = { additionalProperties: false }
+
+const ProjectEntry = Type.Object(
+  {
+    id: Type.Optional(Id),
+    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  strict,
+)
+const UserEntry = Type.Object(
+  {
+    id: Type.Optional(Id),
+    password: Type.String({ pattern: HASH_PATTERN }),
+    roles: Type.Optional(Type.Record(Type.String(), Type.Array(RoleName, { maxItems: ROLES.length }))),
+    'default-project': Type.Optional(Type.String()),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  strict,
+)
+const UsersFileSchema = Type.Object(
+  {
+    projects: Type.Record(Type.String({ pattern: NAME_PATTERN }), Type.Union([ProjectEntry, Type.Null()]), strict),
+    users: Type.Record(Type.String({ pattern: NAME_PATTERN }), UserEntry, strict),
+  },
+  strict,
+)
+export type UsersFile = Static<typeof UsersFileSchema>
+export type UserEntry = Static<typeof UserEntry>
+
+const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile<UsersFile>(UsersFileSchema)
+
+/** What the text says, or a UsersFileError that names the place and never shows a hash. */
+export function parseUsersFile(text: string): UsersFile {
+  if (text.length > limits.usersFileBytesMax) throw new UsersFileError('the file is too large')
+  let content: unknown
+  try {
+    content = parseYaml(text, { maxAliasCount: 0 })
+  } catch (error) {
+    const [where] = /at line \d+, column \d+/.exec((error as Error).message) ?? []
+    throw new UsersFileError(`it is not YAML${where ? ` ${where}` : ''}`, { cause: error })
+  }
+  const file = { projects: {}, users: {}, ...(content as object | null) }
+  if (typeof content !== 'object' || Array.isArray(content) || !validate(file)) {
+    throw new UsersFileError(whatIsWrong(validate.errors?.[0]))
+  }
+  requireWhole(file)
+  return file
+}
+
+function whatIsWrong(error: ErrorObject | undefined): string {
+  const where = error?.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/') || 'the file'
+  if (!error) return `${where} must hold projects and users`
+  const { additionalProperty, allowedValues } = error.params as {
+    additionalProperty?: string
+    allowedValues?: string[]
+  }
+  if (additionalProperty !== undefined) return `${where} can't have ${additionalProperty}`
+  if (allowedValues !== undefined) return `${where} must be one of ${allowedValues.join(', ')}`
+  if (where.endsWith('.password')) return `${where} must be a hash as 'holdfast user passwd' makes it`
+  return `${where} ${error.message ?? 'is not valid'}`
+}
+
+/** What names something else must find it there. */
+function requireWhole({ projects, users }: UsersFile): void {
+  const ids = new Set<string>()
+  for (const entry of [...Object.values(projects), ...Object.values(users)]) {
+    if (entry?.id === undefined) continue
+    if (ids.has(entry.id)) throw new UsersFileError(`the id ${entry.id} is given twice`)
+    ids.add(entry.id)
+  }
+  for (const [name, { roles = {}, 'default-project': byDefault }] of Object.entries(users)) {
+    for (const project of Object.keys(roles)) {
+      if (!Object.hasOwn(projects, project)) {
+        throw new UsersFileError(`users.${name}.roles names the project ${project}, which is not among the projects`)
+      }
+    }
+    if (byDefault !== undefined && !Object.hasOwn(roles, byDefault)) {
+      throw new UsersFileError(`users.${name} has no role in its default-project ${byDefault}`)
+    }
+  }
+}
+
+export function readUsersFile(path: string): UsersFile {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new UsersFileError(isAbsent ? 'there is no such file' : (error as Error).message, { cause: error })
+  }
+  return parseUsersFile(text)
+}
+
+const OPENING = ' Who may use Holdfast. A running server takes changes up within a second.'
+
+/** Changes the file in one step, readable by its owner only; one change at a time. */
+export function editUsersFile(path: string, edit: (document: Document, content: UsersFile) => void): void {
+  const target = realPath(path)
+  const draft = `${target}.new`
+  const fd = openDraft(draft)
+  try {
+    const text = readOr(target, '')
+    const before = parseUsersFile(text)
+    const document = text.trim() === '' ? newDocument() : parseDocument(text)
+    edit(document, before)
+    const after = document.toString({ lineWidth: 0 })
+    parseUsersFile(after)
+    fchmodSync(fd, 0o600)
+    writeSync(fd, after)
+    fsyncSync(fd)
+    renameSync(draft, target)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function newDocument(): Document {
+  const document = new Document({ projects: {}, users: {} })
+  document.commentBefore = OPENING
+  return document
+}
+
+/** The draft is the lock as well: who finds one there is not alone. */
+function openDraft(draft: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new UsersFileError((error as Error).message)
+    throw new UsersFileError(`${draft} is there: someone else is changing the file, or was cut off (then remove it)`, {
+      cause: error,
+    })
+  }
+}
+
+/** A link stays one: what it leads to is replaced. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function readOr(path: string, fallback: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return fallback
+    throw new UsersFileError((error as Error).message, { cause: error })
+  }
+}

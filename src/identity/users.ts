@@ -1,0 +1,34 @@
+// The users file while we serve: taken up when it changes; a broken one changes nothing but the log.
+import type { Logger } from 'pino'
+import { watchFiles } from '../watched-files.ts'
+import { type Directory, FileDirectory } from './directory.ts'
+import { readUsersFile } from './users-file.ts'
+
+export interface Users {
+  directory(): Directory
+  stop(): void
+}
+
+export function followUsers(path: string, log: Logger): Users {
+  const read = () => new FileDirectory(readUsersFile(path))
+  // Before the first reading: what is written meanwhile is read twice, not missed.
+  const watch = watchFiles([path], () => {
+    try {
+      directory = read()
+      log.info({ file: path, users: directory.users.length }, 'the users file was read again')
+    } catch (error) {
+      log.error(
+        { file: path, reason: (error as Error).message },
+        'the users file is broken; the users stay as they were',
+      )
+    }
+  })
+  let directory: Directory
+  try {
+    directory = read()
+  } catch (error) {
+    watch.stop()
+    throw error
+  }
+  return { directory: () => directory, stop: () => watch.stop() }
+}

@@ -1,0 +1,26 @@
+// The tables of identity. Users and projects are not among them: those are in the users file.
+
+export interface IdentityTables {
+  signing_keys: {
+    id: number
+    secret: string
+    created_at: number
+  }
+  revoked_tokens: {
+    token_id: string
+    expires_at: number
+  }
+  application_credentials: {
+    id: string
+    user_id: string
+    name: string
+    user_name: string
+    project_name: string
+    description: string
+    secret: string
+    roles: string
+    unrestricted: 0 | 1
+    expires_at: number | null
+    created_at: number
+  }
+}

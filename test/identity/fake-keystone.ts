@@ -1,0 +1,88 @@
+// As much of a Keystone as validating tokens needs: it counts, it can be slow, it can be away, it can forget.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface FakeToken {
+  user: string
+  project?: string
+  roles: string[]
+  system?: boolean
+  expiresInMs?: number
+}
+
+export class FakeKeystone {
+  readonly password = 's3rvice'
+  /** Tokens that users came with, by their text. */
+  readonly tokens = new Map<string, FakeToken>()
+  logins = 0
+  validations = 0
+  delayMs = 0
+  /** Answers everything with this status, when set. */
+  broken: number | null = null
+  #ownToken = ''
+  readonly #server = createServer((request, response) => void this.#answer(request, response))
+
+  async start(port = 0): Promise<void> {
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** The service's own token is no good any more. */
+  forgetService(): void {
+    this.#ownToken = ''
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request)
+    await sleep(this.delayMs)
+    const send = (status: number, content: object, headers: Record<string, string> = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
+      response.end(JSON.stringify(content))
+    }
+    if (this.broken !== null) return send(this.broken, { error: { code: this.broken, message: 'broken' } })
+    if (!request.url!.startsWith('/v3/auth/tokens')) return send(404, {})
+    if (request.method === 'POST') {
+      this.logins++
+      const { user } = JSON.parse(body).auth.identity.password
+      if (user.password !== this.password || user.name !== 'holdfast') return send(401, {})
+      this.#ownToken = `own-${this.logins}`
+      return send(201, this.#shown({ user: 'holdfast', project: 'service', roles: ['service'] }), {
+        'x-subject-token': this.#ownToken,
+      })
+    }
+    if (this.#ownToken === '' || request.headers['x-auth-token'] !== this.#ownToken) return send(401, {})
+    this.validations++
+    const found = this.tokens.get(String(request.headers['x-subject-token']))
+    return found ? send(200, this.#shown(found)) : send(404, { error: { code: 404 } })
+  }
+
+  #shown({ user, project, roles, system, expiresInMs = 3_600_000 }: FakeToken): object {
+    return {
+      token: {
+        methods: ['password'],
+        expires_at: new Date(Date.now() + expiresInMs).toISOString(),
+        user: { id: `id-of-${user}`, name: user, domain: { id: 'default', name: 'Default' } },
+        ...(project && { project: { id: `id-of-${project}`, name: project, domain: { id: 'default' } } }),
+        ...(system && { system: { all: true } }),
+        roles: roles.map(name => ({ id: name, name })),
+      },
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// Every route of every API that has policy, and how it is called.
+import type { Action } from '../../src/api/policy.ts'
+import { routes as baremetal } from '../../src/api/baremetal/routes.ts'
+import { routes as operator } from '../../src/api/operator/routes.ts'
+import { routes as placement } from '../../src/api/placement/routes.ts'
+
+/** What a path or a body names, and so whose it may be. */
+export type Kind = 'node' | 'port' | 'portgroup' | 'allocation' | 'reservation'
+
+export interface Call {
+  api: 'placement' | 'baremetal' | 'operator'
+  method: string
+  /** Below the server, with the name of its parameters. */
+  path: string
+  action: Action | null
+  /** What it is about; null for what belongs to no project. */
+  kind: Kind | null
+  body?: (id: string) => unknown
+}
+
+let macs = 0
+const mac = () => `52:54:00:bb:${[++macs >> 8, macs & 255].map(byte => byte.toString(16).padStart(2, '0')).join(':')}`
+const patch = (path: string, value: unknown) => () => [{ op: 'add', path, value }]
+const nothing = () => undefined
+
+/** A body for each route that takes one; GET and DELETE take none. */
+const BODIES: Record<string, (id: string) => unknown> = {
+  'POST /baremetal/v1/nodes': () => ({ driver: 'fake-hardware' }),
+  'PATCH /baremetal/v1/nodes/:ident': patch('/description', 'x'),
+  'PUT /baremetal/v1/nodes/:ident/states/provision': () => ({ target: 'manage' }),
+  'PUT /baremetal/v1/nodes/:ident/states/power': () => ({ target: 'power on' }),
+  'PUT /baremetal/v1/nodes/:ident/maintenance': () => ({}),
+  'PUT /baremetal/v1/nodes/:ident/traits': () => ({ traits: ['CUSTOM_B'] }),
+  'PUT /baremetal/v1/nodes/:ident/traits/:trait': nothing,
+  'PUT /baremetal/v1/nodes/:ident/management/boot_device': () => ({ boot_device: 'pxe' }),
+  'POST /baremetal/v1/nodes/:ident/vifs': () => ({ id: 'a-vif' }),
+  'POST /baremetal/v1/ports': id => ({ node_uuid: id, address: mac() }),
+  'PATCH /baremetal/v1/ports/:uuid': patch('/extra/a', 1),
+  'POST /baremetal/v1/portgroups': id => ({ node_uuid: id }),
+  'PATCH /baremetal/v1/portgroups/:ident': patch('/extra/a', 1),
+  'POST /baremetal/v1/chassis': () => ({}),
+  'PATCH /baremetal/v1/chassis/:uuid': patch('/description', 'x'),
+  'POST /baremetal/v1/allocations': () => ({ resource_class: 'no-such-class' }),
+  'PATCH /baremetal/v1/allocations/:ident': patch('/extra/a', 1),
+  'POST /baremetal/v1/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),
+  'PUT /baremetal/v1/reservations/:uuid': () => ({}),
+  'PATCH /baremetal/v1/reservations/:uuid': () => [],
+  'POST /holdfast/v1/allocations/:ident/retry': nothing,
+  'POST /placement/resource_classes': () => ({ name: 'CUSTOM_MATRIX' }),
+  'PUT /placement/resource_classes/:name': nothing,
+  'POST /placement/resource_providers': id => ({ name: id }),
+  'PUT /placement/resource_providers/:uuid': id => ({ name: id }),
+  'POST /placement/resource_providers/:uuid/inventories': () => ({ resource_class: 'VCPU', total: 1 }),
+  'PUT /placement/resource_providers/:uuid/inventories': () => ({ resource_provider_generation: 0, inventories: {} }),
+  'PUT /placement/resource_providers/:uuid/inventories/:resource_class': () => ({
+    resource_provider_generation: 0,
+    total: 1,
+  }),
+  'PUT /placement/resource_providers/:uuid/aggregates': () => ({ resource_provider_generation: 0, aggregates: [] }),
+  'PUT /placement/resource_providers/:uuid/traits': () => ({ resource_provider_generation: 0, traits: [] }),
+  'POST /placement/allocations': () => ({}),
+  'PUT /placement/allocations/:consumer_uuid': () => ({}),
+  'PUT /placement/traits/:name': nothing,
+  'POST /placement/reshaper': () => ({}),
+}
+
+/** What a path is about, by how it begins. */
+const KINDS: [string, Kind][] = [
+  ['/baremetal/v1/nodes/', 'node'],
+  ['/baremetal/v1/ports', 'port'],
+  ['/baremetal/v1/portgroups', 'portgroup'],
+  ['/baremetal/v1/allocations', 'allocation'],
+  ['/baremetal/v1/reservations', 'reservation'],
+  ['/holdfast/v1/allocations/', 'allocation'],
+  ['/holdfast/v1/explain/allocations/', 'allocation'],
+]
+/** What is about a node that the body, or the query, names. */
+const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
+/** The route's action is asked about the allocation, which is found through the node. */
+const THROUGH_A_NODE = '/baremetal/v1/nodes/:ident/allocation'
+
+function kindOf(method: string, path: string): Kind | null {
+  if (ABOUT_A_NODE.has(`${method} ${path}`)) return 'node'
+  return KINDS.find(([beginning]) => path.startsWith(beginning))?.[1] ?? null
+}
+
+type Table = Record<string, Partial<Record<string, { action: Action | null; onFound?: boolean }>>>
+
+const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
+  Object.entries(table).flatMap(([below, methods]) =>
+    Object.entries(methods).map(([method, route]): Call => {
+      const path = `${prefix}${below}`
+      const body = BODIES[`${method} ${path}`]
+      const isFound = route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes'
+      const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
+      return { api, method, path, action: route!.action, kind, ...(body && { body }) }
+    }),
+  )
+
+export const CALLS: readonly Call[] = [
+  ...callsOf('placement', '/placement', placement as Table),
+  ...callsOf('baremetal', '/baremetal/v1', baremetal as Table),
+  ...callsOf('operator', '/holdfast/v1', operator as Table),
+].filter(({ path }) => path !== THROUGH_A_NODE)
+
+const onNode = (method: string, below: string, action: Action, body: (id: string) => unknown): Call => ({
+  api: 'baremetal',
+  method,
+  path: `/baremetal/v1/nodes/:ident${below}`,
+  action,
+  kind: 'node',
+  body,
+})
+
+/** What the body says decides on the action. */
+export const MORE_CALLS: readonly Call[] = [
+  ...(
+    [
+      ['/instance_info/a', 'baremetal:node:update_instance_info', 'x'],
+      ['/extra/a', 'baremetal:node:update_extra', 'x'],
+      ['/instance_uuid', 'baremetal:node:update:instance_uuid', null],
+      ['/owner', 'baremetal:node:update:owner', 'a-new-owner'],
+      ['/lessee', 'baremetal:node:update:lessee', 'a-new-lessee'],
+      ['/chassis_uuid', 'baremetal:node:update:chassis_uuid', null],
+      ['/conductor_group', 'baremetal:node:update:conductor_group', ''],
+      ['/shard', 'baremetal:node:update:shard', 'x'],
+      ['/driver', 'baremetal:node:update:driver_interfaces', 'fake-hardware'],
+      ['/power_interface', 'baremetal:node:update:driver_interfaces', null],
+      ['/driver_info/a', 'baremetal:node:update', 'x'],
+      ['/properties/a', 'baremetal:node:update', 'x'],
+      ['/resource_class', 'baremetal:node:update', 'x'],
+    ] as const
+  ).map(([path, action, value]) => onNode('PATCH', '', action, patch(path, value))),
+  ...(
+    [
+      ['active', 'baremetal:node:deploy'],
+      ['rebuild', 'baremetal:node:deploy'],
+      ['deleted', 'baremetal:node:deploy'],
+      ['unrescue', 'baremetal:node:deploy'],
+      ['provide', 'baremetal:node:set_provision_state'],
+      ['inspect', 'baremetal:node:set_provision_state'],
+      ['adopt', 'baremetal:node:set_provision_state'],
+      ['abort', 'baremetal:node:set_provision_state'],
+      ['no-such-verb', 'baremetal:node:set_provision_state'],
+    ] as const
+  ).map(([target, action]) => onNode('PUT', '/states/provision', action, () => ({ target }))),
+]

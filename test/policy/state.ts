@@ -1,0 +1,68 @@
+// All that a database says, as one hash; but for what changes by itself.
+import { createHash } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+
+/** Heartbeats, seals and the feed go on whatever clients do. */
+const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'changes', 'changes_horizon', 'migrations'])
+
+export interface State {
+  hash(): Promise<string>
+  /** Whether conductors have nothing to do. */
+  isQuiet(): Promise<boolean>
+  close(): Promise<void>
+}
+
+interface Database {
+  ask: (sql: string) => Promise<Record<string, unknown>[]>
+  /** The query that lists the tables. */
+  tables: string
+  /** The query for all that a table says. */
+  content: (table: string) => string
+  close: () => Promise<void>
+}
+
+export async function stateOf(address: string): Promise<State> {
+  const database = address.startsWith('sqlite:') ? sqlite(address.slice('sqlite:'.length)) : await postgres(address)
+  return { hash: () => hashOf(database), isQuiet: () => isQuiet(database), close: database.close }
+}
+
+function sqlite(path: string): Database {
+  const file = new DatabaseSync(path, { readOnly: true })
+  return {
+    ask: async sql => file.prepare(sql).all(),
+    tables: "select name from sqlite_master where type = 'table'",
+    content: table => `select * from ${table}`,
+    close: async () => file.close(),
+  }
+}
+
+async function postgres(connectionString: string): Promise<Database> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return {
+    ask: async sql => (await client.query<Record<string, unknown>>(sql)).rows,
+    tables: "select tablename as name from pg_tables where schemaname = 'public'",
+    content: table => `select md5(string_agg(md5(t::text), '' order by md5(t::text))) as content from ${table} t`,
+    close: () => client.end(),
+  }
+}
+
+async function hashOf({ ask, tables, content }: Database): Promise<string> {
+  const names = (await ask(tables)).map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
+  const digest = createHash('sha256')
+  for (const name of names.sort()) {
+    // An entry of the audit gets its seal by itself; but none may come or go.
+    const rows = await ask(name === 'audit' ? 'select count(*) as entries from audit' : content(name))
+    digest.update(`${name}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
+  }
+  return digest.digest('hex')
+}
+
+async function isQuiet({ ask }: Database): Promise<boolean> {
+  const [busy] = await ask(
+    `select (select count(*) from nodes where transition is not null)
+       + (select count(*) from allocations where state = 'allocating') as count`,
+  )
+  return Number(busy!['count']) === 0
+}

@@ -1,0 +1,181 @@
+// Nodes of projects: what their owners and lessees may do, and that for all others they aren't there.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Baremetal, eachMetal, expectFault, uuid } from '../support/baremetal.ts'
+import { as, asSystem } from '../support/callers.ts'
+import type { Options } from '../support/client.ts'
+import { expectStatus } from '../support/placement.ts'
+
+const set = (path: string, value: unknown) => [{ op: 'add', path, value }]
+const SECRETS = { driver_info: { ipmi_address: '10.0.0.1', ipmi_password: 'secret' } }
+
+/** A fleet of its own for each test: one node of a project, one that is leased to it, one of others. */
+async function fleet(api: Baremetal) {
+  const project = uuid()
+  return {
+    project,
+    owned: await api.node({ owner: project, ...SECRETS }),
+    leased: await api.node({ owner: uuid(), lessee: project, ...SECRETS }),
+    foreign: await api.node({ owner: uuid(), ...SECRETS }),
+    reader: as('reader', project),
+    member: as('member', project),
+  }
+}
+
+eachMetal('nodes of projects', api => {
+  const listed = async (options: Options, query = '') =>
+    (expectStatus(await api.get(`/v1/nodes${query}`, options), 200).body.nodes as { uuid: string }[]).map(n => n.uuid)
+
+  void test('a list holds what the project owns or leases, and whatever is asked for, no more', async () => {
+    const { project, owned, leased, foreign, reader } = await fleet(api)
+    const mine = [owned, leased]
+    assert.deepEqual(await listed(reader), mine)
+    for (const query of ['?sort_key=created_at', '?limit=2', '?maintenance=false', '?driver=fake-hardware']) {
+      assert.deepEqual(await listed(reader, query), mine, query)
+    }
+    assert.deepEqual(await listed(reader, `?project=${project}`), mine)
+    assert.deepEqual(await listed(reader, `?owner=${project}`), [owned])
+    assert.deepEqual(await listed(reader, `?marker=${owned}`), [leased])
+    assert.deepEqual(await listed(reader, '?not-traits=CUSTOM_X'), mine)
+    expectFault(await api.get(`/v1/nodes?marker=${foreign}`, reader), 404)
+    assert.deepEqual(await listed(as('reader', uuid())), [])
+    for (const everyone of [as('admin', uuid()), as('service', uuid()), asSystem('reader')]) {
+      const all = await listed(everyone)
+      for (const node of [owned, leased, foreign]) assert.ok(all.includes(node))
+    }
+    assert.deepEqual(await listed({ token: 'm', headers: { 'x-roles': 'member', 'x-project-id': '' } }), [])
+  })
+
+  void test('a foreign node can not be told from a missing one', async () => {
+    const { foreign, member } = await fleet(api)
+    const missing = uuid()
+    const requests: [string, string, unknown?][] = [
+      ['GET', ''],
+      ['PATCH', '', set('/extra/a', 1)],
+      ['DELETE', ''],
+      ['GET', '/states'],
+      ['PUT', '/states/provision', { target: 'active' }],
+      ['PUT', '/states/provision', { target: 'nonsense' }],
+      ['PUT', '/states/power', { target: 'power on' }],
+      ['PUT', '/maintenance', {}],
+      ['GET', '/ports'],
+    ]
+    for (const [method, path, body] of requests) {
+      const [one, other] = await Promise.all(
+        [foreign, missing].map(node => api.request(method, `/v1/nodes/${node}${path}`, body, member)),
+      )
+      assert.equal(one!.status, 404, `${method} ${path}`)
+      assert.equal(
+        JSON.stringify(one!.body).replaceAll(foreign, 'X'),
+        JSON.stringify(other!.body).replaceAll(missing, 'X'),
+      )
+    }
+    assert.deepEqual((await api.show(foreign)).extra, {})
+  })
+
+  void test('readers read, and can change nothing', async () => {
+    const { owned, leased, reader } = await fleet(api)
+    for (const node of [owned, leased]) {
+      expectStatus(await api.get(`/v1/nodes/${node}`, reader), 200)
+      expectFault(await api.patch(`/v1/nodes/${node}`, set('/extra/a', 1), reader), 403)
+      expectFault(await api.provision(node, 'manage', {}, reader), 403)
+      expectFault(await api.put(`/v1/nodes/${node}/states/power`, { target: 'power on' }, reader), 403)
+      expectFault(await api.put(`/v1/nodes/${node}/traits/CUSTOM_A`, undefined, reader), 403)
+    }
+  })
+
+  void test('members of the owner look after their nodes', async () => {
+    const { owned, member } = await fleet(api)
+    expectStatus(await api.patch(`/v1/nodes/${owned}`, set('/properties/cpus', 4), member), 200)
+    expectStatus(await api.patch(`/v1/nodes/${owned}`, set('/driver_info/a', 'b'), member), 200)
+    expectStatus(await api.provision(owned, 'manage', {}, member), 202)
+    await api.until(owned, 'manageable')
+    expectStatus(await api.put(`/v1/nodes/${owned}/maintenance`, {}, member), 202)
+    expectStatus(await api.del(`/v1/nodes/${owned}/maintenance`, member), 202)
+    expectStatus(await api.put(`/v1/nodes/${owned}/traits/CUSTOM_A`, undefined, member), 204)
+    const { body } = expectStatus(
+      await api.post('/v1/ports', { node_uuid: owned, address: '52:54:00:aa:00:01' }, member),
+      201,
+    )
+    expectStatus(await api.del(`/v1/ports/${body.uuid}`, member), 204)
+    for (const path of ['/owner', '/lessee', '/chassis_uuid', '/conductor_group', '/shard', '/power_interface']) {
+      expectFault(await api.patch(`/v1/nodes/${owned}`, set(path, uuid()), member), 403)
+    }
+    expectFault(await api.del(`/v1/nodes/${owned}`, member), 403)
+    expectFault(await api.post('/v1/nodes', { driver: 'fake-hardware', owner: uuid() }, member), 403)
+  })
+
+  void test('members of the lessee use their nodes', async () => {
+    const { project, leased, member } = await fleet(api)
+    await api.go(leased, 'manage', 'manageable')
+    await api.go(leased, 'provide', 'available')
+    for (const [path, value] of [
+      ['/instance_info/image_source', 'http://images/one'],
+      ['/extra/a', 1],
+      ['/instance_uuid', uuid()],
+    ] as const) {
+      expectStatus(await api.patch(`/v1/nodes/${leased}`, set(path, value), member), 200)
+    }
+    expectStatus(await api.provision(leased, 'active', {}, member), 202)
+    await api.until(leased, 'active')
+    expectStatus(await api.put(`/v1/nodes/${leased}/states/power`, { target: 'power off' }, member), 202)
+    await api.until(leased, 'active')
+    expectStatus(await api.provision(leased, 'rescue', { rescue_password: 'x' }, member), 202)
+    await api.until(leased, 'rescue')
+    expectStatus(await api.provision(leased, 'deleted', {}, member), 202)
+    await api.until(leased, 'available')
+    for (const path of ['/driver_info/a', '/owner', '/lessee', '/resource_class', '/properties/cpus', '/name']) {
+      expectFault(await api.patch(`/v1/nodes/${leased}`, set(path, project), member), 403)
+    }
+    expectFault(await api.patch(`/v1/nodes/${leased}`, [...set('/extra/a', 1), ...set('/name', 'x')], member), 403)
+    expectFault(await api.provision(leased, 'manage', {}, member), 403)
+    expectFault(await api.put(`/v1/nodes/${leased}/maintenance`, {}, member), 403)
+    expectFault(await api.put(`/v1/nodes/${leased}/traits/CUSTOM_A`, undefined, member), 403)
+    expectFault(await api.post('/v1/ports', { node_uuid: leased, address: '52:54:00:aa:00:02' }, member), 403)
+  })
+
+  void test('how a machine is driven is shown to operators only, and its secrets to nobody', async () => {
+    const { owned, leased, reader } = await fleet(api)
+    const shown = async (path: string, options: Options) => (await api.get(path, options)).body
+    for (const node of [owned, leased]) {
+      assert.deepEqual((await shown(`/v1/nodes/${node}`, reader)).driver_info, {})
+      assert.deepEqual((await shown(`/v1/nodes/${node}`, reader)).driver_internal_info, {})
+      assert.deepEqual((await shown(`/v1/nodes/${node}?fields=driver_info`, reader)).driver_info, {})
+      const seen = await shown(`/v1/nodes/${node}`, as('admin', uuid()))
+      assert.deepEqual(seen.driver_info, { ipmi_address: '10.0.0.1', ipmi_password: '******' })
+    }
+    for (const { driver_info } of (await shown('/v1/nodes/detail', reader)).nodes) assert.deepEqual(driver_info, {})
+    // Whoever asked before, the same node is written anew for those who may see less.
+    await shown('/v1/nodes/detail', as('admin', uuid()))
+    for (const { driver_info } of (await shown('/v1/nodes/detail', reader)).nodes) assert.deepEqual(driver_info, {})
+  })
+
+  void test('service does everything but delete nodes', async () => {
+    const service = as('service', uuid())
+    const { body } = expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, service), 201)
+    expectStatus(await api.patch(`/v1/nodes/${body.uuid}`, set('/owner', 'someone'), service), 200)
+    expectFault(await api.del(`/v1/nodes/${body.uuid}`, service), 403)
+  })
+
+  void test('an instance of others, or with resources of theirs, is not taken along', async () => {
+    const { owned, foreign, member } = await fleet(api)
+    const instance = uuid()
+    expectStatus(await api.patch(`/v1/nodes/${foreign}`, set('/instance_uuid', instance)), 200)
+    const refusal = expectFault(await api.patch(`/v1/nodes/${owned}`, set('/instance_uuid', instance), member), 409)
+    assert.doesNotMatch(JSON.stringify(refusal.body), new RegExp(foreign))
+    const consumer = uuid()
+    const provider = await api.placement.provider({ VCPU: 1 })
+    expectStatus(await api.placement.claim(consumer, { [provider]: { VCPU: 1 } }), 204)
+    expectFault(await api.patch(`/v1/nodes/${owned}`, set('/instance_uuid', consumer), member), 409)
+    expectStatus(await api.placement.claim(consumer, { [provider]: { VCPU: 1 } }, 1), 204)
+  })
+
+  void test('drivers and conductors are for readers, chassis for operators', async () => {
+    const reader = as('reader', uuid())
+    expectStatus(await api.get('/v1/drivers', reader), 200)
+    expectStatus(await api.get('/v1/conductors', reader), 200)
+    expectFault(await api.get('/v1/chassis', reader), 403)
+    expectFault(await api.get('/v1/shards', reader), 403)
+    expectStatus(await api.get('/v1/chassis', as('service', uuid())), 200)
+  })
+})
