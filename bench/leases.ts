@@ -146,7 +146,7 @@ async function checkWhole(name: string, server: Server, report: Report): Promise
 }
 
 /** Hosts of 32 vcpus, and on each as many leases one after the other as there are for it; with plain SQL, or it takes an hour. */
-async function fill(database: string, { hosts, leases }: World, base: number): Promise<void> {
+export async function fill(database: string, { hosts, leases }: World, base: number): Promise<void> {
   const store = openDatabase(database)
   try {
     await migrate(store, base)

@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
+import { bulk, type Command, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 type FlavorRow = Selectable<Schema['flavors']>
@@ -115,6 +115,13 @@ const accessBy = query((db, a: { flavor: string; project: string }) =>
 const addAccess = command((db, a: { flavor: string; project: string }) =>
   db.insertInto('flavor_access').values({ flavor_id: a.flavor, project_id: a.project }),
 )
+const addAccesses = bulk<{ flavor_id: string; project_id: string }>(
+  { flavor_id: 'text', project_id: 'text' },
+  (db, r, on) =>
+    on
+      .insert(db.insertInto('flavor_access'), { ...r })
+      .onConflict(c => c.columns(['flavor_id', 'project_id']).doNothing()),
+)
 const removeAccess = command((db, a: { flavor: string; project: string }) =>
   db.deleteFrom('flavor_access').where('flavor_id', '=', a.flavor).where('project_id', '=', a.project),
 )
@@ -176,25 +183,30 @@ export function* listFlavors(filter: FlavorFilter, marker: string, limit: number
   return rows.map(parsed)
 }
 
+/** What adds a flavor whose id and name nobody can have yet. */
+export const newFlavor = (wanted: NewFlavor, now: number): Command => addFlavor(rowOf(wanted, now))
+
 export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
   const { id, name } = wanted
   if (yield* one(flavorById({ id }))) throw problem('flavor_id_taken', { flavor: id })
   if (yield* one(flavorByName({ name }))) throw problem('flavor_name_taken', { name })
-  const row: FlavorRow = {
-    ephemeral_gb: 0,
-    swap_mb: 0,
-    rxtx_factor: 1,
-    ...wanted,
-    is_public: wanted.is_public ? 1 : 0,
-    disabled: wanted.disabled ? 1 : 0,
-    extra_specs: JSON.stringify(wanted.extra_specs ?? {}),
-    managed_by: wanted.managed_by ?? null,
-    created_at: now,
-  }
+  const row = rowOf(wanted, now)
   yield* run(addFlavor(row))
   yield* markFlavor(id)
   return parsed(row)
 }
+
+const rowOf = (wanted: NewFlavor, now: number): FlavorRow => ({
+  ephemeral_gb: 0,
+  swap_mb: 0,
+  rxtx_factor: 1,
+  ...wanted,
+  is_public: wanted.is_public ? 1 : 0,
+  disabled: wanted.disabled ? 1 : 0,
+  extra_specs: JSON.stringify(wanted.extra_specs ?? {}),
+  managed_by: wanted.managed_by ?? null,
+  created_at: now,
+})
 
 const markFlavor = (id: string) => mark({ kind: 'flavor', id })
 
@@ -213,6 +225,11 @@ export function* setExtraSpecs(id: string, specs: Readonly<Record<string, string
 /** The projects that may use a private flavor. */
 export function* projectsOf(flavorId: string): Read<string[]> {
   return (yield* all(accessOf({ flavor: flavorId }))).map(row => row.project)
+}
+
+/** Many at once, for whoever manages the flavors; access that is there already stays. */
+export function* grantAll(access: readonly { flavor_id: string; project_id: string }[]): Write<void> {
+  if (access.length > 0) yield* run(addAccesses({ rows: access }))
 }
 
 export function* grantAccess(flavorId: string, project: string): Write<void> {

@@ -46,7 +46,7 @@ function* start(leases: readonly StoredLease[], now: number): Write<void> {
   const leasables = yield* leasablesOf(yield* placesOf(started))
   yield* ensureProviders(leasables, now)
   yield* offerGoods(leases, leasables, now)
-  yield* stepLeases(started, { lease: 'ACTIVE', reservations: 'active', event: 'start_lease' }, now)
+  yield* stepLeases(started, { lease: 'ACTIVE', reservations: 'active', events: ['start_lease'] }, now)
 }
 
 function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): Write<void> {
@@ -97,12 +97,9 @@ export function* endLease(lease: StoredLease, drivers: Drivers, now: number): Wr
     return false
   }
   yield* replaceBookings(held, lease.id, new Map())
-  const isDone = lease.status === 'TERMINATED'
-  if (!isDone) {
-    const step = { lease: 'TERMINATED', reservations: 'deleted', event: 'end_lease' } as const
-    yield* stepLeases([lease.id], step, now)
-    yield* finishEvent([lease.id], 'start_lease', now)
-    yield* finishEvent([lease.id], 'before_end_lease', now)
+  if (lease.status !== 'TERMINATED') {
+    const events = ['start_lease', 'before_end_lease', 'end_lease'] as const
+    yield* stepLeases([lease.id], { lease: 'TERMINATED', reservations: 'deleted', events }, now)
   }
   return true
 }

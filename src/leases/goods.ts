@@ -1,11 +1,19 @@
 // What a reservation is in the ledger and in compute: a resource class and a private flavor from the moment it is made, and
 // while the lease runs an inventory on each host where it has slots. Each step may be taken twice.
-import { createFlavor, deleteFlavor, grantAccess, projectsOf, revokeAccess } from '../compute/flavors.ts'
+import {
+  createFlavor,
+  deleteFlavor,
+  grantAll,
+  type NewFlavor,
+  newFlavor,
+  projectsOf,
+  revokeAccess,
+} from '../compute/flavors.ts'
 import { deleteServersOfFlavor } from '../compute/servers.ts'
 import { dropShares, putShares, type Share } from '../ledger/shares.ts'
-import { ensureClass } from '../ledger/resource-classes.ts'
+import { ownedClasses } from '../ledger/resource-classes.ts'
 import { Problem } from '../problem.ts'
-import { query } from '../store/statement.ts'
+import { type Command, query } from '../store/statement.ts'
 import { one, type Read, type Write } from '../store/transaction.ts'
 import type { RevisedLeasable } from './leasables.ts'
 import type { InstanceTerms, Lease, Reservation } from './types.ts'
@@ -21,34 +29,33 @@ function* hasFlavor(id: string): Read<boolean> {
   return (yield* one(flavorThere({ id }))) !== undefined
 }
 
-/** With the reservation: what will be offered once the lease starts has a name, and nobody may use it yet. */
-export function* makeGoods({ id, terms }: Pick<Reservation, 'id' | 'terms'>, now: number): Write<void> {
-  if (terms.resource_type === 'physical:node') return
-  yield* ensureClass(classOf(id), now, OWNER)
-  if (terms.resource_type === 'virtual:instance') yield* makeFlavor(id, terms, now)
+/** With the reservations: what will be offered once the lease starts has a name, and nobody may use it yet. */
+export function newGoods(reservations: readonly Pick<Reservation, 'id' | 'terms'>[], now: number): Command[] {
+  const named = reservations.filter(({ terms }) => terms.resource_type !== 'physical:node')
+  if (named.length === 0) return []
+  const classes = named.map(({ id }) => classOf(id))
+  const flavors = named.flatMap(({ id, terms }) =>
+    terms.resource_type === 'virtual:instance' ? newFlavor(flavorOf(id, terms), now) : [],
+  )
+  return [ownedClasses(classes, OWNER, now), ...flavors]
 }
 
-function* makeFlavor(id: string, { vcpus, memory_mb, disk_gb }: InstanceTerms, now: number): Write<void> {
-  yield* createFlavor(
-    {
-      id,
-      name: `reservation:${id}`,
-      vcpus,
-      ram_mb: memory_mb,
-      disk_gb,
-      is_public: false,
-      extra_specs: { [`resources:${classOf(id)}`]: '1' },
-      managed_by: OWNER,
-    },
-    now,
-  )
-}
+const flavorOf = (id: string, { vcpus, memory_mb, disk_gb }: InstanceTerms): NewFlavor => ({
+  id,
+  name: `reservation:${id}`,
+  vcpus,
+  ram_mb: memory_mb,
+  disk_gb,
+  is_public: false,
+  extra_specs: { [`resources:${classOf(id)}`]: '1' },
+  managed_by: OWNER,
+})
 
 /** A flavor can't change its size: the one of the new size takes the place and the id of the old. */
 export function* remakeFlavor({ id, terms }: Reservation, now: number): Write<void> {
   if (terms.resource_type !== 'virtual:instance') return
   yield* deleteFlavor(id)
-  yield* makeFlavor(id, terms, now)
+  yield* createFlavor(flavorOf(id, terms), now)
 }
 
 /** How much of its class a reservation offers on each host where it has slots. */
@@ -75,10 +82,8 @@ export function* offerGoods(
     OWNER,
     now,
   )
-  for (const { id, terms, project } of reservations) {
-    if (terms.resource_type !== 'virtual:instance') continue
-    if (!(yield* projectsOf(id)).includes(project)) yield* grantAccess(id, project)
-  }
+  const ofInstances = reservations.filter(({ terms }) => terms.resource_type === 'virtual:instance')
+  yield* grantAll(ofInstances.map(({ id, project }) => ({ flavor_id: id, project_id: project })))
 }
 
 /** Nobody can start anything with it any more, and what was started goes. */

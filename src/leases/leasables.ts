@@ -3,8 +3,8 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { pledgeNode } from '../metal/pledge.ts'
 import type { Schema } from '../store/schema.ts'
-import { bulk, command, query } from '../store/statement.ts'
-import { note, type Read, run, together, type Write } from '../store/transaction.ts'
+import { bulk, type Command, command, query } from '../store/statement.ts'
+import { note, type Read, runAll, together, type Write } from '../store/transaction.ts'
 import { type Booked, type Leasable, peakOf, type Size } from './calendar.ts'
 import type { Facts } from './properties.ts'
 
@@ -245,13 +245,17 @@ const removeBookings = command((db, a: { reservations: readonly string[]; provid
     .where(on.isIn('provider_id', a.providers, 'bigint')),
 )
 
-/** What a lease has from now on of the leasables that are held; of others it must have nothing. */
+/**
+ * What a lease has from now on of the leasables that are held; of others it must have nothing. `first` is whatever has to
+ * be written before that, in one burst with it.
+ */
 export function replaceBookings(
   held: readonly RevisedLeasable[],
   lease: string,
   wanted: ReadonlyMap<number, readonly Booked[]>,
+  first: readonly Command[] = [],
 ): Write<void> {
-  return replace(held, booked => booked.lease === lease, wanted)
+  return replace(held, booked => booked.lease === lease, wanted, first)
 }
 
 /** The same for one reservation of a lease. */
@@ -267,9 +271,9 @@ function* replace(
   held: readonly RevisedLeasable[],
   isOwn: (booked: Booked) => boolean,
   wanted: ReadonlyMap<number, readonly Booked[]>,
+  first: readonly Command[] = [],
 ): Write<void> {
   const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
-  if (touched.length === 0) return
   const after = touched.map(one => ({
     ...one,
     version: one.version + 1,
@@ -279,11 +283,13 @@ function* replace(
   const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
   const added = after.flatMap(({ id, booked }) => booked.filter(isOwn).map(one => rowOf(id, one)))
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
-  if (reservations.length > 0) {
-    yield* run(removeBookings({ reservations, providers: touched.map(({ id }) => id) }))
-  }
-  yield* run(raiseVersions({ rows: ceilings }))
-  if (added.length > 0) yield* run(addBookings({ rows: added }))
+  const providers = touched.map(({ id }) => id)
+  yield* runAll([
+    ...first,
+    ...(reservations.length > 0 ? [removeBookings({ reservations, providers })] : []),
+    ...(touched.length > 0 ? [raiseVersions({ rows: ceilings })] : []),
+    ...(added.length > 0 ? [addBookings({ rows: added })] : []),
+  ])
   for (const leasable of after) {
     yield* noteLeasable(leasable.id, leasable)
     if (leasable.nodeId !== null) yield* pledgeNode(leasable.nodeId, { leasable: 1, pledged_at: firstOf(leasable) })

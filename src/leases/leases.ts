@@ -1,4 +1,5 @@
 // Leases as clients see them: created, found, changed, deleted. Each is one transaction, whole or not at all.
+import { limits } from '../limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Principal } from '../metal/offer.ts'
 import type { Write } from '../store/transaction.ts'
@@ -8,11 +9,20 @@ import { endLease } from './course.ts'
 import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
 import { checkAhead, checkLength, type Limited } from './enforcement.ts'
 import type { Request } from './fit.ts'
-import { makeGoods, offerGoods, remakeFlavor } from './goods.ts'
+import { newGoods, offerGoods, remakeFlavor } from './goods.ts'
 import { leasablesOf, lockLeasables, replaceBookings } from './leasables.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
 import { askService, tellService } from './lease-service.ts'
-import { addLease, bookedBy, dropLease, findLease, lockLease, saveLease, type StoredLease } from './rows.ts'
+import {
+  bookedBy,
+  dropLease,
+  findLease,
+  lockLease,
+  markLease,
+  newLeaseWrites,
+  saveLease,
+  type StoredLease,
+} from './rows.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from './types.ts'
 import { wishOf } from './wishes.ts'
 
@@ -22,7 +32,7 @@ const cleaningOf = ({ config }: Leasing) => config.leaseCleaningMinutes * MINUTE
 
 /** Books all of it, or refuses and leaves nothing. */
 export async function createLease(leasing: Leasing, who: Principal, wanted: NewLease): Promise<Lease> {
-  const { store, clock, config, bell } = leasing
+  const { store, clock, config } = leasing
   const now = clock.now()
   checkNewDates(wanted, now)
   checkLength(config, who.project, wanted)
@@ -30,10 +40,16 @@ export async function createLease(leasing: Leasing, who: Principal, wanted: NewL
   const request = requestOf(leasing, lease, null)
   await askService(leasing, 'check-create', lease, request, null)
   await book(leasing, propose => tryCreate(leasing, lease, request, propose, now))
-  bell.ring('leases')
+  nudge(leasing, lease)
   // Which nodes it got is known only now.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
+}
+
+/** Whoever works on events looks now and then; what is due sooner they must be told of. */
+function nudge({ bell, clock }: Leasing, { events }: Lease): void {
+  const soon = clock.now() + 2 * limits.conductorPollMs
+  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) bell.ring('leases')
 }
 
 function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, now: number): StoredLease {
@@ -94,10 +110,10 @@ function* tryCreate(
   yield* checkAhead(leasing.config, limitedBy(lease), now)
   const found = yield* findPlaces(request, propose)
   if ('kind' in found) return found
-  yield* addLease(lease)
-  for (const reservation of lease.reservations) yield* makeGoods(reservation, now)
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(leasing))
-  yield* replaceBookings(found.held, lease.id, booked)
+  const first = [...newLeaseWrites(lease), ...newGoods(lease.reservations, now)]
+  yield* replaceBookings(found.held, lease.id, booked, first)
+  yield* markLease(lease.id)
   return { kind: 'done', value: undefined }
 }
 
@@ -110,7 +126,7 @@ export async function updateLease(
   project: string | null,
   change: LeaseChange,
 ): Promise<Lease> {
-  const { store, clock, config, bell } = leasing
+  const { store, clock, config } = leasing
   const now = clock.now()
   const before = await store.read(() => findLease(id, project))
   const plan = planChange(before, new Map(), change, config, now)
@@ -119,7 +135,7 @@ export async function updateLease(
     await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
   }
   const lease = await book(leasing, propose => tryUpdate(leasing, { id, project, change, propose, now }))
-  bell.ring('leases')
+  nudge(leasing, lease)
   return lease
 }
 

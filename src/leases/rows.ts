@@ -2,8 +2,8 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
-import { bulk, command, query } from '../store/statement.ts'
-import { all, mark, type Read, run, together, type Write } from '../store/transaction.ts'
+import { bulk, type Command, command, query } from '../store/statement.ts'
+import { all, mark, type Read, run, runAll, together, type Write } from '../store/transaction.ts'
 import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from './types.ts'
 
 export type LeaseRow = Selectable<Schema['leases']>
@@ -244,26 +244,32 @@ const eventRow = ({ status: _, ...event }: LeaseEvent, due: StoredLease['due']):
   attempts: 0,
 })
 
-export function* addLease(lease: StoredLease): Write<void> {
-  yield* run(insertLease({ ...lease, degraded: bit(lease.degraded) }))
-  yield* putParts(lease)
-}
+/** What writes a new lease. */
+export const newLeaseWrites = (lease: StoredLease): Command[] => [
+  insertLease({ ...lease, degraded: bit(lease.degraded) }),
+  ...partWrites(lease),
+]
 
 export function* saveLease(lease: StoredLease): Write<void> {
-  yield* run(changeLease({ ...lease, degraded: bit(lease.degraded), is_deleted: bit(lease.is_deleted) }))
-  yield* putParts(lease)
+  const row = { ...lease, degraded: bit(lease.degraded), is_deleted: bit(lease.is_deleted) }
+  yield* runAll([changeLease(row), ...partWrites(lease)])
+  yield* markLease(lease.id)
 }
 
-function* putParts(lease: StoredLease): Write<void> {
-  yield* mark({ kind: 'lease', id: lease.id })
-  if (lease.reservations.length > 0) yield* run(putReservations({ rows: lease.reservations.map(reservationRow) }))
-  if (lease.events.length > 0) yield* run(putEvents({ rows: lease.events.map(event => eventRow(event, lease.due)) }))
+/** For the audit: this is what was changed. */
+export const markLease = (id: string) => mark({ kind: 'lease', id })
+
+function partWrites({ reservations, events, due }: StoredLease): Command[] {
+  return [
+    ...(reservations.length > 0 ? [putReservations({ rows: reservations.map(reservationRow) })] : []),
+    ...(events.length > 0 ? [putEvents({ rows: events.map(event => eventRow(event, due)) })] : []),
+  ]
 }
 
 /** The lease and its reservations and events; it must have no bookings any more. */
 export function* dropLease(id: string): Write<void> {
   yield* run(removeLease({ id }))
-  yield* mark({ kind: 'lease', id })
+  yield* markLease(id)
 }
 
 const changeStatuses = bulk<{ id: string; status: string; now: number }>(
@@ -292,16 +298,18 @@ const finishEvents = bulk<{ id: string; type: string; now: number }>(
       .where('lease_events.event_type', '=', r.type as never),
 )
 
-/** One step in the life of these leases: their status, that of their reservations, and the event that is done. */
+/** One step in the life of these leases: their status, that of their reservations, and the events that are done. */
 export function* stepLeases(
   ids: readonly string[],
-  step: { lease: LeaseStatus; reservations: Reservation['status']; event: EventType },
+  step: { lease: LeaseStatus; reservations: Reservation['status']; events: readonly EventType[] },
   now: number,
 ): Write<void> {
   if (ids.length === 0) return
-  yield* run(changeStatuses({ rows: ids.map(id => ({ id, status: step.lease, now })) }))
-  yield* run(changeReservationStatuses({ rows: ids.map(id => ({ id, status: step.reservations, now })) }))
-  yield* finishEvent(ids, step.event, now)
+  yield* runAll([
+    changeStatuses({ rows: ids.map(id => ({ id, status: step.lease, now })) }),
+    changeReservationStatuses({ rows: ids.map(id => ({ id, status: step.reservations, now })) }),
+    finishEvents({ rows: ids.flatMap(id => step.events.map(type => ({ id, type, now }))) }),
+  ])
 }
 
 export function* finishEvent(ids: readonly string[], type: EventType, now: number): Write<void> {

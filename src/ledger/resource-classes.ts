@@ -1,6 +1,6 @@
 // Resource classes: the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
-import { command, query } from '../store/statement.ts'
+import { bulk, type Command, command, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'
 
@@ -21,6 +21,10 @@ const classesByName = query((db, a: { names: readonly string[] }, on) =>
 const everyClass = query((db, _: object) => db.selectFrom('resource_classes').selectAll().orderBy('id'))
 const addClass = command((db, a: { name: string; owner: string | null; now: number }) =>
   db.insertInto('resource_classes').values({ name: a.name, managed_by: a.owner, created_at: a.now }),
+)
+const addClasses = bulk<{ name: string; managed_by: string; created_at: number }>(
+  { name: 'text', managed_by: 'text', created_at: 'bigint' },
+  (db, r, on) => on.insert(db.insertInto('resource_classes'), { ...r }).onConflict(c => c.column('name').doNothing()),
 )
 const renameClass = command((db, a: { id: number; name: string; now: number }) =>
   db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
@@ -68,6 +72,10 @@ export function* ensureClass(name: string, now: number, owner: string | null = n
   yield* mark({ kind: 'resource_class', id: name })
   return true
 }
+
+/** What makes sure that an owner's classes exist. */
+export const ownedClasses = (names: readonly string[], owner: string, now: number): Command =>
+  addClasses({ rows: names.map(name => ({ name, managed_by: owner, created_at: now })) })
 
 function requireUnmanaged({ name, managed_by }: ResourceClass): void {
   if (managed_by !== null) throw problem('class_managed', { name, owner: managed_by })
