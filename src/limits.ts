@@ -186,6 +186,8 @@ export const limits = {
   refusalLooksMax: 20_000,
   // The same when that is all that was asked for.
   explainLooksMax: 200_000,
+  // Hosts that are locked to make sure of a refusal.
+  refusalLocksMax: 256,
   refusalWindowsMax: 3,
   refusalSampleMax: 5,
   // Leases that start in one transaction: long enough to share the commit, short enough for requests in between.

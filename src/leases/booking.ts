@@ -45,18 +45,20 @@ export function book<T>(leasing: Leasing, attempt: (propose: Propose) => Write<V
   const { calendar, store, clock } = leasing
   return calendar.inTurn(async () => {
     let isCaughtUp = false
+    let isLast = false
     for (let attempts = 1; ; attempts++) {
-      const isLast = attempts > limits.bookingAttemptsMax
+      isLast ||= attempts > limits.bookingAttemptsMax
       const verdict = await store.write(() => attempt(isLast ? everythingIn(calendar) : bestIn(calendar)))
       if (verdict.kind === 'done') return verdict.value
       if (verdict.kind === 'stale') await learn(calendar, verdict.proposed, verdict.held)
-      if (isLast || (verdict.kind === 'full' && isCaughtUp))
-        throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
-      // Others may have given back what this process still believes taken.
-      if (verdict.kind === 'full') {
-        await calendar.catchUp()
-        isCaughtUp = true
-      }
+      if (isLast) throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
+      if (verdict.kind === 'stale') continue
+      // Others may have given back what this process still believes taken. After that memory is as good as the database
+      // was a moment ago; a small pool is locked and looked at all the same, a large one would stop everyone else.
+      if (!isCaughtUp) await calendar.catchUp()
+      else if (everythingIn(calendar)(verdict.wanted)!.length <= limits.refusalLocksMax) isLast = true
+      else throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
+      isCaughtUp = true
     }
   })
 }

@@ -1,0 +1,56 @@
+// The schema as the last line: whatever our decisions did, a booking that doesn't fit can't be written.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { instances, Reservation } from '../support/reservation.ts'
+import { startServer } from '../support/server.ts'
+import { eachDatabase } from '../support/stores.ts'
+
+eachDatabase('bookings past our decisions', databases => {
+  void describe('', () => {
+    const api = new Reservation()
+    let [store, stop]: [Store | null, () => Promise<void>] = [null, async () => {}]
+    before(async () => {
+      const database = await databases.create()
+      const server = await startServer(database, { testClock: true })
+      api.at(server.origin)
+      stop = () => server.stop()
+      store = openStore(database)
+    })
+    after(async () => {
+      api.close()
+      await store?.close()
+      await stop()
+    })
+
+    void test('are refused where they would oversell, and taken where they fit', async () => {
+      const pool = await api.pool(1, { vcpus: 4 })
+      const lease = await api.lease([instances({ vcpus: 3 })], { from: 60, to: 120 })
+      const spare = await api.lease([instances({ vcpus: 1 })], { from: 200, to: 201 })
+      const start = Date.parse(`${lease.start_date}Z`)
+      const minutes = (count: number) => start + count * 60_000
+      const book = (vcpus: number, from: number, to: number, whole = 0) =>
+        store!.script(async run => {
+          await run(`delete from bookings where reservation_id = '${spare.reservations[0].id}'`)
+          await run(
+            `insert into bookings (reservation_id, provider_id, lease_id, slots, is_whole, vcpus, memory_mb, disk_gb, start_at, end_at, free_at)
+             values ('${spare.reservations[0].id}', ${pool.ids[0]}, '${spare.id}', 1, ${whole}, ${vcpus}, 0, 0,
+               ${minutes(from)}, ${minutes(to)}, ${minutes(to)})`,
+          )
+        })
+      await assert.rejects(book(2, 0, 60), /does not fit/)
+      await assert.rejects(book(2, -10, 1), /does not fit/)
+      await assert.rejects(book(2, 59, 70), /does not fit/)
+      await assert.rejects(book(2, -10, 100), /does not fit/)
+      await assert.rejects(book(0, 10, 20, 1), /does not fit/)
+      await assert.rejects(book(5, 100, 110), /does not fit/)
+      await book(2, 60, 70)
+      await book(4, -10, 0)
+      await book(1, -10, 100)
+      const change = (what: string) => store!.script(run => run(`update bookings set ${what}`))
+      await assert.rejects(change('vcpus = 1'), /replaced, not changed/)
+      await assert.rejects(change('free_at = free_at + 1'), /replaced, not changed/)
+    })
+  })
+})
