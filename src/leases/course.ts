@@ -6,8 +6,10 @@ import { query } from '../store/statement.ts'
 import { closeGoods, offerGoods, removeGoods } from './goods.ts'
 import { ensureReservationProvider } from './hosts.ts'
 import { giveNodes, takeNodesBack } from './nodes.ts'
-import { leasablesOf, lockLeasables, replaceBookings, type RevisedLeasable } from './leasables.ts'
-import { dropLease, finishEvent, lockLeases, placesOf, setStatus, stepLeases, type StoredLease } from './rows.ts'
+import { leasablesOf, lockLeasables, type RevisedLeasable } from './leasables.ts'
+import { replaceBookings } from './bookings.ts'
+import { lockLeases, placesOf, type StoredLease } from './rows.ts'
+import { dropLease, finishEvent, setStatus, stepLeases } from './lease-writes.ts'
 import type { EventType } from './types.ts'
 
 const providersThere = query((db, a: { uuids: readonly string[] }, on) =>

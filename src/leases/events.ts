@@ -9,7 +9,7 @@ import { all, one, type Write } from '../store/transaction.ts'
 import { endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './course.ts'
 import type { Leasing } from './leasing.ts'
 import { tellService } from './lease-service.ts'
-import { postpone } from './rows.ts'
+import { postpone } from './lease-writes.ts'
 import type { EventType } from './types.ts'
 
 interface DueEvent {

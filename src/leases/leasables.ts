@@ -1,11 +1,10 @@
 // What can be leased, read from the database: hosts and nodes with what they have, what they say about themselves, and
-// what is booked of them. Every change of the bookings happens under the lock of the row and makes its version grow.
+// what is booked of them.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import { pledgeNode } from '../metal/pledge.ts'
 import type { Schema } from '../store/schema.ts'
-import { bulk, type Command, command, query } from '../store/statement.ts'
-import { note, type Read, runAll, together, type Write } from '../store/transaction.ts'
-import { type Booked, type Leasable, peakOf, type Size } from './calendar.ts'
+import { command, query } from '../store/statement.ts'
+import { note, type Read, together, type Write } from '../store/transaction.ts'
+import type { Booked, Leasable, Size } from './calendar.ts'
 import type { Facts } from './properties.ts'
 
 /** A leasable and how new it is. */
@@ -185,7 +184,7 @@ function factsOf(columns: Record<string, string | number>, said: ReadonlyMap<str
   return key => (Object.hasOwn(columns, key) ? columns[key] : said.get(key))
 }
 
-type BookingRow = RowsOf<typeof bookings>[number]
+export type BookingRow = RowsOf<typeof bookings>[number]
 
 const bookedOf = (row: BookingRow): Booked => ({
   lease: row.lease_id,
@@ -204,120 +203,3 @@ const bookedOf = (row: BookingRow): Booked => ({
 export function* noteLeasable(id: number, leasable: RevisedLeasable | null): Write<void> {
   yield* note([{ provider: id, room: 'leases', attached: leasable }])
 }
-
-interface Ceiling {
-  id: number
-  vcpus: number
-  memory_mb: number
-  disk_gb: number
-}
-const CEILING = { id: 'bigint', vcpus: 'bigint', memory_mb: 'bigint', disk_gb: 'bigint' } as const
-const raiseVersions = bulk<Ceiling>(CEILING, (db, r, on) =>
-  on
-    .update(db.updateTable('leasables'))
-    .set(e => ({
-      version: e('leasables.version', '+', 1),
-      vcpus_ceiling: r.vcpus,
-      memory_mb_ceiling: r.memory_mb,
-      disk_gb_ceiling: r.disk_gb,
-    }))
-    .where('leasables.provider_id', '=', r.id),
-)
-interface NewBooking extends Omit<BookingRow, 'allocation'> {}
-const BOOKING = {
-  reservation_id: 'text',
-  provider_id: 'bigint',
-  lease_id: 'text',
-  slots: 'bigint',
-  is_whole: 'bigint',
-  vcpus: 'bigint',
-  memory_mb: 'bigint',
-  disk_gb: 'bigint',
-  start_at: 'bigint',
-  end_at: 'bigint',
-  free_at: 'bigint',
-} as const
-const addBookings = bulk<NewBooking>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
-const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly number[] }, on) =>
-  db
-    .deleteFrom('bookings')
-    .where(on.isIn('reservation_id', a.reservations))
-    .where(on.isIn('provider_id', a.providers, 'bigint')),
-)
-
-/**
- * What a lease has from now on of the leasables that are held; of others it must have nothing. `first` is whatever has to
- * be written before that, in one burst with it.
- */
-export function replaceBookings(
-  held: readonly RevisedLeasable[],
-  lease: string,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
-  first: readonly Command[] = [],
-): Write<void> {
-  return replace(held, booked => booked.lease === lease, wanted, first)
-}
-
-/** The same for one reservation of a lease. */
-export function replaceBookingsOf(
-  held: readonly RevisedLeasable[],
-  reservation: string,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
-): Write<void> {
-  return replace(held, booked => booked.reservation === reservation, wanted)
-}
-
-function* replace(
-  held: readonly RevisedLeasable[],
-  isOwn: (booked: Booked) => boolean,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
-  first: readonly Command[] = [],
-): Write<void> {
-  const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
-  const after = touched.map(one => ({
-    ...one,
-    version: one.version + 1,
-    booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
-  }))
-  // As wide as what is booked already where the capacity was lowered since, and no wider: the schema stops the rest.
-  const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
-  const added = after.flatMap(({ id, booked }) => booked.filter(isOwn).map(one => rowOf(id, one)))
-  const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
-  const providers = touched.map(({ id }) => id)
-  yield* runAll([
-    ...first,
-    ...(reservations.length > 0 ? [removeBookings({ reservations, providers })] : []),
-    ...(touched.length > 0 ? [raiseVersions({ rows: ceilings })] : []),
-    ...(added.length > 0 ? [addBookings({ rows: added })] : []),
-  ])
-  for (const leasable of after) {
-    yield* noteLeasable(leasable.id, leasable)
-    if (leasable.nodeId !== null) yield* pledgeNode(leasable.nodeId, { leasable: 1, pledged_at: firstOf(leasable) })
-  }
-}
-
-/** From when on it is promised to leases. */
-export function firstOf({ booked }: Leasable): number | null {
-  const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
-  return starts.length === 0 ? null : Math.min(...starts)
-}
-
-const widest = (a: Size, b: Size): Size => ({
-  vcpus: Math.max(a.vcpus, b.vcpus, 0),
-  memory_mb: Math.max(a.memory_mb, b.memory_mb, 0),
-  disk_gb: Math.max(a.disk_gb, b.disk_gb, 0),
-})
-
-const rowOf = (provider_id: number, booked: Booked): NewBooking => ({
-  reservation_id: booked.reservation,
-  provider_id,
-  lease_id: booked.lease,
-  slots: booked.slots,
-  is_whole: booked.isWhole ? 1 : 0,
-  vcpus: booked.vcpus,
-  memory_mb: booked.memory_mb,
-  disk_gb: booked.disk_gb,
-  start_at: booked.start,
-  end_at: booked.end,
-  free_at: booked.free,
-})

@@ -10,19 +10,12 @@ import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
 import { checkAhead, checkLength, type Limited } from './enforcement.ts'
 import type { Request } from './fit.ts'
 import { newGoods, offerGoods, remakeFlavor } from './goods.ts'
-import { leasablesOf, lockLeasables, replaceBookings } from './leasables.ts'
+import { leasablesOf, lockLeasables } from './leasables.ts'
+import { replaceBookings } from './bookings.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
 import { askService, tellService } from './lease-service.ts'
-import {
-  bookedBy,
-  dropLease,
-  findLease,
-  lockLease,
-  markLease,
-  newLeaseWrites,
-  saveLease,
-  type StoredLease,
-} from './rows.ts'
+import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
+import { dropLease, markLease, newLeaseWrites, saveLease } from './lease-writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from './types.ts'
 import { wishOf } from './wishes.ts'
 
