@@ -3,12 +3,13 @@ import { limits } from '../limits.ts'
 import { problem } from '../problem.ts'
 import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
-import { one, type Read, run, type Write } from '../store/transaction.ts'
+import { one, type Read, run, together, type Write } from '../store/transaction.ts'
 import { type Access, seeing } from './access.ts'
 import {
   type Allocation,
   allocationNotFound,
   allocationOfNode,
+  allocationTwins,
   type AllocationRequest,
   type AllocationRow,
   columnsOf,
@@ -16,10 +17,13 @@ import {
   insertAllocation,
   lockAllocation,
   markAllocation,
+  refuseTwins,
+  refuseUsers,
   requireFreeAllocationNames,
+  usersOfUuid,
 } from './allocations.ts'
 import { backfill } from './backfill.ts'
-import { liveConductors } from './conductors.ts'
+import { affinityOf, liveConductors } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import { lockNodeById, nodeUuids, saveNode } from './nodes.ts'
 import { type Principal, promised, releaseInstance, withoutAllocatedTraits } from './offer.ts'
@@ -71,9 +75,16 @@ export function* createAllocation(
   now: number,
 ): Write<Allocation> {
   if (wanted.node !== null) return yield* backfill(wanted, wanted.node, access, who, now)
-  const conductor_affinity = yield* someConductor(routing)
-  yield* requireRoomToWork()
-  yield* requireFreeAllocationNames(wanted.uuid, wanted.name)
+  const [live, atWork, twins, users] = yield* together(
+    liveConductors({ silentMs: routing.takeOverMs }),
+    countAtWork({}),
+    allocationTwins(wanted),
+    usersOfUuid(wanted),
+  )
+  const conductor_affinity = someConductor(live, routing)
+  requireRoomToWork(atWork)
+  refuseTwins(wanted, twins, null)
+  refuseUsers(wanted, users)
   const row = {
     ...columnsOf(wanted, who, now),
     resource_class: wanted.resourceClass!,
@@ -89,15 +100,15 @@ export function* createAllocation(
   return { ...row, id, node_uuid: null }
 }
 
-function* someConductor({ takeOverMs, seed }: Routing): Read<string> {
-  const live = yield* liveConductors(takeOverMs)
+type Live = Parameters<typeof affinityOf>[0]
+
+function someConductor(live: readonly Live[], { seed }: Routing): string {
   if (live.length === 0) throw problem('unavailable', { reason: 'No conductor is alive to process the allocation.' })
-  return live[seed % live.length]!
+  return affinityOf(live[seed % live.length]!)
 }
 
-function* requireRoomToWork(): Read<void> {
-  const { count } = (yield* one(countAtWork({})))!
-  if (count >= limits.allocationsAtWorkMax) {
+function requireRoomToWork([atWork]: readonly { count: number }[]): void {
+  if (atWork!.count >= limits.allocationsAtWorkMax) {
     throw problem('unavailable', { reason: 'Too many allocations are being processed; try again later.' })
   }
 }
@@ -129,7 +140,7 @@ export function* patchAllocation(
   const present = yield* findAllocation(ident, access)
   const { name, extra, expiresAt } = change(present)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
-  if (name !== present.name) yield* requireFreeAllocationNames(present.uuid, name, present.uuid)
+  if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
   const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
   yield* markAllocation(present)
@@ -175,8 +186,9 @@ export function* retryAllocation(
   now: number,
 ): Write<Allocation> {
   const found = yield* findAllocation(ident, access)
-  const conductor_affinity = yield* someConductor(routing)
-  yield* requireRoomToWork()
+  const [live, atWork] = yield* together(liveConductors({ silentMs: routing.takeOverMs }), countAtWork({}))
+  const conductor_affinity = someConductor(live, routing)
+  requireRoomToWork(atWork)
   const wait_until = waitUntil ?? found.wait_until
   const changes = { id: found.id, conductor_affinity, wait_until, updated_at: now }
   if ((yield* run(restart(changes))) === 0) {

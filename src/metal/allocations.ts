@@ -38,13 +38,13 @@ export const allocationByNode = query((db, a: { node: number } & View) =>
 export const lockAllocation = command((db, a: { id: number }, on) =>
   on.lock(db.selectFrom('allocations').selectAll().where('id', '=', a.id)),
 )
-const twins = query((db, a: { uuid: string; name: string | null }) =>
+export const allocationTwins = query((db, a: { uuid: string; name: string | null }) =>
   db
     .selectFrom('allocations')
     .select(['uuid', 'name'])
     .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
 )
-const usersOfUuid = query((db, a: { uuid: string }) =>
+export const usersOfUuid = query((db, a: { uuid: string }) =>
   db
     .selectFrom('nodes')
     .select('uuid')
@@ -127,19 +127,29 @@ export function* allocationOfNode(ident: string, access: Access): Read<Allocatio
   throw problem('metal_not_found', { what: 'An allocation of node', name: node.uuid })
 }
 
-export function* requireFreeAllocationNames(uuid: string, name: string | null, self: string | null = null): Read<void> {
-  const [rows, users] = yield* together(twins({ uuid, name }), usersOfUuid({ uuid }))
-  for (const twin of rows) {
-    if (twin.uuid === self) continue
-    const reason =
-      twin.uuid === uuid
-        ? `An allocation with UUID ${uuid} already exists.`
-        : `An allocation with name ${name} already exists.`
-    throw problem('metal_exists', { reason })
-  }
-  if (self === null && users.length > 0) {
-    throw problem('metal_exists', { reason: `UUID ${uuid} is in use already, as an instance or a consumer.` })
-  }
+interface Names {
+  uuid: string
+  name: string | null
+}
+
+export function* requireFreeAllocationNames(names: Names, self: string | null = null): Read<void> {
+  const [twins, users] = yield* together(allocationTwins(names), usersOfUuid(names))
+  refuseTwins(names, twins, self)
+  if (self === null) refuseUsers(names, users)
+}
+
+/** Refuses what is another allocation's. */
+export function refuseTwins({ uuid, name }: Names, twins: readonly Names[], self: string | null): void {
+  const twin = twins.find(other => other.uuid !== self)
+  if (!twin) return
+  const what = twin.uuid === uuid ? `UUID ${uuid}` : `name ${name}`
+  throw problem('metal_exists', { reason: `An allocation with ${what} already exists.` })
+}
+
+/** Refuses what someone else claims by already. */
+export function refuseUsers({ uuid }: Names, users: readonly unknown[]): void {
+  if (users.length === 0) return
+  throw problem('metal_exists', { reason: `UUID ${uuid} is in use already, as an instance or a consumer.` })
 }
 
 export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number) => ({

@@ -27,8 +27,7 @@ export function* backfill(
   const node = yield* lockedForBackfill(ident, access)
   const uuid = node.instance_uuid ?? wanted.uuid
   yield* requireBackfillable(node, wanted)
-  if (node.instance_uuid === null) yield* requireFreeAllocationNames(uuid, wanted.name)
-  else yield* requireFreeAllocationNames(uuid, wanted.name, uuid)
+  yield* requireFreeAllocationNames({ uuid, name: wanted.name }, node.instance_uuid)
   const row = {
     ...columnsOf({ ...wanted, uuid }, who, now),
     resource_class: wanted.resourceClass ?? node.resource_class!,
