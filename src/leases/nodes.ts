@@ -3,7 +3,7 @@
 import { EVERYTHING } from '../metal/access.ts'
 import { dedicateProvider } from '../ledger/managed.ts'
 import { lockProvider } from '../ledger/providers.ts'
-import { giveNode } from '../metal/allocations.ts'
+import { giveNode } from '../metal/backfill.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import { finishAllocation } from '../metal/expiry.ts'
 import { isOpen } from '../metal/fleet.ts'

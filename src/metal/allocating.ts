@@ -9,13 +9,13 @@ import { bulk, command, query } from '../store/statement.ts'
 import { all, one, run, runAll, together, type Read, type Write } from '../store/transaction.ts'
 import type { View } from './access.ts'
 import { type AllocationRow, wishOf, withTraits } from './allocations.ts'
-import { liveConductors } from './conductors.ts'
+import { affinityOf, liveConductors } from './conductors.ts'
 import { isOpen } from './fleet.ts'
 import { isOf } from './matching.ts'
 import { findInstance, noteNode, type NodeRow, OWNER } from './nodes.ts'
 import { claimNode } from './offer.ts'
 import { mayHaveUntil } from './pledge.ts'
-import { traitsOfProviders } from './traits.ts'
+import { byProvider, traitsByProvider } from './traits.ts'
 
 const ownAtWork = query((db, a: { affinity: string }) =>
   db
@@ -151,6 +151,8 @@ export function* isSomeoneWaiting(): Read<boolean> {
 export interface Pick {
   allocation: number
   node: number
+  /** The node's. */
+  provider: number
 }
 
 /**
@@ -161,10 +163,15 @@ export type Outcome = 'granted' | 'lost' | 'locked' | 'gone'
 
 /** Gives nodes to allocations, each pair by itself: allocation, node and claim change together or not at all. */
 export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<Outcome[]> {
-  const nodes = new Map((yield* all(lockNodes({ ids: picks.map(pick => pick.node) }))).map(node => [node.id, node]))
-  const ids = picks.map(pick => pick.allocation)
-  const allocations = new Map((yield* all(lockAtWork({ ids, affinity }))).map(row => [row.id, row]))
-  const traits = yield* traitsOfProviders(Array.from(nodes.values(), node => node.provider_id))
+  // The traits after the locks: whoever changes them locks the node first.
+  const [nodeRows, rows, traitRows] = yield* together(
+    lockNodes({ ids: picks.map(pick => pick.node) }),
+    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
+    traitsByProvider({ providers: picks.map(pick => pick.provider) }),
+  )
+  const nodes = new Map(nodeRows.map(node => [node.id, node]))
+  const allocations = new Map(rows.map(row => [row.id, row]))
+  const traits = byProvider(traitRows)
   const pairs = picks.flatMap((pick, place) => {
     const [allocation, node] = [allocations.get(pick.allocation), nodes.get(pick.node)]
     return allocation && node && isStillGood(node, traits.get(node.provider_id) ?? [], allocation)
@@ -276,7 +283,7 @@ export function* failAllocations(verdicts: readonly Verdict[], affinity: string,
 export function* takeOverAllocations(self: string, silentMs: number, hostname: string | null): Write<number> {
   const atWork = yield* all(everyAtWork({}))
   if (atWork.length === 0) return 0
-  const live = new Set(yield* liveConductors(silentMs)).add(self)
+  const live = new Set((yield* all(liveConductors({ silentMs }))).map(affinityOf)).add(self)
   const orphans = atWork.filter(
     ({ conductor_affinity: affinity }) =>
       !live.has(affinity) && (hostname === null || affinity.startsWith(`${hostname} `)),

@@ -139,7 +139,7 @@ export class Allocator {
   }
 
   *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.Outcome[]> {
-    const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id }))
+    const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id, provider: node.provider_id }))
     const outcomes = yield* writes.assign(picks, self, now)
     yield* this.#recorded(
       pairs.filter((_, i) => outcomes[i] === 'granted'),

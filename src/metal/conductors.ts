@@ -37,7 +37,8 @@ const conductorNamed = query((db, a: { hostname: string }, on) =>
     .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
     .where('hostname', '=', a.hostname),
 )
-const liveOnes = query((db, a: { silentMs: number }, on) =>
+/** Those that were heard of within this time. */
+export const liveConductors = query((db, a: { silentMs: number }, on) =>
   db
     .selectFrom('conductors')
     .select(['hostname', 'incarnation'])
@@ -160,11 +161,6 @@ export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string
 /** How work names the conductor that does it: its name for people, its incarnation for the guard. */
 export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname' | 'incarnation'>) =>
   `${hostname} ${incarnation}`
-
-/** The affinities of all conductors that were heard of within this time. */
-export function* liveConductors(silentMs: number): Read<string[]> {
-  return (yield* all(liveOnes({ silentMs }))).map(affinityOf)
-}
 
 /** The host that would look after such a node; refused when there is none. */
 export function* requireConductor(driver: string, group: string): Read<string> {

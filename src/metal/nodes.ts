@@ -102,6 +102,14 @@ const keyByUuid = query((db, a: { uuid: string } & View) =>
 const keyByName = query((db, a: { name: string } & View) =>
   selectKeys(db).where('n.name', '=', a.name).where(inView(a)),
 )
+const namedAmong = query((db, a: { uuids: readonly string[]; names: readonly string[] } & View, on) =>
+  db
+    .selectFrom('nodes as n')
+    .select(['n.uuid', 'n.name'])
+    .where(on.isIn('n.uuid', a.uuids))
+    .where(inView(a))
+    .union(db.selectFrom('nodes as n').select(['n.uuid', 'n.name']).where(on.isIn('n.name', a.names)).where(inView(a))),
+)
 const nodesById = query((db, a: { ids: readonly number[] }, on) =>
   selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
 )
@@ -152,6 +160,16 @@ export function* findNodeKey(ident: string, { view, permit }: Access): Read<Node
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
   permit(found)
   return found
+}
+
+/** The uuids of nodes that are given by uuid or name, in this order; null for those that aren't there. */
+export function* nodeUuids(idents: readonly string[], { view }: Access): Read<(string | null)[]> {
+  if (idents.length === 0) return []
+  const uuids = idents.map(ident => canonicalUuid(ident)).filter(uuid => uuid !== null)
+  const names = idents.filter(ident => canonicalUuid(ident) === null)
+  const found = yield* all(namedAmong({ uuids, names, ...view }))
+  const known = new Map(found.flatMap(({ uuid, name }) => [[uuid, uuid] as const, [name ?? uuid, uuid] as const]))
+  return idents.map(ident => known.get(canonicalUuid(ident) ?? ident) ?? null)
 }
 
 export function* findInstance(instance: string): Read<Node | undefined> {

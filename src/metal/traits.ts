@@ -15,7 +15,7 @@ const touch = command((db, a: { id: number; now: number }) =>
     .set(e => ({ updated_at: a.now, revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
-const traitsByProvider = query((db, a: { providers: readonly number[] }, on) =>
+export const traitsByProvider = query((db, a: { providers: readonly number[] }, on) =>
   db
     .selectFrom('provider_traits as p')
     .innerJoin('traits as t', 't.id', 'p.trait_id')
@@ -56,10 +56,12 @@ export function* withTraits(uuid: string, more: readonly string[]): Read<string[
 
 /** The traits of these providers, by provider; those that have none are left out. */
 export function* traitsOfProviders(providers: readonly number[]): Read<Map<number, string[]>> {
+  return byProvider(yield* all(traitsByProvider({ providers })))
+}
+
+export function byProvider(rows: readonly { provider_id: number; name: string }[]): Map<number, string[]> {
   const traits = new Map<number, string[]>()
-  for (const { provider_id, name } of yield* all(traitsByProvider({ providers }))) {
-    traits.getOrInsertComputed(provider_id, () => []).push(name)
-  }
+  for (const { provider_id, name } of rows) traits.getOrInsertComputed(provider_id, () => []).push(name)
   return traits
 }
 

@@ -2,6 +2,7 @@
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocation-list.ts'
+import * as life from '../../metal/allocation-life.ts'
 import * as allocations from '../../metal/allocations.ts'
 import { type Access, seeing } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -133,7 +134,7 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
   }
 }
 
-export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): allocations.Routing => ({
+export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): life.Routing => ({
   takeOverMs: context.config.takeOverMs,
   seed: context.clock.newSeed(),
   attempt: context.allocator && ((row, now) => context.allocator!.attempt(row, now)),
@@ -143,9 +144,7 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
   const wanted = requestOf(request)
   const routing = routingOf(request)
-  const row = await context.store.write(() =>
-    allocations.createAllocation(wanted, request.access(), principal, routing, now),
-  )
+  const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
   context.bell.ring('allocations')
   if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
@@ -215,7 +214,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
     requireMember(request, path[0])
   }
   const isTimed = patches.some(({ path }) => path[0] === 'expires_at')
-  const change = (present: allocations.Allocation): allocations.AllocationPatch => {
+  const change = (present: allocations.Allocation): life.AllocationPatch => {
     const document = { name: present.name, extra: JSON.parse(present.extra) as Json, expires_at: null }
     const after = members(applyPatches(document, patches), { name: isName, extra: isDocument, expires_at: isTime })
     const expiry = after['expires_at']
@@ -226,7 +225,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
     }
   }
   const row = await context.store.write(() =>
-    allocations.patchAllocation(request.param('ident'), request.access(), change, now),
+    life.patchAllocation(request.param('ident'), request.access(), change, now),
   )
   if (isTimed) context.bell.ring('expiry')
   return { status: 200, body: shownAllocation(row, base, has) }
@@ -234,7 +233,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
 
 export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  await context.store.write(() => allocations.deleteAllocation(request.param('ident'), request.access(), now))
+  await context.store.write(() => life.deleteAllocation(request.param('ident'), request.access(), now))
   return { status: 204 }
 }
 
@@ -247,6 +246,6 @@ export async function showAllocationOfNode(request: MetalRequest): Promise<Answe
 
 export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  await context.store.write(() => allocations.deleteAllocationOfNode(nodeIdent(request), request.access(), now))
+  await context.store.write(() => life.deleteAllocationOfNode(nodeIdent(request), request.access(), now))
   return { status: 204 }
 }

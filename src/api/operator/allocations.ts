@@ -1,6 +1,7 @@
 // Allocations beyond what bare metal's API knows: why one found no node, and trying again.
 import type { Context } from '../../context.ts'
-import { type Allocation, findAllocation, retryAllocation, wishOf } from '../../metal/allocations.ts'
+import { retryAllocation } from '../../metal/allocation-life.ts'
+import { type Allocation, findAllocation, wishOf } from '../../metal/allocations.ts'
 import { heldNodes } from '../../metal/holds.ts'
 import { whyNot } from '../../metal/why-not.ts'
 import { routingOf, shownAllocation } from '../baremetal/allocations.ts'
