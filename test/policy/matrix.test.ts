@@ -81,3 +81,21 @@ eachSetting('the matrix', setting => {
 
   void test('the ledger is whole after all of this', () => setting.things.metal.fsck())
 })
+
+eachSetting(
+  'without --test-clock',
+  ({ client }) => {
+    void test('there is no clock to be moved, for nobody', async () => {
+      for (const [method, path] of [
+        ['GET', '/holdfast/v1/clock'],
+        ['POST', '/holdfast/v1/clock'],
+      ] as const) {
+        for (const [name, { options }] of Object.entries(CALLERS)) {
+          assert.equal((await client.request(method, path, { advance: 60 }, options)).status, 404, name)
+        }
+        assert.equal((await client.request(method, path, { advance: 60 }, { token: null })).status, 401)
+      }
+    })
+  },
+  { testClock: false },
+)
