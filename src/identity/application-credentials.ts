@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 export type ApplicationCredential = Selectable<Schema['application_credentials']>
 
@@ -36,6 +36,8 @@ const remove = command((db, a: { id: string; user: string }) =>
   db.deleteFrom('application_credentials').where('id', '=', a.id).where('user_id', '=', a.user),
 )
 
+const markCredential = (id: string) => mark({ kind: 'application_credential', id })
+
 export function* createCredential(credential: ApplicationCredential): Write<void> {
   const present = yield* all(credentialsOf({ user: credential.user_id }))
   if (present.some(({ name }) => name === credential.name)) {
@@ -44,9 +46,10 @@ export function* createCredential(credential: ApplicationCredential): Write<void
     })
   }
   if (present.length >= limits.applicationCredentialsPerUserMax) {
-    throw problem('identity_forbidden', { action: 'create_application_credential' })
+    throw problem('identity_forbidden', { action: 'identity:create_application_credential' })
   }
   yield* run(add(credential))
+  yield* markCredential(credential.id)
 }
 
 export function* listCredentials(user: string): Read<ApplicationCredential[]> {
@@ -69,4 +72,5 @@ export function* deleteCredential(user: string, id: string): Write<void> {
   if ((yield* run(remove({ id, user }))) === 0) {
     throw problem('identity_not_found', { what: 'application credential', name: id })
   }
+  yield* markCredential(id)
 }

@@ -86,10 +86,9 @@ export class Tokens {
     return token
   }
 
-  /** Ends a token: here at once, in other processes with their next look. */
-  async revoke(text: string, { facts }: Token): Promise<void> {
-    const { store, clock } = this.#options
-    const now = clock.now()
+  /** Ends a token: here at once, in other processes with their next look. The store is the request's own, which tells the audit. */
+  async revoke(store: Store, text: string, { facts }: Token): Promise<void> {
+    const now = this.#options.clock.now()
     await store.write(() => revokeToken(facts, now))
     this.#ended++
     this.#kept.delete(text)

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { eachMetal, expectFault, uuid } from '../support/baremetal.ts'
 import { as } from '../support/callers.ts'
+import { eachIdentity, inProject } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
+import { eachSetting, OWNERS } from './setting.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-policy-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -19,6 +21,9 @@ writeFileSync(
     'baremetal:node:get:driver_info: admin or owner member',
     'placement:traits:list: everyone',
     'holdfast:fsck: admin or reader',
+    'identity:list_roles: reader',
+    'os_compute_api:servers:list_all: service or reader',
+    'blazar:leases:list_all: service or reader',
   ].join('\n'),
 )
 
@@ -46,6 +51,57 @@ eachMetal(
       const headers = { 'x-auth-token': String(reader.token), 'x-roles': 'reader' }
       assert.equal((await fetch(`${api.origin}/holdfast/v1/fsck`, { headers })).status, 200)
       assert.equal((await fetch(`${api.origin}/holdfast/v1/audit`, { headers })).status, 403)
+    })
+  },
+  { policyFile },
+)
+
+eachSetting(
+  'who sees the things of all projects',
+  setting => {
+    const { compute, reservation } = setting.things
+    const member = as('member', uuid())
+    const theirs = OWNERS['of others']
+
+    void test('may list the servers of others, but do with them only what the rules for that say', async () => {
+      const server = await setting.make('server', theirs)
+      const listed = expectStatus(await compute.get('/servers?all_tenants=1', member), 200).body.servers
+      assert.deepEqual(
+        listed.map(({ id }: { id: string }) => id),
+        [server],
+      )
+      expectStatus(await compute.put(`/servers/${server}`, { server: { name: 'mine' } }, member), 404)
+      expectStatus(await compute.action(server, 'os-stop', null, member), 404)
+      expectStatus(await compute.action(server, 'forceDelete', null, member), 404)
+      expectStatus(await compute.put(`/servers/${server}/metadata`, { metadata: {} }, member), 404)
+      expectStatus(await compute.del(`/servers/${server}`, member), 404)
+      expectStatus(await compute.del(`/servers/${server}`, as('service', uuid())), 204)
+    })
+
+    void test('likewise with leases', async () => {
+      const lease = await setting.make('lease', theirs)
+      const { leases } = expectStatus(await reservation.get('/leases', member), 200).body
+      assert.deepEqual(
+        leases.map(({ id }: { id: string }) => id),
+        [lease],
+      )
+      expectStatus(await reservation.put(`/leases/${lease}`, { name: 'mine' }, member), 404)
+      expectStatus(await reservation.del(`/leases/${lease}`, member), 404)
+      expectStatus(await reservation.del(`/leases/${lease}`, as('service', uuid())), 204)
+    })
+  },
+  { policyFile },
+)
+
+eachIdentity(
+  'identity with rules of a file',
+  ({ api }) => {
+    void test('follows them', async () => {
+      const reader = await api.token('carol', inProject('lab'))
+      const service = await api.token('nova')
+      expectStatus(await api.get('/v3/roles', { token: reader }), 200)
+      expectStatus(await api.get('/v3/users', { token: reader }), 403)
+      expectStatus(await api.get('/v3/roles', { token: service }), 403)
     })
   },
   { policyFile },

@@ -1,14 +1,21 @@
 // Every route of every API that has policy, and how it is called.
 import type { Action } from '../../src/api/policy.ts'
 import { routes as baremetal } from '../../src/api/baremetal/routes.ts'
+import { routes as compute } from '../../src/api/compute/routes.ts'
+import { routes as identity } from '../../src/api/identity/routes.ts'
 import { routes as operator } from '../../src/api/operator/routes.ts'
 import { routes as placement } from '../../src/api/placement/routes.ts'
+import { routes as reservation } from '../../src/api/reservation/routes.ts'
+import { CIRROS } from '../support/compute.ts'
 
 /** What a path or a body names, and so whose it may be. */
-export type Kind = 'node' | 'port' | 'portgroup' | 'allocation' | 'reservation'
+export type Kind = 'node' | 'port' | 'portgroup' | 'allocation' | 'reservation' | 'server' | 'flavor' | 'lease'
+
+/** What is there for all who ask for servers. */
+export const FIXTURE = { host: 'matrix-host', flavor: 'matrix-flavor', key: 'a-key' }
 
 export interface Call {
-  api: 'placement' | 'baremetal' | 'operator'
+  api: 'placement' | 'baremetal' | 'compute' | 'reservation' | 'identity' | 'operator'
   method: string
   /** Below the server, with the name of its parameters. */
   path: string
@@ -22,8 +29,21 @@ let macs = 0
 const mac = () => `52:54:00:bb:${[++macs >> 8, macs & 255].map(byte => byte.toString(16).padStart(2, '0')).join(':')}`
 const patch = (path: string, value: unknown) => () => [{ op: 'add', path, value }]
 const nothing = () => undefined
+const texts = () => ({ [FIXTURE.key]: 'x' })
+const server = (more: object = {}) => ({
+  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, ...more },
+})
 
-/** A body for each route that takes one; GET and DELETE take none. */
+/** In a time that no test lives to see. */
+export const lease = (more: object = {}) => ({
+  name: 'matrix',
+  start_date: '2090-01-01 00:00',
+  end_date: '2090-01-02 00:00',
+  reservations: [{ resource_type: 'virtual:instance', vcpus: 1, memory_mb: 1, disk_gb: 1, amount: 1 }],
+  ...more,
+})
+
+/** A body for each route that takes one; DELETE takes none, and GET as a rule. */
 const BODIES: Record<string, (id: string) => unknown> = {
   'POST /baremetal/v1/nodes': () => ({ driver: 'fake-hardware' }),
   'PATCH /baremetal/v1/nodes/:ident': patch('/description', 'x'),
@@ -46,6 +66,29 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /baremetal/v1/reservations/:uuid': () => ({}),
   'PATCH /baremetal/v1/reservations/:uuid': () => [],
   'POST /holdfast/v1/allocations/:ident/retry': nothing,
+  'GET /holdfast/v1/explain/leases': () => lease(),
+  'POST /holdfast/v1/explain/leases': () => lease(),
+  'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
+  'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
+  'POST /holdfast/v1/clock': () => ({ advance: 0 }),
+  'POST /compute/v2.1/servers': () => server(),
+  'PUT /compute/v2.1/servers/:id': () => ({ server: { name: 'renamed' } }),
+  'POST /compute/v2.1/servers/:id/action': () => ({ 'os-stop': null }),
+  'POST /compute/v2.1/servers/:id/metadata': () => ({ metadata: texts() }),
+  'PUT /compute/v2.1/servers/:id/metadata': () => ({ metadata: texts() }),
+  'PUT /compute/v2.1/servers/:id/metadata/:key': () => ({ meta: texts() }),
+  'POST /compute/v2.1/flavors': id => ({ flavor: { name: id, vcpus: 1, ram: 1, disk: 1 } }),
+  'POST /compute/v2.1/flavors/:id/os-extra_specs': () => ({ extra_specs: texts() }),
+  'PUT /compute/v2.1/flavors/:id/os-extra_specs/:key': texts,
+  'POST /compute/v2.1/flavors/:id/action': () => ({ addTenantAccess: { tenant: 'a-tenant' } }),
+  'PUT /compute/v2.1/os-services/:action': () => ({ host: 'no-such-host', binary: 'nova-compute' }),
+  'POST /reservation/v1/leases': () => lease(),
+  'PUT /reservation/v1/leases/:id': () => ({ name: 'renamed' }),
+  'POST /reservation/v1/os-hosts': id => ({ name: id }),
+  'PUT /reservation/v1/os-hosts/:id': () => ({ colour: 'red' }),
+  'PATCH /reservation/v1/os-hosts/properties/:name': () => ({ private: true }),
+  'POST /identity/v3/auth/tokens': () => ({ auth: {} }),
+  'POST /identity/v3/users/:user/application_credentials': id => ({ application_credential: { name: id } }),
   'POST /placement/resource_classes': () => ({ name: 'CUSTOM_MATRIX' }),
   'PUT /placement/resource_classes/:name': nothing,
   'POST /placement/resource_providers': id => ({ name: id }),
@@ -71,6 +114,9 @@ const KINDS: [string, Kind][] = [
   ['/baremetal/v1/portgroups', 'portgroup'],
   ['/baremetal/v1/allocations', 'allocation'],
   ['/baremetal/v1/reservations', 'reservation'],
+  ['/compute/v2.1/servers/:id', 'server'],
+  ['/compute/v2.1/flavors/:id', 'flavor'],
+  ['/reservation/v1/leases/:id', 'lease'],
   ['/holdfast/v1/allocations/', 'allocation'],
   ['/holdfast/v1/explain/allocations/', 'allocation'],
 ]
@@ -91,7 +137,9 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
     Object.entries(methods).map(([method, route]): Call => {
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
-      const isFound = route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes'
+      // These look up what the path names among the caller's own, whatever the action.
+      const isOwn = api === 'compute' || api === 'reservation'
+      const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }
     }),
@@ -100,8 +148,13 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
 export const CALLS: readonly Call[] = [
   ...callsOf('placement', '/placement', placement as Table),
   ...callsOf('baremetal', '/baremetal/v1', baremetal as Table),
+  ...callsOf('compute', '/compute/v2.1', compute as Table),
+  ...callsOf('reservation', '/reservation/v1', reservation as Table),
   ...callsOf('operator', '/holdfast/v1', operator as Table),
 ].filter(({ path }) => path !== THROUGH_A_NODE)
+
+/** Identity has routes only where Holdfast hands out tokens. */
+export const IDENTITY_CALLS: readonly Call[] = callsOf('identity', '/identity/v3', identity as Table)
 
 const onNode = (method: string, below: string, action: Action, body: (id: string) => unknown): Call => ({
   api: 'baremetal',
@@ -112,7 +165,16 @@ const onNode = (method: string, below: string, action: Action, body: (id: string
   body,
 })
 
-/** What the body says decides on the action. */
+const onServer = (action: Action, body: object): Call => ({
+  api: 'compute',
+  method: 'POST',
+  path: '/compute/v2.1/servers/:id/action',
+  action,
+  kind: 'server',
+  body: () => body,
+})
+
+/** What the body, or the query, says decides on the action. */
 export const MORE_CALLS: readonly Call[] = [
   ...(
     [
@@ -144,4 +206,34 @@ export const MORE_CALLS: readonly Call[] = [
       ['no-such-verb', 'baremetal:node:set_provision_state'],
     ] as const
   ).map(([target, action]) => onNode('PUT', '/states/provision', action, () => ({ target }))),
+  ...[
+    { 'os-start': null },
+    { reboot: { type: 'SOFT' } },
+    { resize: { flavorRef: FIXTURE.flavor } },
+    { confirmResize: null },
+    { revertResize: null },
+    { forceDelete: null },
+  ].map(body => onServer('os_compute_api:servers:action', body)),
+  onServer('os_compute_api:os-migrate-server:migrate', { migrate: null }),
+  onServer('os_compute_api:os-migrate-server:migrate_live', { 'os-migrateLive': { host: null } }),
+  onServer('os_compute_api:os-evacuate', { evacuate: {} }),
+  {
+    api: 'compute',
+    method: 'POST',
+    path: '/compute/v2.1/servers',
+    action: 'os_compute_api:servers:create:forced_host',
+    kind: null,
+    body: () => server({ availability_zone: `nova:${FIXTURE.host}` }),
+  },
+  {
+    api: 'compute',
+    method: 'POST',
+    path: '/compute/v2.1/flavors/:id/action',
+    action: 'os_compute_api:os-flavor-access:remove_tenant_access',
+    kind: 'flavor',
+    body: () => ({ removeTenantAccess: { tenant: 'no-such-tenant' } }),
+  },
+  ...['/compute/v2.1/servers?all_tenants=1', '/compute/v2.1/servers/detail?all_tenants=yes&project_id=nobody'].map(
+    (path): Call => ({ api: 'compute', method: 'GET', path, action: 'os_compute_api:servers:list_all', kind: null }),
+  ),
 ]

@@ -62,7 +62,8 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
 async function isQuiet({ ask }: Database): Promise<boolean> {
   const [busy] = await ask(
     `select (select count(*) from nodes where transition is not null)
-       + (select count(*) from allocations where state = 'allocating') as count`,
+       + (select count(*) from allocations where state = 'allocating')
+       + (select count(*) from servers where task is not null) as count`,
   )
   return Number(busy!['count']) === 0
 }

@@ -23,6 +23,8 @@ export class ComputeRequest {
   /** Where this API is for the client: links begin with it. */
   readonly base: string
   readonly #raw: FastifyRequest
+  /** What the caller was found to be allowed. */
+  readonly #asked: ComputeAction[] = []
   #query: URLSearchParams | undefined
 
   constructor(context: Context, caller: Caller, raw: FastifyRequest) {
@@ -43,6 +45,7 @@ export class ComputeRequest {
 
   requireAllowed(action: ComputeAction): void {
     if (!this.may(action)) throw problem('forbidden', { action })
+    this.#asked.push(action)
   }
 
   /** The project that the caller acts for. */
@@ -54,12 +57,14 @@ export class ComputeRequest {
     return this.caller.user || NOBODY.user
   }
 
-  /** Whose servers the caller sees; null for everyone's. */
+  /** Whose servers the caller acts on; null for everyone's: who sees them all must also be allowed this on all of them. */
   get seesServersOf(): string | null {
-    return this.may('os_compute_api:servers:list_all') ? null : this.project
+    const { policy } = this.context
+    const actions: ComputeAction[] = ['os_compute_api:servers:list_all', ...this.#asked]
+    return actions.every(action => policy.allows(action, this.caller)) ? null : this.project
   }
 
-  /** Whose flavors, likewise; public ones everyone sees. */
+  /** Whose flavors the caller sees; null for everyone's. Public ones everyone sees. */
   get seesFlavorsOf(): string | null {
     return this.may('os_compute_api:flavors:list_all') ? null : this.project
   }

@@ -20,7 +20,6 @@ const DESCRIPTION_MAX = 1_000
 
 export async function listAllCredentials(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
-  request.requireSelfOrAdmin(user, 'list_application_credentials')
   const name = request.query.get('name')
   const rows = await request.context.store.read(() => listCredentials(user))
   const items = rows.filter(row => name === null || row.name === name).map(row => shown(row, request))
@@ -29,22 +28,20 @@ export async function listAllCredentials(request: IdentityRequest): Promise<Answ
 
 export async function showCredential(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
-  request.requireSelfOrAdmin(user, 'get_application_credential')
   const row = await request.context.store.read(() => findCredential(user, request.param('id')))
   return { status: 200, body: { application_credential: shown(row, request) } }
 }
 
 export async function deleteOneCredential(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
-  request.requireSelfOrAdmin(user, 'delete_application_credential')
-  requireUnrestricted(await request.callersToken(), 'delete_application_credential')
+  requireUnrestricted(await request.callersToken(), 'identity:delete_application_credential')
   await request.context.store.write(() => deleteCredential(user, request.param('id')))
   return { status: 204 }
 }
 
 /** The secret is told here, once. */
 export async function postCredential(request: IdentityRequest): Promise<Answer> {
-  const action = 'create_application_credential'
+  const action = 'identity:create_application_credential'
   const { clock, store } = request.context
   const token = await request.callersToken()
   // For oneself only, and for the project that one is in.

@@ -1,6 +1,7 @@
-// The identity API's front door: route, method, who is calling, then the handler. Nothing said here may be cached.
+// The identity API's front door: route, method, who is calling, permission, then the handler. Nothing said here may be cached.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Issuer } from '../../identity/identity.ts'
 import { limits } from '../../limits.ts'
@@ -9,8 +10,7 @@ import { renderError } from './errors.ts'
 import { PREFIX } from './prefix.ts'
 import { IdentityRequest } from './request.ts'
 import { showVersion, showVersions } from './root.ts'
-import { type Methods, routes } from './routes.ts'
-import { postToken } from './tokens.ts'
+import { type Methods, type Route, routes } from './routes.ts'
 
 export function identity(context: Context) {
   const { issuer } = context.identity
@@ -56,20 +56,28 @@ function elsewhere({ config }: Context): string {
 }
 
 async function serve(context: Context, issuer: Issuer, methods: Methods, raw: FastifyRequest, reply: FastifyReply) {
-  const handle = methods[(raw.method === 'HEAD' ? 'GET' : raw.method) as keyof Methods]
-  if (!handle) {
+  const route = methods[(raw.method === 'HEAD' ? 'GET' : raw.method) as keyof Methods]
+  if (!route) {
     void reply.header('allow', Object.keys(methods).join(', '))
     throw problem('method_not_allowed', {})
   }
   for (const value of Object.values(raw.params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('route_not_found', {})
   }
-  // Who asks for a token may come with an old one that has ended.
-  const caller = handle === postToken ? null : await context.identity.authenticate(raw)
-  if (!caller && handle !== postToken) throw problem('not_authenticated', {})
-  const answer = await handle(new IdentityRequest(context, issuer, caller, raw))
+  const answer = await route.handle(await allowed(context, issuer, route, raw))
   void reply.code(answer.status).headers(answer.headers ?? {})
   return answer.body === undefined ? reply.send() : reply.send(answer.body)
+}
+
+/** The request, once its caller is known and may make it. */
+async function allowed(context: Context, issuer: Issuer, { action, about }: Route, raw: FastifyRequest) {
+  // Who asks for a token may come with an old one that has ended.
+  if (action === null) return new IdentityRequest(context, issuer, null, raw)
+  const caller = await context.identity.authenticate(raw)
+  if (!caller) throw problem('not_authenticated', {})
+  const request = new IdentityRequest(audited(context, raw, { caller, action }), issuer, caller, raw)
+  request.requireAllowed(action, about(request))
+  return request
 }
 
 function refuse(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply) {

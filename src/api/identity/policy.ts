@@ -8,6 +8,8 @@ export const identityPolicy = {
   'identity:revoke_foreign_token': 'admin',
   'identity:get_auth_catalog': 'everyone',
   'identity:get_auth_projects': 'everyone',
+  'identity:get_auth_domains': 'everyone',
+  'identity:get_auth_system': 'everyone',
   'identity:list_users': 'admin or service or system reader',
   'identity:get_user': 'admin or service or system reader or self',
   'identity:list_user_projects': 'admin or service or system reader or self',
@@ -15,12 +17,14 @@ export const identityPolicy = {
   'identity:get_project': 'admin or service or system reader or project reader',
   'identity:list_roles': 'admin or service or system reader',
   'identity:get_role': 'admin or service or system reader',
-  'identity:list_role_assignments': 'admin or service or system reader',
+  // A query for one user's is about that user.
+  'identity:list_role_assignments': 'admin or service or system reader or self',
   'identity:list_domains': 'admin or service or system reader',
   'identity:get_domain': 'reader or service',
-  'identity:list_services': 'reader or service',
-  'identity:list_endpoints': 'reader or service',
-  'identity:list_regions': 'reader or service',
+  'identity:list_application_credentials': 'admin or self',
+  'identity:get_application_credential': 'admin or self',
+  'identity:create_application_credential': 'self',
+  'identity:delete_application_credential': 'admin or self',
 }
 
 export type IdentityAction = keyof typeof identityPolicy

@@ -5,7 +5,6 @@ import { problem } from '../../problem.ts'
 import { type Answer, DOMAIN, type IdentityRequest, listOf } from './request.ts'
 
 export function listProjects(request: IdentityRequest): Answer {
-  request.requireAdmin('list_projects')
   const { directory, caller, query } = request
   // In mode `none` there is no list of projects, but the caller's is there.
   const own = caller.projectName ? directory.project(caller.projectName) : null
@@ -20,7 +19,6 @@ export function listProjects(request: IdentityRequest): Answer {
 
 export function showProject(request: IdentityRequest): Answer {
   const id = request.param('id')
-  if (request.caller.project !== id) request.requireAdmin('get_project')
   const own = request.caller.project === id && request.caller.projectName
   const found = own ? request.directory.project(own) : request.directory.projectWithId(id)
   if (!found) throw problem('identity_not_found', { what: 'project', name: id })
@@ -35,7 +33,6 @@ export function listOwnProjects(request: IdentityRequest): Answer {
 export function listProjectsOfUser(request: IdentityRequest): Answer {
   const { caller, directory } = request
   const id = request.param('user')
-  request.requireSelfOrAdmin(id, 'list_user_projects')
   const name = caller.user === id ? caller.userName : directory.userWithId(id)?.name
   if (name === undefined) throw problem('identity_not_found', { what: 'user', name: id })
   return list(request, `/users/${id}/projects`, projectsOf(request, name))

@@ -4,10 +4,12 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import type { Directory } from '../../identity/directory.ts'
 import type { Issuer } from '../../identity/identity.ts'
+import type { Target } from '../../identity/policy.ts'
 import type { Token } from '../../identity/tokens.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { requireStorable, textOfBody } from '../json-body.ts'
+import type { IdentityAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 
 export interface Answer {
@@ -89,12 +91,8 @@ export class IdentityRequest {
     return text === null ? null : this.issuer.tokens.check(text)
   }
 
-  requireAdmin(action: string): void {
-    if (!this.caller.roles.has('admin')) throw problem('identity_forbidden', { action })
-  }
-
-  requireSelfOrAdmin(user: string, action: string): void {
-    if (this.caller.user !== user) this.requireAdmin(action)
+  requireAllowed(action: IdentityAction, target: Target = {}): void {
+    if (!this.context.policy.allows(action, this.caller, target)) throw problem('identity_forbidden', { action })
   }
 
   /** The object under a name in the body. What is wrong is told without quoting it: there are passwords in these. */

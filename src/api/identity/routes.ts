@@ -1,5 +1,7 @@
-// All of identity's URLs below /v3.
+// All of identity's URLs below /v3: who answers, and under which permission.
+import type { Target } from '../../identity/policy.ts'
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
+import type { IdentityAction } from './policy.ts'
 import {
   listOwnDomains,
   listOwnProjects,
@@ -14,25 +16,55 @@ import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } fro
 import { deleteToken, postToken, showToken } from './tokens.ts'
 import { listUsers, showUser } from './users.ts'
 
-export type Handle = (request: IdentityRequest) => Answer | Promise<Answer>
-export type Methods = Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>
+type Handle = (request: IdentityRequest) => Answer | Promise<Answer>
+
+export interface Route {
+  handle: Handle
+  /** Null for the one that nobody need be known for. */
+  action: IdentityAction | null
+  /** What the path or the query says it is about. */
+  about: (request: IdentityRequest) => Target
+}
+
+type Short = IdentityAction extends `identity:${infer Rest}` ? Rest : never
+
+export type Methods = Partial<Record<'GET' | 'POST' | 'DELETE', Route>>
+
+const to = (handle: Handle, action: Short, about: Route['about'] = () => ({})): Route => ({
+  handle,
+  action: `identity:${action}`,
+  about,
+})
+const aUser = (request: IdentityRequest): Target => ({ user: request.param('user') })
+const aProject = (request: IdentityRequest): Target => ({ project: request.param('id') })
+const theUserAskedFor = ({ query }: IdentityRequest): Target => ({ user: query.get('user.id') })
 
 export const routes: Record<string, Methods> = {
-  '/auth/tokens': { GET: showToken, POST: postToken, DELETE: deleteToken },
-  '/auth/catalog': { GET: showCatalog },
-  '/auth/projects': { GET: listOwnProjects },
-  '/auth/domains': { GET: listOwnDomains },
-  '/auth/system': { GET: listOwnSystems },
-  '/projects': { GET: listProjects },
-  '/projects/:id': { GET: showProject },
-  '/users': { GET: listUsers },
-  '/users/:user': { GET: showUser },
-  '/users/:user/projects': { GET: listProjectsOfUser },
-  '/users/:user/application_credentials': { GET: listAllCredentials, POST: postCredential },
-  '/users/:user/application_credentials/:id': { GET: showCredential, DELETE: deleteOneCredential },
-  '/domains': { GET: listDomains },
-  '/domains/:id': { GET: showDomain },
-  '/roles': { GET: listRoles },
-  '/roles/:id': { GET: showRole },
-  '/role_assignments': { GET: listRoleAssignments },
+  '/auth/tokens': {
+    GET: to(showToken, 'validate_token'),
+    POST: { handle: postToken, action: null, about: () => ({}) },
+    DELETE: to(deleteToken, 'revoke_token'),
+  },
+  '/auth/catalog': { GET: to(showCatalog, 'get_auth_catalog') },
+  '/auth/projects': { GET: to(listOwnProjects, 'get_auth_projects') },
+  '/auth/domains': { GET: to(listOwnDomains, 'get_auth_domains') },
+  '/auth/system': { GET: to(listOwnSystems, 'get_auth_system') },
+  '/projects': { GET: to(listProjects, 'list_projects') },
+  '/projects/:id': { GET: to(showProject, 'get_project', aProject) },
+  '/users': { GET: to(listUsers, 'list_users') },
+  '/users/:user': { GET: to(showUser, 'get_user', aUser) },
+  '/users/:user/projects': { GET: to(listProjectsOfUser, 'list_user_projects', aUser) },
+  '/users/:user/application_credentials': {
+    GET: to(listAllCredentials, 'list_application_credentials', aUser),
+    POST: to(postCredential, 'create_application_credential', aUser),
+  },
+  '/users/:user/application_credentials/:id': {
+    GET: to(showCredential, 'get_application_credential', aUser),
+    DELETE: to(deleteOneCredential, 'delete_application_credential', aUser),
+  },
+  '/domains': { GET: to(listDomains, 'list_domains') },
+  '/domains/:id': { GET: to(showDomain, 'get_domain') },
+  '/roles': { GET: to(listRoles, 'list_roles') },
+  '/roles/:id': { GET: to(showRole, 'get_role') },
+  '/role_assignments': { GET: to(listRoleAssignments, 'list_role_assignments', theUserAskedFor) },
 }

@@ -5,6 +5,7 @@ import type { Role } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
 import { problem } from '../../problem.ts'
 import { proofIn, scopeIn } from './auth-body.ts'
+import type { IdentityAction } from './policy.ts'
 import { type Answer, DOMAIN, type IdentityRequest, shownTime } from './request.ts'
 
 export async function postToken(request: IdentityRequest): Promise<Answer> {
@@ -15,24 +16,22 @@ export async function postToken(request: IdentityRequest): Promise<Answer> {
 }
 
 export async function showToken(request: IdentityRequest): Promise<Answer> {
-  const { text, token } = await subject(request, 'validate_token')
+  const { text, token } = await subject(request, 'identity:validate_foreign_token')
   return { status: 200, body: shown(token, request), headers: { 'x-subject-token': text } }
 }
 
 export async function deleteToken(request: IdentityRequest): Promise<Answer> {
-  const { text, token } = await subject(request, 'revoke_token')
-  await request.issuer.tokens.revoke(text, token)
+  const { text, token } = await subject(request, 'identity:revoke_foreign_token')
+  await request.issuer.tokens.revoke(request.context.store, text, token)
   return { status: 204 }
 }
 
-/** The token that it is about: one's own, or for admins and services anyone's. */
-async function subject(request: IdentityRequest, action: string): Promise<{ text: string; token: Token }> {
-  const { caller } = request
+/** The token that it is about: one's own, or with more rights anyone's. */
+async function subject(request: IdentityRequest, foreign: IdentityAction): Promise<{ text: string; token: Token }> {
   const text = request.header('x-subject-token')
   if (text === null) throw problem('identity_not_found', { what: 'token', name: 'there is none in the request' })
   const token = await request.issuer.tokens.check(text)
-  const isAbove = caller.roles.has('admin') || (action === 'validate_token' && caller.roles.has('service'))
-  if (!isAbove && token?.caller.user !== caller.user) throw problem('identity_forbidden', { action })
+  if (token?.caller.user !== request.caller.user) request.requireAllowed(foreign)
   if (!token) throw problem('identity_not_found', { what: 'token', name: 'it is unknown, ended or revoked' })
   return { text, token }
 }

@@ -6,6 +6,7 @@ import { limits } from '../../limits.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import type { ReservationAction } from './policy.ts'
 
 export interface Answer {
   status: number
@@ -17,13 +18,21 @@ export type Members = Record<string, unknown>
 export class ReservationRequest {
   readonly context: Context
   readonly caller: Caller
+  readonly #action: ReservationAction
   readonly #raw: FastifyRequest
   readonly #params: Record<string, string>
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, raw: FastifyRequest, params: Record<string, string>) {
+  constructor(
+    context: Context,
+    caller: Caller,
+    action: ReservationAction,
+    raw: FastifyRequest,
+    params: Record<string, string>,
+  ) {
     this.context = context
     this.caller = caller
+    this.#action = action
     this.#raw = raw
     this.#params = params
   }
@@ -37,10 +46,11 @@ export class ReservationRequest {
     return { project: this.caller.project ?? NOBODY.project, user: this.caller.user || NOBODY.user }
   }
 
-  /** The project whose leases the caller sees; null for all. */
+  /** The project whose leases the caller acts on; null for all: who sees them all must also be allowed this on all of them. */
   get visible(): string | null {
     const { context, caller } = this
-    return context.policy.allows('blazar:leases:list_all', caller, {}) ? null : this.principal.project
+    const actions = ['blazar:leases:list_all', this.#action] as const
+    return actions.every(action => context.policy.allows(action, caller)) ? null : this.principal.project
   }
 
   param(name: string): string {
