@@ -105,13 +105,18 @@ async function printWhenReady(server: Holdfast, made: Allocation, flags: CreateF
 }
 
 /** Waits until it has a node; without one it fails, and the causes are said. */
-export function allocated({ allocations }: Holdfast, { uuid }: Allocation, options: WaitOptions): Promise<Allocation> {
+export function allocated(
+  { allocations }: Holdfast,
+  { uuid }: Allocation,
+  options: WaitOptions,
+  advice = `holdfast allocation retry ${uuid}`,
+): Promise<Allocation> {
   const look = async () => {
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
     const { now, decided } = await allocations.explain(uuid)
     if (present.state === 'error') {
-      const hint = [relaxationIn(decided ?? now), `holdfast allocation retry ${uuid}`].filter(Boolean).join('; ')
+      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       throw new CommandFailure(EXIT.conflict, present.last_error ?? `allocation ${uuid} failed`, hint)
     }
     return { waitingFor: `waiting for a node: ${causesIn(now)}` }

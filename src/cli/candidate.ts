@@ -104,5 +104,5 @@ function printExplained(explained: CandidatesExplained, flags: Flags): void {
   say(roots > 0 ? `It fits under ${roots} of the roots.` : 'It fits nowhere.')
   for (const { nearest } of groups)
     for (const { name, lacks } of nearest) say(`  nearest: ${name}: ${lacks.join(', ')}`)
-  for (const { sentence, roots: found } of relaxations) say(`  would help: ${sentence} (${found})`)
+  for (const { sentence } of relaxations) say(`  would help: ${sentence}`)
 }

@@ -41,7 +41,7 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
   else
     write(
       sheetOf(
-        shown.map(name => [name, printable(row[name])] as const),
+        shown.map(name => [name, lineByLine(row[name])] as const),
         screenOf(process.stdout),
       ),
     )
@@ -91,6 +91,12 @@ function printable(value: unknown): string {
     return visible(parts.join(', '))
   }
   return visible(textOf(value))
+}
+
+/** On a sheet there is room for a line each. */
+function lineByLine(value: unknown): string {
+  const isListOfThings = Array.isArray(value) && value.some(item => typeof item === 'object')
+  return isListOfThings ? value.map(printable).join('\n') : printable(value)
 }
 
 /** What others wrote must not drive the terminal. */

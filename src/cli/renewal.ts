@@ -6,6 +6,8 @@ export interface Term {
   everyMs: number
   /** How long it lasts from each renewal on: long enough to miss one or two. */
   lastsMs: number
+  /** What it takes to end the work when the allocation can't be renewed: given up so long before it ends. */
+  graceMs: number
   /** No renewal goes beyond this instant. */
   endsAt: number
 }
@@ -50,16 +52,20 @@ export class Renewal {
         return new Promise(() => {})
       }
       // Even if a renewal succeeded now, the node may have been on its way to someone else.
-      if (Date.now() >= this.#safeUntil) return 'it could not be renewed in time'
+      if (this.#leftMs <= 0) return 'it could not be renewed in time'
       try {
         await this.#renew()
         pause = this.#term.everyMs
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return 'it is gone'
         if (error instanceof ApiError && error.status === 401) await this.#logInAgain()
-        pause = Math.max(Math.min(this.#term.everyMs / 4, this.#safeUntil - Date.now()), 1)
+        pause = Math.max(Math.min(this.#term.everyMs / 4, this.#leftMs), 1)
       }
     }
+  }
+
+  get #leftMs(): number {
+    return this.#safeUntil - this.#term.graceMs - Date.now()
   }
 
   async #renew(): Promise<void> {

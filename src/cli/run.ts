@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
-import { CommandFailure, EXIT, verdictOn } from './failures.ts'
+import { CommandFailure, EXIT } from './failures.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
 
 interface RunFlags extends ServerFlags {
@@ -21,7 +21,7 @@ interface RunFlags extends ServerFlags {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a command may take to end by itself. */
-const GRACE_MS = 10_000
+const GRACE_MAX_MS = 10_000
 /** As timeout(1) has it. */
 const TIMED_OUT = 124
 /** Two renewals may fail before the node is lost. */
@@ -51,37 +51,44 @@ export function addRunCommand(program: Command, exit: (code: number) => void): v
 
 async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const server = await connectWith(flags)
-  const everyMs = flags.renewEvery * 1_000
   const endsAt = flags.for === undefined ? Infinity : Date.now() + durationOf(flags.for)
-  const waitUntil = flags.wait === undefined ? undefined : lasting(durationOf(flags.wait))
-  const term: Term = { everyMs, lastsMs: Math.min(everyMs * RENEWALS_PER_TERM, endsAt - Date.now()), endsAt }
-  // Ours, so that it can be given back even if the answer never comes.
-  const uuid = randomUUID()
+  const term = termOf(flags.renewEvery * 1_000, endsAt)
+  const wanted = {
+    // Ours, so that it can be given back even if the answer never comes.
+    uuid: randomUUID(),
+    resource_class: flags.resourceClass,
+    traits: flags.trait,
+    candidate_nodes: flags.candidateNode,
+    name: flags.name,
+    expires_at: lasting(term.lastsMs),
+    wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
+  }
   const signals = new Signals()
   const sentAt = Date.now()
   let renewal: Renewal | null = null
   try {
-    const made = await server.allocations.create({
-      uuid,
-      resource_class: flags.resourceClass,
-      traits: flags.trait,
-      candidate_nodes: flags.candidateNode,
-      name: flags.name,
-      expires_at: lasting(term.lastsMs),
-      wait_until: waitUntil,
-    })
-    renewal = new Renewal(uuid, term, server, () => connectWith(flags), sentAt)
-    const got = await allocated(server, made, { timeoutMs: null, signal: signals.aborted })
+    const made = await server.allocations.create(wanted)
+    renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
+    const wait = { timeoutMs: null, signal: signals.aborted }
+    const got = await allocated(server, made, wait, '--wait 10m waits for one')
     const environment = await environmentOf(server, got, flags)
-    return await commandEnds(words, environment, signals, renewal, endsAt)
+    signals.aborted.throwIfAborted()
+    return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
     renewal?.stop()
-    await release(renewal?.server ?? server, uuid)
+    const failure = await release(renewal?.server ?? server, wanted.uuid)
+    // One that may never have been made is nothing to speak of.
+    if (failure && renewal) process.stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
     signals.stop()
   }
+}
+
+function termOf(everyMs: number, endsAt: number): Term {
+  const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
+  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
 }
 
 async function environmentOf({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, { osCloud }: RunFlags) {
@@ -117,7 +124,6 @@ class Signals {
 
   follow(child: ChildProcess): void {
     this.#child = child
-    if (this.first !== null) this.#forward(child, this.first)
   }
 
   stop(): void {
@@ -126,23 +132,28 @@ class Signals {
 
   /** What is typed at a terminal reaches the command by itself, and it may know what to do with it. */
   #forward(child: ChildProcess, signal: NodeJS.Signals): void {
-    if (signal !== 'SIGINT') end(child, signal)
+    if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
     else if (!process.stdin.isTTY) child.kill(signal)
   }
 }
 
-function end(child: ChildProcess, signal: NodeJS.Signals): void {
+function end(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): void {
   child.kill(signal)
-  setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref()
+  setTimeout(() => child.kill('SIGKILL'), graceMs).unref()
+}
+
+interface Watch {
+  signals: Signals
+  renewal: Renewal
+  endsAt: number
+  graceMs: number
 }
 
 /** Runs it to its end, or until the time is up or the node is lost; answers the code to exit with. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  signals: Signals,
-  renewal: Renewal,
-  endsAt: number,
+  { signals, renewal, endsAt, graceMs }: Watch,
 ): Promise<number> {
   const [file, ...args] = words
   const child = spawn(file!, args, { env, stdio: 'inherit' })
@@ -154,12 +165,12 @@ async function commandEnds(
   let verdict: number | CommandFailure | null = null
   const giveUp = (reason: string) => {
     verdict ??= new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-    end(child, 'SIGTERM')
+    end(child, 'SIGTERM', graceMs)
   }
   void renewal.lost.then(giveUp)
   const timer = untilInstant(endsAt, () => {
     verdict ??= TIMED_OUT
-    end(child, 'SIGTERM')
+    end(child, 'SIGTERM', graceMs)
   })
   try {
     const code = await ended
@@ -192,23 +203,25 @@ function notStarted(file: string, { message, ...error }: Error): CommandFailure 
 
 const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
-/** Gives the node back; if that can't be done now, it happens by itself soon. */
-async function release({ allocations }: Holdfast, uuid: string): Promise<void> {
+/** Gives the node back; if that can't be done now, why: then it happens by itself. */
+async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {
   try {
     await allocations.delete(uuid)
+    return null
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return
+    if (!(error instanceof ApiError)) return (error as Error).message
+    if (error.status === 404) return null
     // A node that the command has deployed is torn down when its allocation ends.
-    const isInUse = error instanceof ApiError && error.status === 409
-    const isEnding =
-      isInUse &&
-      (await allocations.renew(uuid, '1s').then(
-        () => true,
-        () => false,
-      ))
-    if (!isEnding) {
-      const why = verdictOn(error)?.message ?? String(error)
-      process.stderr.write(`holdfast: allocation ${uuid} could not be released and ends by itself soon: ${why}\n`)
-    }
+    const isEnding = error.status === 409 && (await endsNow(allocations, uuid))
+    return isEnding ? null : error.message
+  }
+}
+
+async function endsNow(allocations: Holdfast['allocations'], uuid: string): Promise<boolean> {
+  try {
+    await allocations.renew(uuid, '1s')
+    return true
+  } catch {
+    return false
   }
 }
