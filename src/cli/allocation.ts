@@ -1,0 +1,211 @@
+// holdfast allocation: ask for a node of some kind, and get one.
+import type { Command } from 'commander'
+import type { Allocation, Holdfast, NewAllocation, Reasons } from '../client/index.ts'
+import {
+  countOf,
+  type Document,
+  durationOf,
+  type Flags,
+  forEach,
+  listed,
+  many,
+  onServer,
+  pairsIn,
+  printingCommand,
+  type ServerFlags,
+  serverCommand,
+} from './client-command.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { printList, printOne, say } from './output.ts'
+import { waitFor, type WaitOptions } from './waiting.ts'
+
+const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
+
+interface CreateFlags extends Flags {
+  resourceClass?: string
+  trait?: string[]
+  name?: string
+  uuid?: string
+  owner?: string
+  candidateNode?: string[]
+  node?: string
+  extra?: string[]
+  expiresAt?: string
+  waitUntil?: string
+  wait?: string | true
+}
+
+export function addAllocationCommands(program: Command): void {
+  const allocation = program.command('allocation').description('nodes of some class, whichever they are')
+  printingCommand(
+    allocation,
+    'create',
+    'ask for a node',
+    'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
+  )
+    .option('--resource-class <class>', 'of this class')
+    .option('--trait <names...>', 'with all of these traits', listed)
+    .option('--candidate-node <nodes...>', 'one of these', listed)
+    .option('--node <node>', 'write down that this active node is allocated')
+    .option('--name <name>', 'its name')
+    .option('--uuid <uuid>', 'its uuid; a new one if none is given')
+    .option('--owner <owner>', "whose nodes it may be, and whose it will be; the caller's project for all but admins")
+    .option('--extra <key=value>', 'a member of extra; may be repeated', many)
+    .option('--expires-at <time>', 'when it ends by itself: 90s, 10m, 2h or 2030-01-01T10:00:00Z')
+    .option('--wait-until <time>', 'how long the server looks for a node while there is none; written likewise')
+    .option('--wait [duration]', 'wait here until it has a node, at most so long')
+    .action(onServer(async (server, flags: CreateFlags) => createAllocation(server, flags)))
+  addLookCommands(allocation)
+  serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17').action(
+    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+      forEach(idents, async ident => {
+        await server.allocations.delete(ident)
+        say(`${ident} is gone`)
+      }),
+    ),
+  )
+  printingCommand(
+    allocation,
+    'retry <allocation>',
+    'try again after an error',
+    'allocation retry job-17 --wait-until 10m --wait',
+  )
+    .option('--wait-until <time>', 'how long the server looks for a node while there is none')
+    .option('--wait [duration]', 'wait here until it has a node, at most so long')
+    .action(
+      onServer(async (server, ident: string, flags: CreateFlags) => {
+        await printWhenReady(server, await server.allocations.retry(ident, flags.waitUntil), flags)
+      }),
+    )
+  printingCommand(allocation, 'explain <allocation>', 'say why it has no node', 'allocation explain job-17').action(
+    onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)),
+  )
+}
+
+async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<void> {
+  const wanted: NewAllocation = {
+    resource_class: flags.resourceClass,
+    traits: flags.trait,
+    candidate_nodes: flags.candidateNode,
+    node: flags.node,
+    name: flags.name,
+    uuid: flags.uuid,
+    owner: flags.owner,
+    extra: flags.extra && pairsIn(flags.extra),
+    expires_at: flags.expiresAt,
+    wait_until: flags.waitUntil,
+  }
+  await printWhenReady(server, await server.allocations.create(wanted), flags)
+}
+
+async function printWhenReady(server: Holdfast, made: Allocation, flags: CreateFlags): Promise<void> {
+  if (!flags.wait) return printOne(made, flags)
+  const timeoutMs = typeof flags.wait === 'string' ? durationOf(flags.wait) : null
+  printOne(await allocated(server, made, { timeoutMs }), flags)
+}
+
+/** Waits until it has a node; without one it fails, and the causes are said. */
+export function allocated(
+  { allocations }: Holdfast,
+  { uuid }: Allocation,
+  options: WaitOptions,
+  advice = `holdfast allocation retry ${uuid}`,
+): Promise<Allocation> {
+  const look = async () => {
+    const present = await allocations.show(uuid)
+    if (present.state === 'active') return { done: present }
+    const { now, decided } = await allocations.explain(uuid)
+    if (present.state === 'error') {
+      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
+      throw new CommandFailure(EXIT.conflict, present.last_error ?? `allocation ${uuid} failed`, hint)
+    }
+    return { waitingFor: `waiting for a node: ${causesIn(now)}` }
+  }
+  return waitFor(look, options)
+}
+
+const countedIn = ({ causes }: Reasons) =>
+  causes.map(({ cause, count, traits }) => `${count} ${cause}${traits ? ` ${traits.join(' and ')}` : ''}`).join(', ')
+
+function causesIn(reasons: Reasons): string {
+  const { resource_class, considered, available } = reasons
+  if (considered === 0) return `there is none of class ${resource_class}`
+  return `${considered} of class ${resource_class}: ${[...(available > 0 ? [`${available} free`] : []), countedIn(reasons)].filter(Boolean).join(', ')}`
+}
+
+function relaxationIn({ relaxations: [first] }: Reasons): string | null {
+  if (!first) return null
+  const { traits = [], candidate_nodes } = first.without
+  const left = [...traits, ...(candidate_nodes ? ['the list of candidates'] : [])]
+  return `without ${left.join(' and ')} there ${first.nodes === 1 ? 'is 1' : `are ${first.nodes}`}`
+}
+
+async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
+  const explained = await allocations.explain(ident)
+  if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained as unknown as Document, flags)
+  const { state, now, decided, allocation } = explained
+  const rows = [decided && { when: 'decided', reasons: decided }, { when: 'now', reasons: now }].filter(
+    row => row !== null,
+  )
+  if (flags.format === 'table') {
+    say(
+      `${allocation.name ?? allocation.uuid} is ${state}${allocation.node_uuid ? ` with node ${allocation.node_uuid}` : ''}`,
+    )
+  }
+  printList(
+    rows.flatMap(({ when, reasons }) => [
+      ...(reasons.available > 0 ? [{ when, cause: 'free', count: reasons.available, traits: [], sample: [] }] : []),
+      ...reasons.causes.map(({ cause, count, traits = [], sample }) => ({
+        when,
+        cause,
+        count,
+        traits,
+        sample: sample.map(({ name, uuid }) => name ?? uuid),
+      })),
+    ]),
+    ['when', 'cause', 'count', 'traits', 'sample'],
+    flags,
+  )
+  const help = relaxationIn(now)
+  if (flags.format === 'table' && help) say(help)
+}
+
+interface ListFlags extends Flags {
+  state?: string
+  resourceClass?: string
+  node?: string
+  owner?: string
+  fields?: string[]
+  limit?: number
+}
+
+function addLookCommands(allocation: Command): void {
+  printingCommand(allocation, 'list', 'list allocations', 'allocation list --state error --fields uuid name last_error')
+    .option('--state <state>', 'allocating, active or error')
+    .option('--resource-class <class>', 'of this class')
+    .option('--node <node>', 'of this node')
+    .option('--owner <owner>', "that are this one's")
+    .option('--fields <names...>', 'show these fields', listed)
+    .option('--limit <count>', 'at most so many', countOf)
+    .action(
+      onServer(async (server, flags: ListFlags) => {
+        const { state, resourceClass: resource_class, node, owner, fields, limit } = flags
+        const found = await server.allocations.list({ where: { state, resource_class, node, owner }, fields, limit })
+        printList(found, fields ?? COLUMNS, flags)
+      }),
+    )
+  for (const word of ['show', 'get']) {
+    printingCommand(
+      allocation,
+      `${word} <allocation>`,
+      'show an allocation',
+      `allocation ${word} job-17 -f value -c node_uuid`,
+    )
+      .option('--fields <names...>', 'only these fields', listed)
+      .action(
+        onServer(async (server, ident: string, flags: ListFlags) =>
+          printOne(await server.allocations.show(ident, flags.fields), flags),
+        ),
+      )
+  }
+}

@@ -1,0 +1,44 @@
+// holdfast audit: who changed what, newest first.
+import type { Command } from 'commander'
+import { countOf, type Flags, onServer, printingCommand } from './client-command.ts'
+import { printList } from './output.ts'
+
+interface AuditFlags extends Flags {
+  user?: string
+  project?: string
+  action?: string
+  object?: string
+  request?: string
+  since?: string
+  until?: string
+  limit: number
+}
+
+export function addAuditCommand(program: Command): void {
+  printingCommand(
+    program,
+    'audit',
+    'who changed what, newest first',
+    'audit --action baremetal:node:create --since 2030-01-01',
+  )
+    .option('--user <id>', 'by this user')
+    .option('--project <id>', 'in this project')
+    .option('--action <action>', 'as in baremetal:node:create')
+    .option('--object <id>', 'that touched this')
+    .option('--request <id>', 'in this request')
+    .option('--since <time>', 'UTC, as in 2030-01-01 or 2030-01-01T10:00')
+    .option('--until <time>', 'likewise')
+    .option('--limit <count>', 'at most so many', countOf, 100)
+    .action(
+      onServer(async (server, { request, limit, ...flags }: AuditFlags) => {
+        const { user, project, action, object, since, until } = flags
+        const entries = await server.audit({ user, project, action, object, request_id: request, since, until }, limit)
+        const isForPeople = flags.format !== 'json' && flags.format !== 'yaml'
+        const rows = entries.map(entry => ({
+          ...entry,
+          ...(isForPeople && { objects: entry.objects.map(({ kind, id }) => `${kind} ${id}`) }),
+        }))
+        printList(rows, ['id', 'at', 'user', 'project', 'action', 'outcome', 'objects'], flags)
+      }),
+    )
+}

@@ -1,0 +1,108 @@
+// holdfast candidate: where something would fit, and why not elsewhere.
+import type { Command } from 'commander'
+import type { CandidatesExplained, Query } from '../client/index.ts'
+import { UsageError } from '../config.ts'
+import { countOf, type Flags, listed, many, onServer, printingCommand } from './client-command.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { askedIn } from './ledger.ts'
+import { printList, printOne, say } from './output.ts'
+
+interface CandidateFlags extends Flags {
+  resource?: string[]
+  required?: string[]
+  forbidden?: string[]
+  memberOf?: string
+  inTree?: string
+  query?: string
+  limit?: number
+}
+
+export function addCandidateCommands(program: Command): void {
+  const candidate = program.command('candidate').description('where a claim would fit')
+  withQuery(printingCommand(candidate, 'list', 'list where it fits', 'candidate list --resource VCPU=4 --limit 5'))
+    .option('--limit <count>', 'at most so many', countOf)
+    .action(
+      onServer(async (server, flags: CandidateFlags) => {
+        const found = await server.candidates.list({ ...queryIn(flags), limit: flags.limit })
+        const rows = rowsOf(found)
+        if (rows.length === 0) {
+          throw new CommandFailure(
+            EXIT.conflict,
+            'nothing fits',
+            'holdfast candidate explain with the same options says why',
+          )
+        }
+        if (flags.format === 'json' || flags.format === 'yaml') return printOne({ ...found }, flags)
+        printList(rows, ['candidate', 'provider', 'resources', 'used_of_capacity', 'traits'], flags)
+      }),
+    )
+  withQuery(
+    printingCommand(
+      candidate,
+      'explain',
+      'say why it fits nowhere',
+      'candidate explain --resource VCPU=400 --required CUSTOM_GPU',
+    ),
+  ).action(
+    onServer(async (server, flags: CandidateFlags) =>
+      printExplained(await server.candidates.explain(queryIn(flags)), flags),
+    ),
+  )
+}
+
+const withQuery = (command: Command) =>
+  command
+    .option('--resource <class=amount>', 'how much of what; may be repeated', many)
+    .option('--required <traits...>', 'with these traits', listed)
+    .option('--forbidden <traits...>', 'without these traits', listed)
+    .option('--member-of <aggregates>', 'in this aggregate, or in:A,B')
+    .option('--in-tree <uuid>', 'in the tree of this provider')
+    .option('--query <query>', 'more of it in Placement’s own words, as in resources1=VCPU:1&group_policy=none')
+
+function queryIn(flags: CandidateFlags): Query {
+  const query: Query = { ...askedIn(flags), in_tree: flags.inTree }
+  const more = new URLSearchParams(flags.query ?? '')
+  for (const name of new Set(more.keys())) query[name] = more.getAll(name)
+  if (Object.values(query).every(value => value === undefined))
+    throw new UsageError('say with --resource what is to fit')
+  return query
+}
+
+type Found = Awaited<ReturnType<import('../client/index.ts').Holdfast['candidates']['list']>>
+
+function rowsOf({ allocation_requests, provider_summaries }: Found) {
+  return allocation_requests.flatMap(({ allocations }, at) =>
+    Object.entries(allocations).map(([provider, { resources }]) => {
+      const { resources: all = {}, traits = [] } = provider_summaries[provider] ?? {}
+      const named = Object.keys(resources)
+      return {
+        candidate: at + 1,
+        provider,
+        resources: named.map(name => `${name}=${resources[name]}`),
+        used_of_capacity: named.map(name => `${name}=${all[name]?.used ?? 0}/${all[name]?.capacity ?? 0}`),
+        traits,
+      }
+    }),
+  )
+}
+
+function printExplained(explained: CandidatesExplained, flags: Flags): void {
+  if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained, flags)
+  const { groups, together, relaxations, roots } = explained
+  const rows = [
+    ...groups.flatMap(({ suffix, resourceClass, providers, steps }) => {
+      const group = suffix || resourceClass || '-'
+      return [
+        { group, condition: 'all providers', left: providers },
+        ...steps.map(({ condition, left }) => ({ group, condition, left })),
+      ]
+    }),
+    ...together.map(({ condition, roots: left }) => ({ group: 'together', condition, left })),
+  ]
+  printList(rows, ['group', 'condition', 'left'], flags)
+  if (flags.format !== 'table') return
+  say(roots > 0 ? `It fits under ${roots} of the roots.` : 'It fits nowhere.')
+  for (const { nearest } of groups)
+    for (const { name, lacks } of nearest) say(`  nearest: ${name}: ${lacks.join(', ')}`)
+  for (const { sentence } of relaxations) say(`  would help: ${sentence}`)
+}

@@ -1,0 +1,141 @@
+// What all commands that speak to a server have in common: how it is found, how answers look, and an example.
+import { setDefaultCACertificates, getCACertificates } from 'node:tls'
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { ConnectionUnclear } from '../client/errors.ts'
+import { connect, type Holdfast, whereIs } from '../client/index.ts'
+import { instantOf } from '../api/instants.ts'
+import { UsageError } from '../config.ts'
+import { tell, verdictOn } from './failures.ts'
+import { FORMATS, type OutputFlags } from './output.ts'
+import { askSecret } from './secret.ts'
+
+export interface ServerFlags {
+  url?: string
+  osCloud?: string
+}
+
+export type Flags = OutputFlags & ServerFlags
+
+/** A command that finds its server by itself; `example` is shown below its help. */
+export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
+  return parent
+    .command(usage)
+    .description(help)
+    .option('--url <url>', 'where Holdfast is (HOLDFAST_URL; default: http://127.0.0.1:8780)')
+    .option('--os-cloud <name>', 'the cloud in clouds.yaml to use (OS_CLOUD)')
+    .addHelpText('after', `\nExample:\n  holdfast ${example}`)
+}
+
+/** One that prints what it got. */
+export function printingCommand(parent: Command, usage: string, help: string, example: string): Command {
+  return serverCommand(parent, usage, help, example)
+    .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
+    .option('-c, --column <name>', 'print only this column; may be repeated', many)
+}
+
+/** For options that may be repeated. */
+export const many = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value]
+
+/** For options that take names apart by spaces, by commas, or one at a time. */
+export const listed = (value: string, before: string[] | undefined): string[] => [
+  ...(before ?? []),
+  ...value.split(',').map(name => name.trim()),
+]
+
+/** An action with the server that its flags name; what it is given ends with the flags. */
+export function onServer<Given extends [...unknown[], ServerFlags]>(
+  action: (server: Holdfast, ...given: Given) => Promise<void>,
+) {
+  return async (...given: unknown[]): Promise<void> => {
+    // Behind the flags comes the command itself.
+    const words = given.slice(0, -1) as Given
+    await action(await connectWith(words.at(-1) as ServerFlags), ...words)
+  }
+}
+
+/** Asked for once, also by those who have to log in again. */
+let typed: string | null = null
+
+export async function connectWith({ url, osCloud: cloud }: ServerFlags): Promise<Holdfast> {
+  const options = { url, cloud, env: process.env }
+  const { cacert } = whereIs(options)
+  if (cacert !== null) trust(cacert)
+  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
+  return connect({ ...options, askPassword: process.stdin.isTTY ? ask : undefined })
+}
+
+function trust(file: string): void {
+  try {
+    setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')])
+  } catch (error) {
+    throw new ConnectionUnclear(`can't use the certificates in ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+export type Document = Record<string, unknown>
+
+/** `key=value` words as an object; values that are JSON are what they say, others are text. */
+export function pairsIn(words: readonly string[] = [], read: (value: string) => unknown = jsonOrText): Document {
+  return Object.fromEntries(
+    words.map(word => {
+      const at = word.indexOf('=')
+      if (at < 1) throw new UsageError(`'${word}' is not of the form key=value`)
+      return [word.slice(0, at), read(word.slice(at + 1))]
+    }),
+  )
+}
+
+export function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Milliseconds in 90s, 10m, 2h, 1d or a number of seconds. */
+export function durationOf(text: string): number {
+  const ms = /^[\dP]/.test(text) && !text.includes('-') ? instantOf(text, 0) : null
+  if (ms === null || ms <= 0) throw new UsageError(`'${text}' is no duration such as 90s, 10m, 2h or 1d`)
+  return ms
+}
+
+export function countOf(text: string): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) === 0) throw new UsageError(`'${text}' is no number above zero`)
+  return Number(text)
+}
+
+/** Without what wasn't given. */
+export const given = (members: Document): Document =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+
+/** The same for several: all are tried, each failure is told, and the last is the command's. */
+export class Attempts {
+  readonly succeeded = new Set<string>()
+  #failure: unknown = null
+
+  async each(idents: readonly string[], action: (ident: string) => Promise<void>): Promise<void> {
+    for (const ident of idents) {
+      try {
+        await action(ident)
+        this.succeeded.add(ident)
+      } catch (error) {
+        this.succeeded.delete(ident)
+        const before = verdictOn(this.#failure)
+        if (before) tell(before)
+        this.#failure = error
+      }
+    }
+  }
+
+  finish(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+}
+
+export async function forEach(idents: readonly string[], action: (ident: string) => Promise<void>): Promise<void> {
+  const attempts = new Attempts()
+  await attempts.each(idents, action)
+  attempts.finish()
+}

@@ -1,0 +1,127 @@
+// holdfast lease: capacity for a time to come.
+import type { Command } from 'commander'
+import type { Holdfast, Lease, LeaseChange } from '../client/index.ts'
+import { UsageError } from '../config.ts'
+import {
+  type Document,
+  durationOf,
+  type Flags,
+  forEach,
+  given,
+  jsonOrText,
+  many,
+  onServer,
+  pairsIn,
+  printingCommand,
+  type ServerFlags,
+  serverCommand,
+} from './client-command.ts'
+import { printList, printOne, say } from './output.ts'
+
+const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
+
+interface LeaseFlags extends Flags {
+  name?: string
+  startDate?: string
+  endDate?: string
+  for?: string
+  beforeEndDate?: string
+  prolongFor?: string
+  reduceBy?: string
+  reservation?: string[]
+}
+
+const INSTANCES = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=3'
+
+export function addLeaseCommands(program: Command): void {
+  const lease = program.command('lease').description('capacity for a time to come')
+  printingCommand(lease, 'create <name>', 'book capacity', `lease create week-7 --for 2d --reservation ${INSTANCES}`)
+    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"', 'now')
+    .option('--end-date <date>', 'likewise')
+    .option('--for <duration>', 'how long, instead of the end')
+    .option('--before-end-date <date>', 'when to be reminded of the end')
+    .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
+    .action(
+      onServer(async (server, name: string, flags: LeaseFlags) =>
+        printOne(await createLease(server, name, flags), flags),
+      ),
+    )
+  printingCommand(lease, 'list', 'list leases', 'lease list').action(
+    onServer(async (server, flags: Flags) => printList(await server.leases.list(), COLUMNS, flags)),
+  )
+  printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(
+    onServer(async (server, ident: string, flags: Flags) => printOne(await server.leases.show(ident), flags)),
+  )
+  printingCommand(lease, 'update <lease>', 'change a lease', 'lease update week-7 --prolong-for 1h')
+    .option('--name <name>', 'a new name')
+    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"')
+    .option('--end-date <date>', 'likewise; now ends it')
+    .option('--prolong-for <duration>', 'move the end so much later')
+    .option('--reduce-by <duration>', 'move the end so much earlier')
+    .option('--before-end-date <date>', 'when to be reminded of the end')
+    .option('--reservation <id=ID,key=value,...>', 'what changes in a reservation; may be repeated', many)
+    .action(
+      onServer(async (server, ident: string, flags: LeaseFlags) => {
+        const present = await server.leases.show(ident)
+        printOne(await server.leases.update(present.id, changeIn(present, flags)), flags)
+      }),
+    )
+  serverCommand(lease, 'delete <leases...>', 'end and delete leases', 'lease delete week-7').action(
+    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+      forEach(idents, async ident => {
+        const { id } = await server.leases.show(ident)
+        await server.leases.delete(id)
+        say(`${ident} is gone`)
+      }),
+    ),
+  )
+}
+
+async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags): Promise<Lease> {
+  const { startDate = 'now', for: duration } = flags
+  if ((flags.endDate === undefined) === (duration === undefined))
+    throw new UsageError('say --end-date, or --for how long')
+  if (!flags.reservation) throw new UsageError('say with --reservation what is to be booked')
+  const end = flags.endDate ?? shownDate((startDate === 'now' ? Date.now() : timeOf(startDate)) + durationOf(duration!))
+  return leases.create({
+    name,
+    start_date: startDate,
+    end_date: end,
+    reservations: flags.reservation.map(reservationIn),
+    ...(flags.beforeEndDate !== undefined && { before_end_date: flags.beforeEndDate }),
+  })
+}
+
+function changeIn(present: Lease, flags: LeaseFlags): LeaseChange {
+  const { prolongFor, reduceBy, endDate } = flags
+  const ends = [prolongFor, reduceBy, endDate].filter(one => one !== undefined)
+  if (ends.length > 1) throw new UsageError('--end-date, --prolong-for and --reduce-by exclude each other')
+  const by = prolongFor ? durationOf(prolongFor) : reduceBy ? -durationOf(reduceBy) : 0
+  const change = given({
+    name: flags.name,
+    start_date: flags.startDate,
+    end_date: by === 0 ? endDate : shownDate(timeOf(present.end_date) + by),
+    before_end_date: flags.beforeEndDate,
+    reservations: flags.reservation?.map(reservationIn),
+  })
+  if (Object.keys(change).length === 0) throw new UsageError('say what is to change; --help lists what can')
+  return change
+}
+
+/** `key=value,key=value`; a comma is part of a value unless another key follows. */
+function reservationIn(text: string): Document {
+  const pairs = pairsIn(text.split(/,(?=[a-z_]+=)/), value => value)
+  const { traits } = pairs
+  if (traits === undefined) return pairs
+  const read = jsonOrText(traits as string)
+  return { ...pairs, traits: Array.isArray(read) ? read : (traits as string).split(/[,+]/) }
+}
+
+function timeOf(date: string): number {
+  const ms = Date.parse(`${date.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
+  if (Number.isNaN(ms)) throw new UsageError(`'${date}' is no date such as "2030-01-01 10:00"`)
+  return ms
+}
+
+/** The server counts in whole minutes. */
+const shownDate = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')

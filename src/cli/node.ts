@@ -1,0 +1,120 @@
+// holdfast node: bare metal nodes, from their enrolment to their end.
+import type { Command } from 'commander'
+import type { Holdfast } from '../client/index.ts'
+import {
+  countOf,
+  type Flags,
+  forEach,
+  listed,
+  onServer,
+  printingCommand,
+  type ServerFlags,
+  serverCommand,
+} from './client-command.ts'
+import { addChangeCommands } from './node-change.ts'
+import { addStateCommands, addVerbCommands } from './node-states.ts'
+import { addTraitCommands } from './node-trait.ts'
+import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
+
+const COLUMNS = [
+  'uuid',
+  'name',
+  'resource_class',
+  'provision_state',
+  'power_state',
+  'maintenance',
+  'instance_uuid',
+  'reservation_uuid',
+]
+
+export function addNodeCommands(program: Command): void {
+  const node = program.command('node').description('bare metal nodes')
+  addListCommand(node)
+  printingCommand(node, 'show <node>', 'show a node', 'node show n1 --fields uuid name traits')
+    .option('--fields <names...>', 'only these fields', listed)
+    .action(
+      onServer(async (server, ident: string, flags: Flags & { fields?: string[] }) => printShown(server, ident, flags)),
+    )
+  addChangeCommands(node)
+  serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2').action(
+    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+      forEach(idents, async ident => {
+        await server.nodes.delete(ident)
+        say(`${ident} is gone`)
+      }),
+    ),
+  )
+  addVerbCommands(node)
+  addStateCommands(node)
+  addTraitCommands(node)
+}
+
+async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {
+  const found = await nodes.show(ident, flags.fields)
+  const { fields, ...rest } = flags
+  printOne(fields ? Object.fromEntries(fields.map(name => [name, found[name]])) : found, rest)
+}
+
+interface ListFlags extends Flags {
+  trait?: string[]
+  traitAny?: string[]
+  notTrait?: string[]
+  notTraitAny?: string[]
+  fields?: string[]
+  provisionState?: string
+  resourceClass?: string
+  owner?: string
+  maintenance?: boolean
+  associated?: boolean
+  unassociated?: boolean
+  reserved?: boolean
+  unreserved?: boolean
+  long?: boolean
+  limit?: number
+}
+
+function addListCommand(node: Command): void {
+  printingCommand(node, 'list', 'list nodes', 'node list --trait CUSTOM_RED --not-trait CUSTOM_BLUE')
+    .option('--trait <names...>', 'that have all of these', listed)
+    .option('--trait-any <names...>', 'that have any of these', listed)
+    .option('--not-trait <names...>', 'that do not have all of these', listed)
+    .option('--not-trait-any <names...>', 'that have none of these', listed)
+    .option('--provision-state <state>', 'in this state')
+    .option('--resource-class <class>', 'of this class')
+    .option('--owner <owner>', "that are this one's")
+    .option('--maintenance', 'in maintenance')
+    .option('--no-maintenance', 'not in maintenance')
+    .option('--associated', 'that have an instance')
+    .option('--unassociated', 'that have none')
+    .option('--reserved', 'that are held')
+    .option('--unreserved', 'that are not')
+    .option('--fields <names...>', 'show these fields', listed)
+    .option('--long', 'show all fields')
+    .option('--limit <count>', 'at most so many', countOf)
+    .action(onServer(async (server, flags: ListFlags) => listNodes(server, flags)))
+}
+
+async function listNodes({ nodes }: Holdfast, flags: ListFlags): Promise<void> {
+  const either = (yes: boolean | undefined, no: boolean | undefined) => (yes ? true : no ? false : undefined)
+  const columns = flags.fields ?? (flags.column && !flags.long ? flags.column.map(plainName) : COLUMNS)
+  const where = {
+    provision_state: flags.provisionState,
+    resource_class: flags.resourceClass,
+    owner: flags.owner,
+    maintenance: flags.maintenance,
+    associated: either(flags.associated, flags.unassociated),
+    reserved: either(flags.reserved, flags.unreserved),
+    ...(flags.long && { detail: true }),
+  }
+  const found = await nodes.list({
+    traits: flags.trait,
+    traitsAny: flags.traitAny,
+    notTraits: flags.notTrait,
+    notTraitsAny: flags.notTraitAny,
+    where,
+    fields: flags.long ? undefined : columns,
+    limit: flags.limit,
+  })
+  const all = flags.long && found[0] ? Object.keys(withoutLinks(found[0])) : columns
+  printList(found, all, flags)
+}

@@ -1,0 +1,106 @@
+// How answers are printed: for people, and in the formats that programs read.
+import { stringify } from 'yaml'
+import { UsageError } from '../config.ts'
+import { screenOf, sheetOf, tableOf } from './table.ts'
+
+export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
+
+export interface OutputFlags {
+  format: (typeof FORMATS)[number]
+  column?: string[]
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** `columns` are those for people; JSON and YAML have all there is, unless some are chosen. */
+export function printList(rows: readonly Row[], columns: readonly string[], { format, column }: OutputFlags): void {
+  const known = new Set([...columns, ...rows.flatMap(row => Object.keys(row))])
+  const shown = column ? chosen(column, known) : columns
+  if (format === 'json' || format === 'yaml') {
+    write(documentOf(column ? rows.map(row => only(row, shown)) : rows.map(withoutLinks), format))
+  } else if (format === 'csv') {
+    write([shown, ...cellsOf(rows, shown)].map(csvLine).join(''))
+  } else if (format === 'value') {
+    write(
+      cellsOf(rows, shown)
+        .map(cells => `${cells.join(' ')}\n`)
+        .join(''),
+    )
+  } else {
+    write(tableOf(shown, cellsOf(rows, shown, printable), screenOf(process.stdout)))
+  }
+}
+
+/** One thing: all its fields, or those that are chosen. */
+export function printOne(given: Row, { format, column }: OutputFlags): void {
+  const row = withoutLinks(given)
+  const shown = column ? chosen(column, new Set(Object.keys(row))) : Object.keys(row)
+  if (format === 'json' || format === 'yaml') write(documentOf(only(row, shown), format))
+  else if (format === 'csv') write([shown, ...cellsOf([row], shown)].map(csvLine).join(''))
+  else if (format === 'value') write(shown.map(name => `${textOf(row[name])}\n`).join(''))
+  else
+    write(
+      sheetOf(
+        shown.map(name => [name, lineByLine(row[name])] as const),
+        screenOf(process.stdout),
+      ),
+    )
+}
+
+/** What came of it, in a sentence, where people look; programs have the exit code. */
+export const say = (sentence: string) => void process.stdout.write(`${visible(sentence)}\n`)
+
+const write = (text: string) => void process.stdout.write(text)
+
+/** Case and spaces don't matter: `-c "Provision State"` is provision_state. */
+export const plainName = (name: string) => name.trim().toLowerCase().replaceAll(/[ -]/g, '_')
+
+function chosen(wanted: readonly string[], known: ReadonlySet<string>): string[] {
+  return wanted.map(name => {
+    const plain = plainName(name)
+    const found = [...known].find(one => one.toLowerCase() === plain)
+    if (found === undefined) throw new UsageError(`there is no column ${name}; there are ${[...known].join(', ')}`)
+    return found
+  })
+}
+
+const only = (row: Row, names: readonly string[]) => Object.fromEntries(names.map(name => [name, row[name] ?? null]))
+
+/** Links are for programs that walk the API. */
+const LINKS = new Set(['links', 'ports', 'portgroups', 'states', 'volume'])
+export const withoutLinks = (row: Row) => Object.fromEntries(Object.entries(row).filter(([name]) => !LINKS.has(name)))
+
+const documentOf = (value: unknown, format: 'json' | 'yaml') =>
+  format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value)
+
+const cellsOf = (rows: readonly Row[], names: readonly string[], show = textOf) =>
+  rows.map(row => names.map(name => show(row[name])))
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'string') return value
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value.join(',')
+  return JSON.stringify(value)
+}
+
+function printable(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return visible(value.join(', '))
+  if (typeof value === 'object' && !Array.isArray(value)) {
+    const parts = Object.entries(value as Row).map(([name, inner]) => `${name}=${textOf(inner)}`)
+    return visible(parts.join(', '))
+  }
+  return visible(textOf(value))
+}
+
+/** On a sheet there is room for a line each. */
+function lineByLine(value: unknown): string {
+  const isListOfThings = Array.isArray(value) && value.some(item => typeof item === 'object')
+  return isListOfThings ? value.map(printable).join('\n') : printable(value)
+}
+
+/** What others wrote must not drive the terminal. */
+export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
+
+const csvCell = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`

@@ -1,0 +1,227 @@
+// holdfast run: a command that has a node for as long as it runs, and not a minute longer.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:os'
+import type { Command } from 'commander'
+import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
+import { allocated } from './allocation.ts'
+import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { lasting, Renewal, type Term } from './renewal.ts'
+
+interface RunFlags extends ServerFlags {
+  resourceClass: string
+  trait?: string[]
+  candidateNode?: string[]
+  name?: string
+  for?: string
+  wait?: string
+  renewEvery: number
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** How long a command may take to end by itself. */
+const GRACE_MAX_MS = 10_000
+/** As timeout(1) has it. */
+const TIMED_OUT = 124
+/** Two renewals may fail before the node is lost. */
+const RENEWALS_PER_TERM = 3
+
+export function addRunCommand(program: Command, exit: (code: number) => void): void {
+  serverCommand(
+    program,
+    'run <command...>',
+    'run a command that has a node meanwhile',
+    'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+  )
+    .requiredOption('--resource-class <class>', 'a node of this class')
+    .option('--trait <name>', 'with this trait; may be repeated', many)
+    .option('--candidate-node <node>', 'one of these; may be repeated', many)
+    .option('--name <name>', 'name of the allocation')
+    .option('--for <duration>', 'end the command after so long')
+    .option('--wait <duration>', 'wait so long for a node while there is none')
+    .option('--renew-every <seconds>', 'how often to say that we are still here', countOf, 20)
+    .addHelpText(
+      'after',
+      '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
+    )
+    .passThroughOptions()
+    .action(async (words: string[], flags: RunFlags) => exit(await run(words, flags)))
+}
+
+async function run(words: readonly string[], flags: RunFlags): Promise<number> {
+  const server = await connectWith(flags)
+  const endsAt = flags.for === undefined ? Infinity : Date.now() + durationOf(flags.for)
+  const term = termOf(flags.renewEvery * 1_000, endsAt)
+  const wanted = {
+    // Ours, so that it can be given back even if the answer never comes.
+    uuid: randomUUID(),
+    resource_class: flags.resourceClass,
+    traits: flags.trait,
+    candidate_nodes: flags.candidateNode,
+    name: flags.name,
+    expires_at: lasting(term.lastsMs),
+    wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
+  }
+  const signals = new Signals()
+  const sentAt = Date.now()
+  let renewal: Renewal | null = null
+  try {
+    const made = await server.allocations.create(wanted)
+    renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
+    const wait = { timeoutMs: null, signal: signals.aborted }
+    const got = await allocated(server, made, wait, '--wait 10m waits for one')
+    const environment = await environmentOf(server, got, flags)
+    signals.aborted.throwIfAborted()
+    return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
+  } catch (error) {
+    if (signals.first === null) throw error
+    return codeOf(signals.first)
+  } finally {
+    renewal?.stop()
+    const failure = await release(renewal?.server ?? server, wanted.uuid)
+    // One that may never have been made is nothing to speak of.
+    if (failure && renewal) process.stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
+    signals.stop()
+  }
+}
+
+function termOf(everyMs: number, endsAt: number): Term {
+  const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
+  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
+}
+
+async function environmentOf({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, { osCloud }: RunFlags) {
+  const { name } = await nodes.show(node_uuid!, ['name'])
+  return {
+    ...process.env,
+    HOLDFAST_URL: url,
+    ...(osCloud !== undefined && { OS_CLOUD: osCloud }),
+    HOLDFAST_ALLOCATION: uuid,
+    HOLDFAST_NODE_UUID: node_uuid!,
+    HOLDFAST_NODE_NAME: name ?? '',
+  }
+}
+
+/** What we are told while we work; the command is told too, once there is one. */
+class Signals {
+  first: NodeJS.Signals | null = null
+  #child: ChildProcess | null = null
+  readonly #abort = new AbortController()
+  readonly #listen = (signal: NodeJS.Signals) => {
+    this.first ??= signal
+    this.#abort.abort()
+    if (this.#child) this.#forward(this.#child, signal)
+  }
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.#listen)
+  }
+
+  get aborted(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  follow(child: ChildProcess): void {
+    this.#child = child
+  }
+
+  stop(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#listen)
+  }
+
+  /** What is typed at a terminal reaches the command by itself, and it may know what to do with it. */
+  #forward(child: ChildProcess, signal: NodeJS.Signals): void {
+    if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
+    else if (!process.stdin.isTTY) child.kill(signal)
+  }
+}
+
+function end(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): void {
+  child.kill(signal)
+  setTimeout(() => child.kill('SIGKILL'), graceMs).unref()
+}
+
+interface Watch {
+  signals: Signals
+  renewal: Renewal
+  endsAt: number
+  graceMs: number
+}
+
+/** Runs it to its end, or until the time is up or the node is lost; answers the code to exit with. */
+async function commandEnds(
+  words: readonly string[],
+  env: Record<string, string | undefined>,
+  { signals, renewal, endsAt, graceMs }: Watch,
+): Promise<number> {
+  const [file, ...args] = words
+  const child = spawn(file!, args, { env, stdio: 'inherit' })
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', error => reject(notStarted(file!, error)))
+    child.once('exit', (code, signal) => resolve(signal ? codeOf(signal) : code!))
+  })
+  signals.follow(child)
+  let verdict: number | CommandFailure | null = null
+  const giveUp = (reason: string) => {
+    verdict ??= new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
+    end(child, 'SIGTERM', graceMs)
+  }
+  void renewal.lost.then(giveUp)
+  const timer = untilInstant(endsAt, () => {
+    verdict ??= TIMED_OUT
+    end(child, 'SIGTERM', graceMs)
+  })
+  try {
+    const code = await ended
+    const said = verdict as number | CommandFailure | null
+    if (said instanceof CommandFailure) throw said
+    return said ?? code
+  } finally {
+    timer.stop()
+  }
+}
+
+/** Timers can't look further ahead than this. */
+const TIMER_MAX_MS = 2 ** 31 - 1
+
+function untilInstant(at: number, act: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  const arm = () => {
+    const left = at - Date.now()
+    if (left <= 0) act()
+    else timer = setTimeout(arm, Math.min(left, TIMER_MAX_MS))
+  }
+  if (at !== Infinity) arm()
+  return { stop: () => clearTimeout(timer) }
+}
+
+function notStarted(file: string, { message, ...error }: Error): CommandFailure {
+  const isMissing = 'code' in error && error.code === 'ENOENT'
+  return new CommandFailure(EXIT.usage, isMissing ? `there is no command ${file}` : `can't run ${file}: ${message}`)
+}
+
+const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
+
+/** Gives the node back; if that can't be done now, why: then it happens by itself. */
+async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {
+  try {
+    await allocations.delete(uuid)
+    return null
+  } catch (error) {
+    if (!(error instanceof ApiError)) return (error as Error).message
+    if (error.status === 404) return null
+    // A node that the command has deployed is torn down when its allocation ends.
+    const isEnding = error.status === 409 && (await endsNow(allocations, uuid))
+    return isEnding ? null : error.message
+  }
+}
+
+async function endsNow(allocations: Holdfast['allocations'], uuid: string): Promise<boolean> {
+  try {
+    await allocations.renew(uuid, '1s')
+    return true
+  } catch {
+    return false
+  }
+}

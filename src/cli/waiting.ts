@@ -1,0 +1,58 @@
+// Waits for something to happen over there, and says meanwhile what for.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CommandFailure, EXIT } from './failures.ts'
+import { visible } from './output.ts'
+
+export type Look<T> = { done: T } | { waitingFor: string }
+
+const FIRST_PAUSE_MS = 100
+const PAUSE_MAX_MS = 2_000
+
+export interface WaitOptions {
+  /** null for as long as it takes. */
+  timeoutMs: number | null
+  signal?: AbortSignal
+}
+
+export async function waitFor<T>(look: () => Promise<Look<T>>, { timeoutMs, signal }: WaitOptions): Promise<T> {
+  const started = Date.now()
+  const progress = new Progress()
+  try {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, PAUSE_MAX_MS)) {
+      signal?.throwIfAborted()
+      const seen = await look()
+      if ('done' in seen) return seen.done
+      const waited = Date.now() - started
+      if (timeoutMs !== null && waited >= timeoutMs) {
+        throw new CommandFailure(EXIT.failed, `gave up after ${seconds(waited)}: ${seen.waitingFor}`)
+      }
+      progress.show(seen.waitingFor, waited)
+      const left = timeoutMs === null ? pause : Math.max(timeoutMs - waited, 1)
+      await sleep(Math.min(pause, left), undefined, signal && { signal })
+    }
+  } finally {
+    progress.clear()
+  }
+}
+
+/** One line that changes on a terminal; elsewhere a line whenever there is something new to say. */
+class Progress {
+  #said = ''
+
+  show(text: string, waitedMs: number): void {
+    const words = visible(text)
+    if (process.stderr.isTTY) {
+      const line = `${words} (${seconds(waitedMs)})`.slice(0, (process.stderr.columns || 80) - 1)
+      process.stderr.write(`\r\u001b[K${line}`)
+    } else if (words !== this.#said) {
+      process.stderr.write(`${words}\n`)
+    }
+    this.#said = words
+  }
+
+  clear(): void {
+    if (process.stderr.isTTY && this.#said !== '') process.stderr.write('\r\u001b[K')
+  }
+}
+
+const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`

@@ -1,0 +1,98 @@
+// Proves who we are: a token of the identity service, or a header that needs none.
+import { ConnectionUnclear } from './errors.ts'
+import { type Credentials, type Reference, type Where, withoutApi } from './where.ts'
+import { exchange, type Json } from './wire.ts'
+
+export interface Login {
+  /** Where Holdfast is. */
+  url: string
+  headers: Record<string, string>
+  /** Who we are, as far as the identity service said it. */
+  user: string | null
+  project: string | null
+}
+
+type AskPassword = ((user: string) => Promise<string>) | undefined
+
+export async function logIn({ url, authUrl, credentials, region }: Where, ask?: AskPassword): Promise<Login> {
+  const unknown = { user: null, project: null }
+  if (credentials.kind === 'basic') {
+    const { username } = credentials
+    const password = credentials.password ?? (await asked(username, ask))
+    const pair = Buffer.from(`${username}:${password}`).toString('base64')
+    return { url: known(url), headers: { authorization: `Basic ${pair}` }, ...unknown }
+  }
+  if (credentials.kind === 'nobody') return { url: known(url), headers: {}, ...unknown }
+  if (credentials.kind === 'token' && url !== null) {
+    return { url, headers: { 'x-auth-token': credentials.token }, ...unknown }
+  }
+  const identity = authUrl ?? `${url}/identity/v3`
+  const { answer, headers } = await exchange('POST', `${identity}/auth/tokens`, {}, await proofOf(credentials, ask))
+  const token = headers.get('x-subject-token')
+  if (token === null) throw new ConnectionUnclear(`${identity} gave no token; is it an identity service?`)
+  const { user, project, catalog } = (answer as { token: Token }).token
+  return {
+    url: url ?? holdfastIn(catalog ?? [], region),
+    headers: { 'x-auth-token': token },
+    user: user?.id ?? null,
+    project: project?.id ?? null,
+  }
+}
+
+interface Token {
+  user?: { id: string }
+  project?: { id: string }
+  catalog?: Service[]
+}
+interface Service {
+  type: string
+  endpoints: { interface: string; region?: string; url: string }[]
+}
+
+const SIGN = /\/(baremetal|placement|reservation)(\/v1)?\/?$/
+
+/** Whoever serves these at one of our paths is Holdfast. */
+function holdfastIn(catalog: readonly Service[], region: string | null): string {
+  for (const type of ['baremetal', 'placement', 'reservation']) {
+    for (const service of catalog.filter(one => one.type === type)) {
+      const reached = service.endpoints.find(
+        one => one.interface === 'public' && (region === null || one.region === region) && SIGN.test(one.url),
+      )
+      if (reached) return withoutApi(reached.url)
+    }
+  }
+  throw new ConnectionUnclear('the catalog of the identity service has no Holdfast; say with --url where it is')
+}
+
+function known(url: string | null): string {
+  if (url !== null) return url
+  throw new ConnectionUnclear('there is an identity service but nobody to log in as; say with --url where Holdfast is')
+}
+
+async function asked(user: string, ask: AskPassword): Promise<string> {
+  if (!ask) throw new ConnectionUnclear(`there is no password for ${user}`)
+  return ask(user)
+}
+
+async function proofOf(credentials: Credentials, ask: AskPassword): Promise<Json> {
+  switch (credentials.kind) {
+    case 'password': {
+      const { user, project, isSystem } = credentials
+      const password = credentials.password ?? (await asked(nameOf(user), ask))
+      const scope = isSystem ? { system: { all: true } } : project ? { project } : null
+      const identity = { methods: ['password'], password: { user: { ...user, password } } }
+      return { auth: { identity, ...(scope && { scope }) } }
+    }
+    case 'application credential': {
+      const { credential, user, secret } = credentials
+      const given = { ...credential, ...(!('id' in credential) && user && { user }), secret }
+      return { auth: { identity: { methods: ['application_credential'], application_credential: given } } }
+    }
+    case 'token':
+      return { auth: { identity: { methods: ['token'], token: { id: credentials.token } } } }
+    default:
+      throw new ConnectionUnclear('there is nobody to log in as')
+  }
+}
+
+const nameOf = (user: Reference) => ('id' in user ? user.id : user.name)

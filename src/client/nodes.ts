@@ -1,0 +1,85 @@
+// Bare metal nodes: what they are, and what is done with them.
+import { type Api, type Json, type Query, segment } from './wire.ts'
+
+export interface Node extends Json {
+  uuid: string
+  name: string | null
+  resource_class: string | null
+  provision_state: string
+  target_provision_state: string | null
+  power_state: string | null
+  maintenance: boolean
+  instance_uuid: string | null
+  allocation_uuid: string | null
+  reservation_uuid: string | null
+  last_error: string | null
+  traits: string[]
+}
+
+export interface NodeFilter {
+  /** All of them. */
+  traits?: readonly string[] | undefined
+  /** Any of them. */
+  traitsAny?: readonly string[] | undefined
+  /** Not all of them. */
+  notTraits?: readonly string[] | undefined
+  /** None of them. */
+  notTraitsAny?: readonly string[] | undefined
+  /** Any other filter, as the API names it: provision_state, resource_class, associated, reserved … */
+  where?: Query
+  fields?: readonly string[] | undefined
+  limit?: number | undefined
+}
+
+export type Verb = 'manage' | 'provide' | 'active' | 'deleted' | 'inspect' | 'adopt' | 'clean' | 'rebuild' | 'abort'
+
+/** A change in the manner of JSON Patch. */
+export interface Patch {
+  op: 'add' | 'replace' | 'remove'
+  path: string
+  value?: unknown
+}
+
+const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
+
+export class Nodes {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  list({ traits, traitsAny, notTraits, notTraitsAny, where = {}, fields, limit }: NodeFilter = {}): Promise<Node[]> {
+    const query: Query = {
+      ...where,
+      traits: joined(traits),
+      'traits-any': joined(traitsAny),
+      'not-traits': joined(notTraits),
+      'not-traits-any': joined(notTraitsAny),
+      fields: joined(fields),
+    }
+    return this.#api.all<Node>('/nodes', 'nodes', query, limit)
+  }
+
+  show = (node: string, fields?: readonly string[]) =>
+    this.#api.get<Node>(`/nodes/${segment(node)}`, { fields: joined(fields) })
+  create = (attributes: Json) => this.#api.post<Node>('/nodes', attributes)
+  update = (node: string, patches: readonly Patch[]) => this.#api.patch<Node>(`/nodes/${segment(node)}`, patches)
+  delete = (node: string) => this.#api.delete(`/nodes/${segment(node)}`)
+
+  /** Is answered at once; the node's provision_state tells how it goes. */
+  provision = (node: string, target: Verb, more: Json = {}) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
+  power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
+
+  startMaintenance = (node: string, reason?: string) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/maintenance`, reason === undefined ? {} : { reason })
+  endMaintenance = (node: string) => this.#api.delete(`/nodes/${segment(node)}/maintenance`)
+
+  async traits(node: string): Promise<string[]> {
+    return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
+  }
+  addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
+  removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
+  removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
+}

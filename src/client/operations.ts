@@ -1,0 +1,43 @@
+// What those who run Holdfast ask: usage, the invariants, and who did what.
+import type { Api, Json, Query } from './wire.ts'
+
+export type Usages = Record<string, Record<string, number>>
+
+export interface Fsck {
+  violations: number
+  invariants: { invariant: string; violations: number }[]
+}
+
+export interface AuditEntry extends Json {
+  id: number
+  at: string
+  user: string | null
+  project: string | null
+  action: string
+  objects: { kind: string; id: string }[]
+  outcome: string
+  request_id: string
+  address: string
+}
+
+export class Usage {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** By type of consumer. */
+  async ofProject(project: string, { user, type }: { user?: string; type?: string } = {}): Promise<Usages> {
+    const query = { project_id: project, user_id: user, consumer_type: type }
+    return (await this.#api.get<{ usages: Usages }>('/usages', query)).usages
+  }
+}
+
+export const fsckAt = (api: Api) => () => api.get<Fsck>('/fsck')
+
+/** Newest first; filters are user, project, action, object, request_id, since, until. */
+export const auditAt =
+  (api: Api) =>
+  (where: Query = {}, limit = 100) =>
+    api.all<AuditEntry>('/audit', 'entries', where, limit)

@@ -1,0 +1,172 @@
+// Finds out which server is meant and as whom to speak to it: options, environment, clouds.yaml, else this machine.
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { ConnectionUnclear } from './errors.ts'
+
+export interface ConnectOptions {
+  /** Where Holdfast is, as in http://127.0.0.1:8780. */
+  url?: string | undefined
+  /** A name in clouds.yaml. */
+  cloud?: string | undefined
+  /** Where to look for HOLDFAST_URL and OS_…; nothing is taken from elsewhere. */
+  env: Record<string, string | undefined>
+  /** Asked when there is a user without a password. */
+  askPassword?: ((user: string) => Promise<string>) | undefined
+}
+
+export type Credentials =
+  | { kind: 'nobody' }
+  | { kind: 'token'; token: string }
+  | { kind: 'basic'; username: string; password: string | null }
+  | { kind: 'password'; user: Reference; password: string | null; project: Reference | null; isSystem: boolean }
+  | { kind: 'application credential'; credential: Reference; user: Reference | null; secret: string }
+
+/** By id, or by name in a domain. */
+export type Reference = { id: string } | { name: string; domain?: { id: string } | { name: string } }
+
+export interface Where {
+  /** null when the catalog of the identity service has to say it. */
+  url: string | null
+  /** null when it is Holdfast's own. */
+  authUrl: string | null
+  credentials: Credentials
+  region: string | null
+  /** A file with certificates to trust. */
+  cacert: string | null
+}
+
+export const DEFAULT_URL = 'http://127.0.0.1:8780'
+
+/** What clouds.yaml calls `auth`, flat, with what stands beside it. */
+type Settings = Record<string, string | undefined>
+
+export function whereIs({ url, cloud, env }: ConnectOptions): Where {
+  const name = cloud ?? env['OS_CLOUD']
+  const settings = name ? fromCloud(name, env) : fromEnvironment(env)
+  // A cloud that is named on the command line is meant, whatever the environment says.
+  const given = url ?? (cloud === undefined ? env['HOLDFAST_URL'] : undefined) ?? settings['endpoint']
+  const authUrl = settings['auth_url'] ? identityAt(settings['auth_url']) : null
+  return {
+    url: given ? originOf(given) : authUrl === null ? DEFAULT_URL : null,
+    authUrl,
+    credentials: credentialsIn(settings),
+    region: settings['region_name'] ?? null,
+    cacert: settings['cacert'] ?? null,
+  }
+}
+
+/** Of the address of one of the APIs, only where all of them are. */
+function originOf(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConnectionUnclear(`'${text}' is no URL of a server`)
+  const { origin, pathname } = new URL(text)
+  return origin + withoutApi(pathname)
+}
+
+const API_PATH = /\/(baremetal|placement|reservation|compute|image|identity|holdfast)(\/v[\d.]+)?\/*$/
+export const withoutApi = (path: string) => path.replace(API_PATH, '').replace(/\/+$/, '')
+
+function identityAt(text: string): string {
+  if (!URL.canParse(text)) throw new ConnectionUnclear(`'${text}' is no URL of an identity service`)
+  return `${text.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`
+}
+
+const NAMES = ['clouds.yaml', 'clouds.yml']
+
+/** In the order in which OpenStack's clients look. */
+function placesOf(env: ConnectOptions['env']): string[] {
+  const config = env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config')
+  const folders = ['', join(config, 'openstack'), '/etc/openstack']
+  const named = env['OS_CLIENT_CONFIG_FILE']
+  return [...(named ? [named] : []), ...folders.flatMap(folder => NAMES.map(name => join(folder, name)))]
+}
+
+function fromCloud(name: string, env: ConnectOptions['env']): Settings {
+  const places = placesOf(env)
+  const file = places.find(place => existsSync(place))
+  if (file === undefined) throw new ConnectionUnclear(`there is no clouds.yaml; looked at ${places.join(', ')}`)
+  const clouds = cloudsIn(file)
+  const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined
+  if (!cloud) {
+    throw new ConnectionUnclear(`${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}`)
+  }
+  if (cloud['verify'] === false) {
+    throw new ConnectionUnclear(`${file}: 'verify: false' is not supported; name the certificate with 'cacert'`)
+  }
+  const { auth, ...beside } = cloud
+  const endpoint = cloud['baremetal_endpoint_override'] ?? cloud['placement_endpoint_override']
+  return textsOf({ ...beside, ...(auth as object | undefined), ...(endpoint !== undefined && { endpoint }) })
+}
+
+function cloudsIn(file: string): Record<string, Record<string, unknown>> {
+  let content: unknown
+  try {
+    content = parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConnectionUnclear(`can't read ${file}: ${(error as Error).message.split('\n', 1)[0]}`, { cause: error })
+  }
+  const { clouds } = (content ?? {}) as { clouds?: unknown }
+  if (typeof clouds !== 'object' || clouds === null) throw new ConnectionUnclear(`${file} has no 'clouds'`)
+  return clouds as Record<string, Record<string, unknown>>
+}
+
+const fromEnvironment = (env: ConnectOptions['env']): Settings =>
+  textsOf(
+    Object.fromEntries(
+      Object.entries(env)
+        .filter(([name]) => name.startsWith('OS_'))
+        .map(([name, value]) => [name.slice('OS_'.length).toLowerCase(), value]),
+    ),
+  )
+
+/** Without what is empty, which is how scripts take variables away. */
+const textsOf = (given: object): Settings =>
+  Object.fromEntries(
+    Object.entries(given as Record<string, unknown>)
+      .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== '')
+      .map(([name, value]) => [name, String(value)]),
+  )
+
+function credentialsIn(settings: Settings): Credentials {
+  const { auth_type: type = '', token, username, password = null } = settings
+  if (type === 'none' || type === 'admin_token') return token ? { kind: 'token', token } : { kind: 'nobody' }
+  if (type === 'http_basic' && username) return { kind: 'basic', username, password }
+  const secret = settings['application_credential_secret']
+  const credential = referenceIn(settings, 'application_credential', null)
+  if (secret && credential) {
+    return { kind: 'application credential', credential, user: userIn(settings), secret }
+  }
+  if (token && !type.includes('password')) return { kind: 'token', token }
+  const user = userIn(settings)
+  if (!user) return { kind: 'nobody' }
+  const project =
+    referenceIn(settings, 'project', 'project_domain') ?? referenceIn(settings, 'tenant', 'project_domain')
+  return { kind: 'password', user, password, project, isSystem: settings['system_scope'] === 'all' }
+}
+
+const DEFAULT_DOMAIN = { id: 'default' }
+
+function userIn(settings: Settings): Reference | null {
+  const { user_id: id, username: name } = settings
+  if (id) return { id }
+  return name ? { name, domain: domainIn(settings, 'user_domain') } : null
+}
+
+function referenceIn(settings: Settings, what: string, domain: string | null): Reference | null {
+  const [id, name] = [settings[`${what}_id`], settings[`${what}_name`]]
+  if (id) return { id }
+  if (!name) return null
+  return domain === null ? { name } : { name, domain: domainIn(settings, domain) }
+}
+
+function domainIn(settings: Settings, what: string): { id: string } | { name: string } {
+  for (const [id, name] of [
+    [settings[`${what}_id`], settings[`${what}_name`]],
+    [settings['default_domain_id'] ?? settings['default_domain'], settings['default_domain_name']],
+  ]) {
+    if (id) return { id }
+    if (name) return { name }
+  }
+  return DEFAULT_DOMAIN
+}
