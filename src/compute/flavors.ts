@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 type FlavorRow = Selectable<Schema['flavors']>
 
@@ -176,6 +176,8 @@ export function* listFlavors(filter: FlavorFilter, marker: string, limit: number
   return rows.map(parsed)
 }
 
+const markFlavor = (id: string) => mark({ kind: 'flavor', id })
+
 export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
   const { id, name } = wanted
   if (yield* one(flavorById({ id }))) throw problem('flavor_id_taken', { flavor: id })
@@ -192,6 +194,7 @@ export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
     created_at: now,
   }
   yield* run(addFlavor(row))
+  yield* markFlavor(row.id)
   return parsed(row)
 }
 
@@ -199,10 +202,12 @@ export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
 export function* deleteFlavor(id: string): Write<void> {
   yield* lockFlavor(id)
   yield* run(removeFlavor({ id }))
+  yield* markFlavor(id)
 }
 
 export function* setExtraSpecs(id: string, specs: Readonly<Record<string, string>>): Write<void> {
   yield* run(changeExtraSpecs({ id, extra_specs: JSON.stringify(specs) }))
+  yield* markFlavor(id)
 }
 
 /** The projects that may use a private flavor. */
@@ -217,10 +222,12 @@ export function* grantAccess(flavorId: string, project: string): Write<void> {
     throw problem('access_exists', { flavor: flavorId, project })
   }
   yield* run(addAccess({ flavor: flavorId, project }))
+  yield* markFlavor(flavorId)
 }
 
 export function* revokeAccess(flavorId: string, project: string): Write<void> {
   yield* lockFlavor(flavorId)
   const removed = yield* run(removeAccess({ flavor: flavorId, project }))
   if (removed === 0) throw problem('access_not_found', { flavor: flavorId, project })
+  yield* markFlavor(flavorId)
 }

@@ -4,7 +4,7 @@ import { claimBatch } from '../ledger/claims/batch.ts'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
 import { lockFlavor } from './flavors.ts'
 
 /** The word under which the ledger knows what belongs to servers. */
@@ -98,12 +98,16 @@ function visibleServer(uuid: string, found: Server | undefined, visibleTo: strin
   return found
 }
 
+const markServer = ({ uuid }: Pick<ServerRow, 'uuid'>) => mark({ kind: 'server', id: uuid })
+
 export function* addServer(server: NewServer): Write<number> {
+  yield* markServer(server)
   return (yield* one(insertServer(server)))!.id
 }
 
 export function* saveServer(server: ServerRow): Write<void> {
   yield* run(updateServer(server))
+  yield* markServer(server)
 }
 
 export function* dropServers(ids: readonly number[]): Write<void> {
@@ -149,6 +153,7 @@ function* endServers(servers: readonly Server[], now: number): Write<void> {
     now,
   )
   yield* dropServers(ids)
+  for (const server of servers) yield* markServer(server)
 }
 
 /** Ends the claims of servers and moves. */

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kyse
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, type Read, run, together, type Write } from '../store/transaction.ts'
 import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from './types.ts'
 
 export type LeaseRow = Selectable<Schema['leases']>
@@ -244,6 +244,8 @@ const eventRow = ({ status: _, ...event }: LeaseEvent, due: StoredLease['due']):
   attempts: 0,
 })
 
+const markLease = (id: string) => mark({ kind: 'lease', id })
+
 export function* addLease(lease: StoredLease): Write<void> {
   yield* run(insertLease({ ...lease, degraded: bit(lease.degraded) }))
   yield* putParts(lease)
@@ -255,6 +257,7 @@ export function* saveLease(lease: StoredLease): Write<void> {
 }
 
 function* putParts(lease: StoredLease): Write<void> {
+  yield* markLease(lease.id)
   if (lease.reservations.length > 0) yield* run(putReservations({ rows: lease.reservations.map(reservationRow) }))
   if (lease.events.length > 0) yield* run(putEvents({ rows: lease.events.map(event => eventRow(event, lease.due)) }))
 }
@@ -262,6 +265,7 @@ function* putParts(lease: StoredLease): Write<void> {
 /** The lease and its reservations and events; it must have no bookings any more. */
 export function* dropLease(id: string): Write<void> {
   yield* run(removeLease({ id }))
+  yield* markLease(id)
 }
 
 const changeStatuses = bulk<{ id: string; status: string; now: number }>(
