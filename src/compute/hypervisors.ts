@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 
 export const HYPERVISOR_CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB'] as const
 
@@ -114,5 +114,6 @@ export function* changeHypervisor(name: string, change: HypervisorChange, now: n
   yield* run(lockHost({ name }))
   const { id, state, status, disabled_reason } = yield* findHypervisorNamed(name)
   yield* run(say({ provider_id: id, state, status, disabled_reason, ...change, updated_at: now }))
+  yield* mark({ kind: 'hypervisor', id: name })
   return yield* findHypervisor(id)
 }

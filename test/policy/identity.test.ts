@@ -1,7 +1,7 @@
 // Identity's routes with real tokens: who may is what the table says, and what was changed is in the audit.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import type { Caller } from '../../src/identity/caller.ts'
 import type { Target } from '../../src/identity/policy.ts'
 import { type Answer, Client } from '../support/client.ts'
@@ -20,6 +20,7 @@ const CREDENTIAL = ':user/application_credentials/:id'
 
 eachIdentity('identity', ({ api, database }) => {
   const client = new Client('')
+  after(() => client.close())
   const roles = (list: { name: string }[] | undefined) => new Set((list ?? []).map(({ name }) => name))
 
   async function logIn(name: string, scope?: unknown): Promise<Person> {

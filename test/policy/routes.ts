@@ -154,7 +154,7 @@ export const CALLS: readonly Call[] = [
 ].filter(({ path }) => path !== THROUGH_A_NODE)
 
 /** Identity has routes only where Holdfast hands out tokens. */
-export const IDENTITY_CALLS: readonly Call[] = callsOf('identity', '/identity/v3', identity as Table)
+export const IDENTITY_CALLS: readonly Call[] = callsOf('identity', '/identity/v3', identity)
 
 const onNode = (method: string, below: string, action: Action, body: (id: string) => unknown): Call => ({
   api: 'baremetal',
@@ -225,14 +225,14 @@ export const MORE_CALLS: readonly Call[] = [
     kind: null,
     body: () => server({ availability_zone: `nova:${FIXTURE.host}` }),
   },
-  {
+  ...(['add', 'remove'] as const).map((verb): Call => ({
     api: 'compute',
     method: 'POST',
     path: '/compute/v2.1/flavors/:id/action',
-    action: 'os_compute_api:os-flavor-access:remove_tenant_access',
+    action: `os_compute_api:os-flavor-access:${verb}_tenant_access`,
     kind: 'flavor',
-    body: () => ({ removeTenantAccess: { tenant: 'no-such-tenant' } }),
-  },
+    body: () => ({ [`${verb}TenantAccess`]: { tenant: 'a-tenant' } }),
+  })),
   ...['/compute/v2.1/servers?all_tenants=1', '/compute/v2.1/servers/detail?all_tenants=yes&project_id=nobody'].map(
     (path): Call => ({ api: 'compute', method: 'GET', path, action: 'os_compute_api:servers:list_all', kind: null }),
   ),

@@ -14,7 +14,8 @@ export interface State {
 }
 
 interface Database {
-  ask: (sql: string) => Promise<Record<string, unknown>[]>
+  /** The rows of each query. */
+  ask: (...queries: string[]) => Promise<Record<string, unknown>[][]>
   /** The query that lists the tables. */
   tables: string
   /** The query for all that a table says. */
@@ -30,7 +31,7 @@ export async function stateOf(address: string): Promise<State> {
 function sqlite(path: string): Database {
   const file = new DatabaseSync(path, { readOnly: true })
   return {
-    ask: async sql => file.prepare(sql).all(),
+    ask: async (...queries) => queries.map(sql => file.prepare(sql).all()),
     tables: "select name from sqlite_master where type = 'table'",
     content: table => `select * from ${table}`,
     close: async () => file.close(),
@@ -41,7 +42,11 @@ async function postgres(connectionString: string): Promise<Database> {
   const client = new pg.Client({ connectionString })
   await client.connect()
   return {
-    ask: async sql => (await client.query<Record<string, unknown>>(sql)).rows,
+    // All in one round trip; for several the driver answers a list.
+    ask: async (...queries) => {
+      const answers: unknown = await client.query(queries.join(';'))
+      return [answers].flat().map(answer => (answer as { rows: Record<string, unknown>[] }).rows)
+    },
     tables: "select tablename as name from pg_tables where schemaname = 'public'",
     content: table => `select md5(string_agg(md5(t::text), '' order by md5(t::text))) as content from ${table} t`,
     close: () => client.end(),
@@ -49,21 +54,23 @@ async function postgres(connectionString: string): Promise<Database> {
 }
 
 async function hashOf({ ask, tables, content }: Database): Promise<string> {
-  const names = (await ask(tables)).map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
+  const [listed] = await ask(tables)
+  const names = listed!.map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
+  names.sort()
+  // An entry of the audit gets its seal by itself; but none may come or go.
+  const queries = names.map(name => (name === 'audit' ? 'select count(*) as entries from audit' : content(name)))
   const digest = createHash('sha256')
-  for (const name of names.sort()) {
-    // An entry of the audit gets its seal by itself; but none may come or go.
-    const rows = await ask(name === 'audit' ? 'select count(*) as entries from audit' : content(name))
-    digest.update(`${name}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
+  for (const [i, rows] of (await ask(...queries)).entries()) {
+    digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
   }
   return digest.digest('hex')
 }
 
 async function isQuiet({ ask }: Database): Promise<boolean> {
-  const [busy] = await ask(
+  const [[busy]] = (await ask(
     `select (select count(*) from nodes where transition is not null)
        + (select count(*) from allocations where state = 'allocating')
        + (select count(*) from servers where task is not null) as count`,
-  )
-  return Number(busy!['count']) === 0
+  )) as [[Record<string, unknown>]]
+  return Number(busy['count']) === 0
 }

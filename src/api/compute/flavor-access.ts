@@ -25,7 +25,8 @@ export async function listFlavorAccess(request: ComputeRequest): Promise<Answer>
 export async function postFlavorAction(request: ComputeRequest): Promise<Answer> {
   const id = request.param('id')
   const action = request.body(actionBody)
-  if ('removeTenantAccess' in action) request.requireAllowed('os_compute_api:os-flavor-access:remove_tenant_access')
+  const change = 'addTenantAccess' in action ? 'add_tenant_access' : 'remove_tenant_access'
+  request.requireAllowed(`os_compute_api:os-flavor-access:${change}`)
   const body = await request.context.store.write(function* () {
     yield* lockOwnFlavor(id)
     if ('addTenantAccess' in action) yield* grantAccess(id, action.addTenantAccess.tenant)

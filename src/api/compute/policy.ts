@@ -32,6 +32,7 @@ export const computePolicy = {
   'os_compute_api:os-flavor-manage:create': 'admin',
   'os_compute_api:os-flavor-manage:update': 'admin',
   'os_compute_api:os-flavor-manage:delete': 'admin',
+  // Who may see an access list; to change it takes one of the next two as well.
   'os_compute_api:os-flavor-access': 'admin',
   'os_compute_api:os-flavor-access:add_tenant_access': 'admin',
   'os_compute_api:os-flavor-access:remove_tenant_access': 'admin',

@@ -79,7 +79,7 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
     DELETE: [deleteExtraSpec, 'os-flavor-extra-specs:delete'],
   }),
   '/flavors/:id/os-flavor-access': to({ GET: [listFlavorAccess, 'os-flavor-access'] }),
-  '/flavors/:id/action': to({ POST: [postFlavorAction, 'os-flavor-access:add_tenant_access'] }),
+  '/flavors/:id/action': to({ POST: [postFlavorAction, 'os-flavor-access'] }),
   '/os-hypervisors': to({ GET: [listAllHypervisors, 'os-hypervisors:list'] }),
   '/os-hypervisors/detail': to({ GET: [listHypervisorsInDetail, 'os-hypervisors:list'] }),
   '/os-hypervisors/statistics': to({ GET: [showStatistics, 'os-hypervisors:list'] }),
