@@ -13,7 +13,7 @@ export const screenOf = (stream: NodeJS.WriteStream): Screen => ({
 })
 
 const GAP = '  '
-const NARROWEST = 8
+const NARROWEST = 4
 
 /** One row a line; what doesn't fit ends in an ellipsis. */
 export function tableOf(columns: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {

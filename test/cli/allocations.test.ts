@@ -1,0 +1,66 @@
+// holdfast allocation: asking, waiting, and why not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eachShell, until } from './person.ts'
+
+eachShell('holdfast allocation', person => {
+  test('an allocation is created with a node, listed, shown and given back', async () => {
+    const node = await person.node('a1', 'a')
+    const uuid = await person.reads(
+      'allocation create --resource-class a --name job --expires-at 1h --wait -f value -c uuid',
+    )
+    assert.equal(await person.reads('allocation get job -f value -c node_uuid'), node)
+    assert.equal(await person.reads('allocation show job --fields uuid -f value'), uuid)
+    const [row] = await person.readsJson('allocation list --resource-class a --state active')
+    assert.deepEqual([row.uuid, row.node_uuid], [uuid, node])
+    assert.equal(await person.reads(`allocation list --node a1 --fields name -f value`), 'job')
+    assert.equal(await person.reads('allocation delete job'), 'job is gone')
+    await person.isRefused('allocation show job', 3, /job could not be found/)
+  })
+
+  test('when nothing fits, the causes are said, with what would help, and the exit code is 4', async () => {
+    await person.node('b1', 'b')
+    await person.isRefused(
+      'allocation create --resource-class b --trait CUSTOM_FAST --name wish --wait',
+      4,
+      /1 of class b: 1 without CUSTOM_FAST.*without CUSTOM_FAST there is 1; holdfast allocation retry/,
+    )
+    const told = await person.reads('allocation explain wish')
+    assert.match(told, /^wish is error$/m)
+    assert.match(told, /^now +missing traits +1 +CUSTOM_FAST +b1$/m)
+    assert.equal((await person.readsJson('allocation explain wish')).now.causes[0].count, 1)
+    await person.reads('node add trait b1 CUSTOM_FAST')
+    assert.equal(await person.reads('allocation retry wish --wait -f value -c state'), 'active')
+  })
+
+  test('while it waits it says what for, and goes on when a node is freed', async () => {
+    await person.node('c1', 'c')
+    await person.reads('allocation create --resource-class c --name first --wait')
+    const command = person.starts('allocation create --resource-class c --name second --wait-until 10m --wait')
+    let said = ''
+    command.child.stderr!.on('data', text => (said += text))
+    await until(
+      async () => said,
+      text => text.includes('\n'),
+    )
+    assert.equal(said, 'waiting for a node: 1 of class c: 1 allocated\n')
+    await person.reads('allocation delete first')
+    const { code, stdout } = await command.exit
+    assert.equal(code, 0)
+    assert.match(stdout, /^state +active$/m)
+  })
+
+  test('waiting ends after the time that was given, and the allocation goes on without us', async () => {
+    await person.isRefused(
+      ['allocation', 'create', '--resource-class', 'none', '--wait', 'soon'],
+      2,
+      /'soon' is no duration/,
+    )
+    const { code, stderr } = await person.types(
+      'allocation create --resource-class d --name d --wait-until 10m --wait 1s',
+    )
+    assert.equal(code, 1)
+    assert.match(stderr, /gave up after 1 s: waiting for a node: there is none of class d\n$/)
+    assert.equal(await person.reads('allocation show d -f value -c state'), 'allocating')
+  })
+})

@@ -1,0 +1,84 @@
+// Someone at a shell: types commands, reads what comes back, and looks at the exit code.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { connect, type Holdfast } from '../../src/client/index.ts'
+import { until } from '../support/identity.ts'
+import { type Command, type Exit, runHoldfast } from '../support/server.ts'
+import { eachStore } from '../support/stores.ts'
+
+export const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
+
+/** What was set for this process must not reach the command. */
+const NO_CLOUD = { OS_CLOUD: '', OS_AUTH_URL: '', OS_USERNAME: '', OS_TOKEN: '', OS_ENDPOINT: '', HOME: '/nonexistent' }
+
+export class Person {
+  readonly #origin: () => string
+
+  constructor(origin: () => string) {
+    this.#origin = origin
+  }
+
+  get origin(): string {
+    return this.#origin()
+  }
+
+  /** The words may hold spaces; a line is split at them. */
+  starts(line: string | readonly string[], environment: Record<string, string> = {}): Command {
+    const words = typeof line === 'string' ? line.split(' ') : line
+    return runHoldfast(words, { ...NO_CLOUD, HOLDFAST_URL: this.origin, ...environment })
+  }
+
+  types(line: string | readonly string[], environment?: Record<string, string>): Promise<Exit> {
+    return this.starts(line, environment).exit
+  }
+
+  /** What is printed by a command that must succeed, without the last line's end. */
+  async reads(line: string | readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.types(line)
+    assert.equal(code, 0, `${String(line)}: ${stderr}`)
+    return stdout.trimEnd()
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects, and fails when it isn't there
+  async readsJson(line: string): Promise<any> {
+    return JSON.parse(await this.reads(`${line} -f json`))
+  }
+
+  /** One line, and the code that scripts look at. */
+  async isRefused(line: string | readonly string[], code: number, said: RegExp): Promise<void> {
+    const exit = await this.types(line)
+    assert.equal(exit.code, code, `${String(line)}: ${exit.stderr}${exit.stdout}`)
+    assert.match(exit.stderr, said)
+    assert.match(exit.stderr, /^holdfast: [^\n]+\n$/, 'one line')
+  }
+
+  /** The library, for what is set up and looked at beside. */
+  library = (): Promise<Holdfast> => connect({ url: this.origin, env: {} })
+
+  /** A node that can be had. */
+  async node(name: string, resourceClass = 'gpu'): Promise<string> {
+    const { nodes } = await this.library()
+    const { uuid } = await nodes.create({ driver: 'fake-hardware', name, resource_class: resourceClass })
+    const reaches = async (state: string) => {
+      const node = await until(
+        () => nodes.show(uuid),
+        ({ provision_state }) => provision_state === state,
+      )
+      assert.equal(node.provision_state, state)
+    }
+    await nodes.provision(uuid, 'manage')
+    await reaches('manageable')
+    await nodes.provision(uuid, 'provide')
+    await reaches('available')
+    return uuid
+  }
+}
+
+export { until }
+
+/** One group of tests for each kind of database, with a server on it that lets everyone in. */
+export const eachShell = (name: string, body: (person: Person) => void) =>
+  eachStore(name, api => body(new Person(() => api.origin)), { auth: 'none', placementPolicy: 'secure' })
+
+export const hasScript = spawnSync('script', ['--version']).status === 0

@@ -1,0 +1,123 @@
+// holdfast run: a command that has a node meanwhile.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Allocation } from '../../src/client/index.ts'
+import { eachShell, until } from './person.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'))
+after(() => rmSync(folder, { recursive: true }))
+let files = 0
+const newFile = () => join(folder, String(++files))
+
+eachShell('holdfast run', person => {
+  let node = ''
+  before(async () => void (node = await person.node('gpu-1')))
+
+  const allocations = async (): Promise<Allocation[]> => (await person.library()).allocations.list()
+  const run = (...words: string[]) => ['run', '--resource-class', 'gpu', '--renew-every', '1', ...words]
+  /** A command that says that it runs, and then goes on until it is ended. */
+  const endless = (file: string) => ['--', 'sh', '-c', `touch ${file}; exec sleep 600`]
+  const started = async (file: string) => assert.ok(await until(async () => existsSync(file), Boolean), 'it has begun')
+  const isFree = async () => assert.deepEqual(await until(allocations, all => all.length === 0), [])
+
+  test('the command knows its node, its exit code is ours, and then the node is free', async () => {
+    const file = newFile()
+    const script = `echo $HOLDFAST_NODE_UUID $HOLDFAST_NODE_NAME $HOLDFAST_ALLOCATION > ${file}; exit 7`
+    const { code, stderr } = await person.types(run('sh', '-c', script))
+    assert.equal(code, 7, stderr)
+    const [uuid, name, allocation] = readFileSync(file, 'utf8').trim().split(' ')
+    assert.deepEqual([uuid, name], [node, 'gpu-1'])
+    assert.match(allocation!, /^[0-9a-f-]{36}$/)
+    assert.deepEqual(await allocations(), [])
+  })
+
+  test('the allocation is a short one, renewed for as long as the command runs', async () => {
+    const file = newFile()
+    const { child, exit } = person.starts(run(...endless(file)))
+    await started(file)
+    const [first] = await allocations()
+    const later = await until(
+      async () => (await allocations())[0],
+      found => Date.parse(found?.expires_at ?? '') >= Date.parse(first!.expires_at!) + 4_000,
+    )
+    assert.equal(later?.uuid, first!.uuid)
+    assert.ok(Date.parse(later.expires_at!) > Date.parse(first!.expires_at!))
+    child.kill('SIGTERM')
+    assert.equal((await exit).code, 128 + 15)
+    assert.deepEqual(await allocations(), [])
+  })
+
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const) {
+    test(`${signal} ends the command, and the node is free`, async () => {
+      const file = newFile()
+      const { child, exit } = person.starts(run(...endless(file)))
+      await started(file)
+      child.kill(signal)
+      assert.equal((await exit).code, code)
+      assert.deepEqual(await allocations(), [])
+    })
+  }
+
+  test('a signal while it waits for a node gives the wish back', async () => {
+    const { child, exit } = person.starts(['run', '--resource-class', 'none', '--wait', '10m', 'true'])
+    assert.equal((await until(allocations, all => all.length === 1)).length, 1)
+    child.kill('SIGTERM')
+    assert.equal((await exit).code, 143)
+    assert.deepEqual(await allocations(), [])
+  })
+
+  test('after the time that it has, the command is ended', async () => {
+    const { code } = await person.types(run('--for', '1s', 'sleep', '600'))
+    assert.equal(code, 124)
+    assert.deepEqual(await allocations(), [])
+  })
+
+  test('killed without warning, the node is free a little later', async () => {
+    const file = newFile()
+    const { child } = person.starts(run('--', 'sh', '-c', `touch ${file}; exec sleep 20`))
+    await started(file)
+    child.kill('SIGKILL')
+    await isFree()
+  })
+
+  test('a node that is lost ends the command', async () => {
+    const file = newFile()
+    const { exit } = person.starts(run(...endless(file)))
+    await started(file)
+    const [found] = await allocations()
+    await (await person.library()).allocations.delete(found!.uuid)
+    const { code, stderr } = await exit
+    assert.equal(code, 4)
+    assert.match(stderr, /the node is lost: it is gone; the command was ended/)
+  })
+
+  test('a node that the command deployed is torn down and free', async () => {
+    const deploy = `$0 node deploy $HOLDFAST_NODE_UUID --wait`
+    const { code, stderr } = await person.types(
+      run('sh', '-c', deploy, new URL('../../bin/holdfast', import.meta.url).pathname),
+    )
+    assert.equal(code, 0, stderr)
+    await isFree()
+    const { nodes } = await person.library()
+    const { provision_state } = await until(
+      () => nodes.show(node),
+      found => found.provision_state === 'available',
+    )
+    assert.equal(provision_state, 'available')
+  })
+
+  test('without a node there is no command, and nothing is left', async () => {
+    const file = newFile()
+    await person.isRefused(run('--trait', 'CUSTOM_NONE', 'touch', file), 4, /1 without CUSTOM_NONE.*--wait 10m/)
+    await person.isRefused(run('/nonexistent/command'), 2, /there is no command \/nonexistent\/command/)
+    await person.isRefused(['run', 'true'], 2, /--resource-class/)
+    assert.equal(existsSync(file), false)
+    assert.deepEqual(await allocations(), [])
+  })
+})

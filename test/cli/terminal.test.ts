@@ -1,0 +1,80 @@
+// What only a terminal sees: colours, tables that fit, progress in one line.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
+import { test } from 'node:test'
+import { BIN, eachShell, hasScript, until } from './person.ts'
+
+const ESCAPE = '\u001b['
+
+eachShell('holdfast in a terminal', person => {
+  /** The command in a pseudo-terminal of so many columns; what it shows, escapes and all. */
+  function atTerminal(line: string, columns: number, environment: Record<string, string> = {}) {
+    const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
+    const child = spawn('script', ['-qec', `stty cols ${columns}; ${BIN} ${line}`, '/dev/null'], {
+      env: { ...inherited, TERM: 'xterm-256color', OS_CLOUD: '', HOLDFAST_URL: person.origin, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const shown = text(child.stdout)
+    return { child, exit: once(child, 'close').then(async () => ({ code: child.exitCode, shown: await shown })) }
+  }
+  const options = { skip: !hasScript && 'script(1) is not here' }
+
+  test('a table fits, and what does not fit ends in an ellipsis', options, async () => {
+    await person.node('terminal-1', 'wide')
+    for (const columns of [60, 100]) {
+      const { code, shown } = await atTerminal('node list --resource-class wide', columns).exit
+      assert.equal(code, 0)
+      const lines = stripVTControlCharacters(shown).split(/\r?\n/)
+      assert.ok(
+        lines.every(line => line.length <= columns),
+        shown,
+      )
+      assert.match(shown, /…/)
+    }
+    const piped = await person.reads('node list --resource-class wide')
+    assert.doesNotMatch(piped, /…/)
+    assert.match(piped, /[0-9a-f-]{36}/)
+  })
+
+  test('states have colours at a terminal, unless NO_COLOR asks for none, and never in a pipe', options, async () => {
+    await person.node('terminal-2', 'bright')
+    const list = 'node list --resource-class bright -c name -c provision_state'
+    const { shown } = await atTerminal(list, 100).exit
+    assert.ok(shown.includes(`${ESCAPE}32mavailable`), shown)
+    const plain = await atTerminal(list, 100, { NO_COLOR: '1' }).exit
+    assert.ok(!plain.shown.includes(ESCAPE), plain.shown)
+    assert.ok(!(await person.reads(list)).includes(ESCAPE))
+  })
+
+  test('progress stays in one line and is gone at the end', options, async () => {
+    await person.node('terminal-3', 'queue')
+    await person.reads('allocation create --resource-class queue --name first --wait')
+    const { child, exit } = atTerminal(
+      'allocation create --resource-class queue --name second --wait-until 10m --wait',
+      100,
+    )
+    let seen = ''
+    child.stdout.on('data', chunk => (seen += String(chunk)))
+    await until(
+      async () => seen,
+      shown => shown.includes('1 allocated'),
+    )
+    assert.ok(seen.includes(`\r${ESCAPE}Kwaiting for a node: 1 of class queue: 1 allocated (`), seen)
+    await person.reads('allocation delete first')
+    const { code, shown } = await exit
+    assert.equal(code, 0)
+    assert.ok(shown.lastIndexOf(`\r${ESCAPE}K`) > shown.lastIndexOf('waiting for a node'), 'the line is cleared')
+    assert.match(stripVTControlCharacters(shown), /state +active/)
+  })
+
+  test('what others wrote does not drive the terminal', options, async () => {
+    const { nodes } = await person.library()
+    await nodes.create({ driver: 'fake-hardware', name: 'sly', resource_class: 'sly', description: 'a\u001b[2Jb\nc' })
+    const { shown } = await atTerminal('node list --resource-class sly --fields description', 100).exit
+    assert.ok(!shown.includes(`${ESCAPE}2J`), shown)
+    assert.match(shown, /a\ufffd\[2Jb c/)
+  })
+})
