@@ -4,8 +4,7 @@ export const IDENTITY_PROBLEMS = {
   // One sentence for all that can be wrong with a proof: who guesses learns nothing from it.
   not_authenticated: (_: object) => 'The request you have made requires authentication.',
   identity_invalid: (f: { reason: string }) => f.reason,
-  identity_forbidden: (f: { action: string }) =>
-    `You are not authorized to perform the requested action: ${f.action}.`,
+  identity_forbidden: (f: { action: string }) => `You are not authorized to perform the requested action: ${f.action}.`,
   identity_not_found: (f: { what: string; name: string }) => `Could not find ${f.what}: ${f.name}.`,
   identity_exists: (f: { reason: string }) => f.reason,
   identity_elsewhere: (f: { reason: string }) => f.reason,
