@@ -68,17 +68,9 @@ async function benchWorld(world: World, bench: Bench): Promise<{ ms: number; tim
   const server = await startServer({ argv, port, readyPath: '/readyz' })
   try {
     options.progress(name)
-    const create = () => text('POST', '/reservation/v1/leases', leaseBody(base, 2 + Math.floor(Math.random() * 6), 3))
-    const bytes = Buffer.byteLength(await expectOnce(server, create(), 201))
-    const rounds: { ours: Rate; bare: Rate }[] = []
-    await alone(server, create, SETTLE_SECONDS)
-    for (let round = 0; round < options.rounds; round++) {
-      const ours = await alone(server, create, options.seconds)
-      rounds.push({ ours, bare: await alone(bare, () => getText(`/bytes/${bytes}`), options.seconds) })
-    }
-    const [ms, bareMs] = [median(rounds.map(r => r.ours.p50Ms)), median(rounds.map(r => r.bare.p50Ms))]
-    const times = median(rounds.map(r => r.ours.p50Ms / r.bare.p50Ms))
-    report.measured.rows.push([`${name}: POST lease of 3 instances`, ...[ms, bareMs, times].map(figure)])
+    const packed = await measure(`${name}: POST lease, hosts in use`, server, () => hourIn(base, 2, 6), bench)
+    // Nobody has anything then, so each host is looked at before a free one is touched: the longest way to a yes.
+    const free = await measure(`${name}: POST lease, an empty day`, server, () => hourIn(base, 1_000, 7_000), bench)
     const refused = await alone(
       server,
       () => text('POST', '/reservation/v1/leases', leaseBody(base, 3, 9_999, true)),
@@ -87,10 +79,28 @@ async function benchWorld(world: World, bench: Bench): Promise<{ ms: number; tim
     report.limits.rows.push([`${name}: a lease that is refused, with reasons and windows`, figure(refused.p50Ms)])
     if (world === SMALL) await startAtOnce(name, server, base, report)
     await checkWhole(name, server, report)
-    return { ms, times }
+    return packed.ms > free.ms ? packed : free
   } finally {
     await server.stop()
   }
+}
+
+const hourIn = (base: number, from: number, count: number) =>
+  leaseBody(base, from + Math.floor(Math.random() * count), 3)
+
+async function measure(name: string, server: Server, body: () => object, { bare, options, report }: Bench) {
+  const create = () => text('POST', '/reservation/v1/leases', body())
+  const bytes = Buffer.byteLength(await expectOnce(server, create(), 201))
+  const rounds: { ours: Rate; bare: Rate }[] = []
+  await alone(server, create, SETTLE_SECONDS)
+  for (let round = 0; round < options.rounds; round++) {
+    const ours = await alone(server, create, options.seconds)
+    rounds.push({ ours, bare: await alone(bare, () => getText(`/bytes/${bytes}`), options.seconds) })
+  }
+  const [ms, bareMs] = [median(rounds.map(r => r.ours.p50Ms)), median(rounds.map(r => r.bare.p50Ms))]
+  const times = median(rounds.map(r => r.ours.p50Ms / r.bare.p50Ms))
+  report.measured.rows.push([name, ...[ms, bareMs, times].map(figure)])
+  return { ms, times }
 }
 
 /** The clock is moved to the hour at which the first lease of each host starts. */

@@ -1,6 +1,6 @@
 // Finds hosts and nodes for all reservations of a lease together, or finds that there are none. Pure.
 import { limits } from '../limits.ts'
-import { add, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
+import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 import { Search } from './search.ts'
 
 interface AnyWish {
@@ -88,8 +88,9 @@ export class Candidates {
    * stay free for those who need all of one; for whole ones, those that have no bookings at all.
    */
   *inOrder(wish: Wish): Generator<Candidate, void, void> {
-    const last: Candidate[] = []
+    const last: Leasable[] = []
     const { held } = wish
+    const { window, except, now } = this.#request
     if (held.size > 0) {
       for (const leasable of this.#leasables) {
         if (held.has(leasable.id) && mayUse(wish, leasable)) yield this.#at(leasable)
@@ -97,12 +98,14 @@ export class Candidates {
     }
     for (const leasable of this.#leasables) {
       if (held.has(leasable.id) || !mayUse(wish, leasable)) continue
-      const candidate = this.#at(leasable)
-      const isFirst = wish.kind === 'slots' ? !candidate.isUntouched : leasable.booked.length === 0
-      if (isFirst) yield candidate
-      else last.push(candidate)
+      const isFirst =
+        wish.kind === 'whole'
+          ? leasable.booked.length === 0
+          : this.#known?.get(leasable.id)?.isUntouched === false || isTouched(leasable, window, except, now)
+      if (isFirst) yield this.#at(leasable)
+      else last.push(leasable)
     }
-    yield* last
+    for (const leasable of last) yield this.#at(leasable)
   }
 
   #at(leasable: Leasable): Candidate {

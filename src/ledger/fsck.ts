@@ -39,11 +39,11 @@ export const ledgerInvariants: Invariants = {
        or (p.parent_id is null and p.root_id <> p.id)
        or (p.parent_id is not null and p.root_id <> parent.root_id)`),
   'a provider’s ancestors end at its root': count(`
-    select 1 from providers p where p.id not in (
+    select id from providers except select id from (
       with recursive reached (id) as (
         select id from providers where parent_id is null
         union select c.id from providers c join reached r on c.parent_id = r.id
-      ) select id from reached)`),
+      ) select id from reached) as reached`),
 }
 
 export function* checkInvariants(invariants: Invariants): Read<Finding[]> {
