@@ -57,7 +57,7 @@ interface Bench {
 }
 
 async function benchWorld(world: World, bench: Bench): Promise<{ ms: number; times: number }> {
-  const { store, bare, options, report } = bench
+  const { store, options, report } = bench
   const name = `${store.name}, ${figure(world.hosts)} hosts, ${figure(world.leases)} leases`
   options.progress(`${name}: filling`)
   const database = await store.database()
