@@ -12,7 +12,8 @@ const ESCAPE = '\u001b['
 eachShell('holdfast in a terminal', person => {
   /** The command in a pseudo-terminal of so many columns; what it shows, escapes and all. */
   function atTerminal(line: string, columns: number, environment: Record<string, string> = {}) {
-    const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
+    // CI's terminals are taken for colourless.
+    const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env
     const child = spawn('script', ['-qec', `stty cols ${columns}; ${BIN} ${line}`, '/dev/null'], {
       env: { ...inherited, TERM: 'xterm-256color', OS_CLOUD: '', HOLDFAST_URL: person.origin, ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
