@@ -15,6 +15,7 @@ import {
 } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
+import { addProviderChangeCommands } from './provider.ts'
 
 export function addLedgerCommands(program: Command): void {
   addProviderCommands(program)
@@ -63,6 +64,7 @@ function addProviderCommands(program: Command): void {
       printOne({ ...rest, inventories: used }, flags)
     }),
   )
+  addProviderChangeCommands(provider)
 }
 
 interface Asked {

@@ -12,6 +12,7 @@ import {
   serverCommand,
 } from './client-command.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addPortCommands } from './node-port.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
 import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
@@ -47,6 +48,7 @@ export function addNodeCommands(program: Command): void {
   addVerbCommands(node)
   addStateCommands(node)
   addTraitCommands(node)
+  addPortCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {
