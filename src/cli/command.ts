@@ -6,8 +6,10 @@ import { StoreUnavailable } from '../store/failure.ts'
 import { addAllocationCommands } from './allocation.ts'
 import { addAuditCommand } from './audit.ts'
 import { addCandidateCommands } from './candidate.ts'
+import { addExportCommand } from './export.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { addHostCommands } from './host.ts'
+import { addImportCommand } from './import.ts'
 import { addLeaseCommands } from './lease.ts'
 import { addLedgerCommands } from './ledger.ts'
 import { addNodeCommands } from './node.ts'
@@ -70,6 +72,8 @@ export async function runCommand(argv: string[]): Promise<number> {
   addHostCommands(program)
   addLedgerCommands(program)
   addCandidateCommands(program)
+  addImportCommand(program)
+  addExportCommand(program)
   addAuditCommand(program)
   addVersionCommand(program)
   try {
