@@ -37,6 +37,11 @@ const WORDS: Record<string, Words> = {
   claim: { help: 'who has what', load: () => import('./claim.ts') },
   usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
   candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
+  import: {
+    help: 'make nodes, providers and hosts what files say of them; - is standard input',
+    load: () => import('./import.ts'),
+  },
+  export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
   version: { help: 'say which version this is', load: () => import('./version.ts') },
 }

@@ -13,6 +13,7 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addPortCommands } from './node-port.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
 import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
@@ -48,6 +49,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addVerbCommands(node)
   addStateCommands(node)
   addTraitCommands(node)
+  addPortCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

@@ -103,4 +103,5 @@ function lineByLine(value: unknown): string {
 export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
 
 const csvCell = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`
+/** With its end. */
+export const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`

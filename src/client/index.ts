@@ -2,11 +2,15 @@
 import { Allocations } from './allocations.ts'
 import { CandidateSearch } from './candidates.ts'
 import { Claims } from './claims.ts'
+import { Conductors } from './conductors.ts'
 import { Hosts } from './hosts.ts'
+import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
 import { type Login, logIn } from './login.ts'
+import { ResourceClasses, Traits } from './names.ts'
 import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
+import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
 import { Reservations } from './reservations.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
@@ -15,12 +19,15 @@ import { Wire } from './wire.ts'
 export type { Allocation, AllocationExplained, NewAllocation, Reasons } from './allocations.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
+export type { Conductor, Driver } from './conductors.ts'
 export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
 export type { Host } from './hosts.ts'
+export type { LeasableNode } from './leasable-nodes.ts'
 export type { Lease, LeaseChange, NewLease } from './leases.ts'
 export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
 export type { AuditEntry, Fsck, Usages } from './operations.ts'
-export type { Inventory, Provider, ProviderInFull } from './providers.ts'
+export type { Port } from './ports.ts'
+export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export { type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
@@ -45,11 +52,16 @@ function holdfastAt({ url, headers, user, project }: Login) {
     user,
     project,
     nodes: new Nodes(metal),
+    ports: new Ports(metal),
+    conductors: new Conductors(metal),
+    leasableNodes: new LeasableNodes(operator),
     allocations: new Allocations(metal, operator),
     reservations: new Reservations(metal),
     leases: new Leases(reservation),
     hosts: new Hosts(reservation),
     providers: new Providers(placement),
+    traits: new Traits(placement),
+    resourceClasses: new ResourceClasses(placement),
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),

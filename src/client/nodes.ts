@@ -79,6 +79,9 @@ export class Nodes {
   async traits(node: string): Promise<string[]> {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
   }
+  /** These and no others. */
+  setTraits = (node: string, traits: readonly string[]) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/traits`, { traits })
   addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
