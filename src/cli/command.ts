@@ -13,6 +13,7 @@ import { addLedgerCommands } from './ledger.ts'
 import { addNodeCommands } from './node.ts'
 import { addReservationCommands } from './reservation.ts'
 import { addRunCommand } from './run.ts'
+import { withServerFlagsForAll } from './server-flags.ts'
 import { addUserCommands } from './user.ts'
 import { addVersionCommand } from './version.ts'
 
@@ -46,6 +47,7 @@ export async function runCommand(argv: string[]): Promise<number> {
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+  withServerFlagsForAll(program)
   for (const [name, { help, run }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(help).exitOverride()
     for (const { flag, fallback, help } of Object.values(SETTINGS)) {

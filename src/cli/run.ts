@@ -8,8 +8,9 @@ import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
+import { environmentOf, serverFlagsOf } from './server-flags.ts'
 
-interface RunFlags extends ServerFlags {
+type RunFlags = ServerFlags & {
   resourceClass: string
   trait?: string[]
   candidateNode?: string[]
@@ -46,7 +47,9 @@ export function addRunCommand(program: Command, exit: (code: number) => void): v
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
     )
     .passThroughOptions()
-    .action(async (words: string[], flags: RunFlags) => exit(await run(words, flags)))
+    .action(async (words: string[], flags: RunFlags, command: Command) =>
+      exit(await run(words, { ...flags, ...serverFlagsOf(command) })),
+    )
 }
 
 async function run(words: readonly string[], flags: RunFlags): Promise<number> {
@@ -71,7 +74,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
     const wait = { timeoutMs: null, signal: signals.aborted }
     const got = await allocated(server, made, wait, '--wait 10m waits for one')
-    const environment = await environmentOf(server, got, flags)
+    const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
     return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
   } catch (error) {
@@ -91,12 +94,12 @@ function termOf(everyMs: number, endsAt: number): Term {
   return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
 }
 
-async function environmentOf({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, { osCloud }: RunFlags) {
+async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
   const { name } = await nodes.show(node_uuid!, ['name'])
   return {
     ...process.env,
+    ...environmentOf(flags),
     HOLDFAST_URL: url,
-    ...(osCloud !== undefined && { OS_CLOUD: osCloud }),
     HOLDFAST_ALLOCATION: uuid,
     HOLDFAST_NODE_UUID: node_uuid!,
     HOLDFAST_NODE_NAME: name ?? '',
