@@ -1,12 +1,12 @@
 // The command line: which words there are, and how a wrong one is told.
 import { Command, CommanderError } from 'commander'
-import { stringify } from 'yaml'
-import { type Config, loadConfig, printable, SETTINGS, UsageError } from '../config.ts'
+import { type Config, UsageError } from '../config.ts'
 import { StoreUnavailable } from '../store/failure.ts'
 import { addAllocationCommands } from './allocation.ts'
 import { addAuditCommand } from './audit.ts'
 import { addCandidateCommands } from './candidate.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
+import { addFsckCommand } from './fsck.ts'
 import { addHostCommands } from './host.ts'
 import { addLeaseCommands } from './lease.ts'
 import { addLedgerCommands } from './ledger.ts'
@@ -14,6 +14,7 @@ import { addNodeCommands } from './node.ts'
 import { addReservationCommands } from './reservation.ts'
 import { addRunCommand } from './run.ts'
 import { withServerFlagsForAll } from './server-flags.ts'
+import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
 import { addUserCommands } from './user.ts'
 import { addVersionCommand } from './version.ts'
 
@@ -37,7 +38,6 @@ const COMMANDS: Record<string, { help: string; run: Action }> = {
     help: 'bring the database up to this version',
     run: async config => (await import('./migrate.ts')).migrateDatabase(config),
   },
-  fsck: { help: 'check the invariants of the ledger', run: async config => (await import('./fsck.ts')).fsck(config) },
 }
 
 export async function runCommand(argv: string[]): Promise<number> {
@@ -49,20 +49,14 @@ export async function runCommand(argv: string[]): Promise<number> {
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
   withServerFlagsForAll(program)
   for (const [name, { help, run }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).description(help).exitOverride()
-    for (const { flag, fallback, help } of Object.values(SETTINGS)) {
-      const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
-      command.option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
-    }
-    command.option('--config <file>', 'YAML file with settings, named as the options are')
-    command.option('--print-config', 'show the settings in effect and exit')
-    command.action(async (flags: Record<string, unknown>) => {
-      const { config: file, printConfig, ...given } = flags
-      const config = loadConfig(given, process.env, (file as string | undefined) ?? process.env['HOLDFAST_CONFIG'])
-      if (printConfig) process.stdout.write(stringify(printable(config)))
+    const command = withPrintConfig(withSettings(program.command(name).description(help).exitOverride()))
+    command.action(async (flags: SettingFlags) => {
+      const config = configOf(flags)
+      if (flags['printConfig']) printConfig(config)
       else exitCode = await run(config)
     })
   }
+  addFsckCommand(program, code => (exitCode = code))
   addUserCommands(program)
   addNodeCommands(program)
   addAllocationCommands(program)

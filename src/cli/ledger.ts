@@ -13,6 +13,8 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import { printClaimForecast, printMoveForecast } from './claim-dry-run.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
 
@@ -89,12 +91,13 @@ const amountsIn = (words: readonly string[]) =>
     countOf,
   ) as Record<string, number>
 
-interface ClaimFlags extends ServerFlags {
-  allocation?: string[]
-  project?: string
-  user?: string
-  type?: string
-}
+type ClaimFlags = ServerFlags &
+  DryRun & {
+    allocation?: string[]
+    project?: string
+    user?: string
+    type?: string
+  }
 
 const ownersIn = ({ project, user, type }: ClaimFlags): Owners => ({ project, user, type })
 
@@ -115,7 +118,9 @@ function addClaimCommands(program: Command): void {
     .requiredOption('--allocation <rp=PROVIDER,CLASS=amount,...>', 'what it has of a provider; may be repeated', many)
     .action(
       onServer(async (server, consumer: string, flags: ClaimFlags) => {
-        await server.claims.set(consumer, await resourcesIn(server, flags.allocation!), ownersIn(flags))
+        const wanted = await resourcesIn(server, flags.allocation!)
+        if (flags.dryRun) return printClaimForecast(server, consumer, wanted)
+        await server.claims.set(consumer, wanted, ownersIn(flags))
         say(`${consumer} has what was asked for`)
       }),
     )
@@ -129,6 +134,7 @@ function addClaimCommands(program: Command): void {
     serverCommand(claim, 'move <from> <to>', 'all that one has goes to another, at once', `claim move ${one} ${other}`),
   ).action(
     onServer(async (server, from: string, to: string, flags: ClaimFlags) => {
+      if (flags.dryRun) return printMoveForecast(server, from, to)
       await server.claims.move(from, to, ownersIn(flags))
       say(`${to} has what ${from} had`)
     }),
@@ -136,7 +142,7 @@ function addClaimCommands(program: Command): void {
 }
 
 const withOwners = (command: Command) =>
-  command
+  withDryRun(command)
     .option('--project <id>', "whose it is; as before, or the caller's")
     .option('--user <id>', 'likewise')
     .option('--type <TYPE>', 'of the consumer; as before, or INSTANCE')

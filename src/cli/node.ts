@@ -11,7 +11,9 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addLeasableCommands } from './node-leasable.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
 import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
@@ -36,10 +38,11 @@ export function addNodeCommands(program: Command): void {
       onServer(async (server, ident: string, flags: Flags & { fields?: string[] }) => printShown(server, ident, flags)),
     )
   addChangeCommands(node)
-  serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2')).action(
+    onServer(async ({ nodes }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        await server.nodes.delete(ident)
+        if (dryRun) return sayTouched(ident, await nodes.explainDeletion(ident))
+        await nodes.delete(ident)
         say(`${ident} is gone`)
       }),
     ),
@@ -47,6 +50,7 @@ export function addNodeCommands(program: Command): void {
   addVerbCommands(node)
   addStateCommands(node)
   addTraitCommands(node)
+  addLeasableCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

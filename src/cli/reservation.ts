@@ -10,11 +10,12 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
 
-interface CreateFlags extends Flags {
+interface CreateFlags extends Flags, DryRun {
   instance?: string
   owner?: string
   expiresAt?: string
@@ -65,7 +66,7 @@ export function addReservationCommands(program: Command): void {
 }
 
 const withTerms = (command: Command) =>
-  command
+  withDryRun(command)
     .option('--owner <owner>', "whose it is; the caller's project for all but admins")
     .option('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
 
@@ -73,7 +74,11 @@ type Server = Parameters<Parameters<typeof onServer>[0]>[0]
 
 async function create({ reservations }: Server, nodes: readonly string[], flags: CreateFlags): Promise<void> {
   const { instance = randomUUID(), owner, expiresAt: expires_at } = flags
-  printOne(await reservations.create({ instance_uuid: instance, node_uuid: nodes, owner, expires_at }), flags)
+  const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
+  if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
+  const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
+  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${until}.`)
+  else printOne({ node_uuid, expires_at: until }, flags)
 }
 
 function addLookCommands(parent: Command, prefix: string, typed: string, uuid: string): void {

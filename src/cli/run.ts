@@ -6,19 +6,22 @@ import type { Command } from 'commander'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { printForecast } from './reasons.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 
-type RunFlags = ServerFlags & {
-  resourceClass: string
-  trait?: string[]
-  candidateNode?: string[]
-  name?: string
-  for?: string
-  wait?: string
-  renewEvery: number
-}
+type RunFlags = ServerFlags &
+  DryRun & {
+    resourceClass: string
+    trait?: string[]
+    candidateNode?: string[]
+    name?: string
+    for?: string
+    wait?: string
+    renewEvery: number
+  }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a command may take to end by itself. */
@@ -29,11 +32,13 @@ const TIMED_OUT = 124
 const RENEWALS_PER_TERM = 3
 
 export function addRunCommand(program: Command, exit: (code: number) => void): void {
-  serverCommand(
-    program,
-    'run <command...>',
-    'run a command that has a node meanwhile',
-    'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+  withDryRun(
+    serverCommand(
+      program,
+      'run <command...>',
+      'run a command that has a node meanwhile',
+      'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+    ),
   )
     .requiredOption('--resource-class <class>', 'a node of this class')
     .option('--trait <name>', 'with this trait; may be repeated', many)
@@ -65,6 +70,10 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     name: flags.name,
     expires_at: lasting(term.lastsMs),
     wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
+  }
+  if (flags.dryRun) {
+    printForecast(await server.allocations.forecast(wanted), { format: 'table' })
+    return EXIT.ok
   }
   const signals = new Signals()
   const sentAt = Date.now()

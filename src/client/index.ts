@@ -6,20 +6,20 @@ import { Hosts } from './hosts.ts'
 import { Leases } from './leases.ts'
 import { type Login, logIn } from './login.ts'
 import { Nodes } from './nodes.ts'
-import { auditAt, fsckAt, Usage } from './operations.ts'
+import { auditAt, conductorsAt, fsckAt, Usage } from './operations.ts'
 import { Providers } from './providers.ts'
 import { Reservations } from './reservations.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Wire } from './wire.ts'
 
-export type { Allocation, AllocationExplained, NewAllocation, Reasons } from './allocations.ts'
+export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
 export type { Host } from './hosts.ts'
-export type { Lease, LeaseChange, NewLease } from './leases.ts'
-export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
-export type { AuditEntry, Fsck, Usages } from './operations.ts'
+export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
+export type { LeasableNode, Node, NodeFilter, Patch, Verb } from './nodes.ts'
+export type { AuditEntry, Conductor, Fsck, Touched, Usages } from './operations.ts'
 export type { Inventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export { type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
@@ -44,15 +44,16 @@ function holdfastAt({ url, headers, user, project }: Login) {
     /** Who we are, as far as the identity service said it. */
     user,
     project,
-    nodes: new Nodes(metal),
+    nodes: new Nodes(metal, operator),
     allocations: new Allocations(metal, operator),
-    reservations: new Reservations(metal),
-    leases: new Leases(reservation),
+    reservations: new Reservations(metal, operator),
+    leases: new Leases(reservation, operator),
     hosts: new Hosts(reservation),
     providers: new Providers(placement),
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
+    conductors: conductorsAt(metal),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

@@ -1,4 +1,5 @@
 // Bare metal nodes: what they are, and what is done with them.
+import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Node extends Json {
@@ -40,13 +41,23 @@ export interface Patch {
   value?: unknown
 }
 
+/** A node that leases may book. */
+export interface LeasableNode extends Json {
+  /** Its uuid. */
+  node: string
+  resource_class: string | null
+  bookings: { lease_id: string; reservation_id: string; start_date: string; end_date: string }[]
+}
+
 const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
 
 export class Nodes {
   readonly #api: Api
+  readonly #operator: Api
 
-  constructor(api: Api) {
+  constructor(api: Api, operator: Api) {
     this.#api = api
+    this.#operator = operator
   }
 
   list({ traits, traitsAny, notTraits, notTraitsAny, where = {}, fields, limit }: NodeFilter = {}): Promise<Node[]> {
@@ -82,4 +93,15 @@ export class Nodes {
   addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
+
+  /** From now on leases may book the node; others have it only for a while. */
+  startLeasing = (node: string) => this.#operator.put<LeasableNode>(`/leasable-nodes/${segment(node)}`)
+  endLeasing = (node: string) => this.#operator.delete(`/leasable-nodes/${segment(node)}`)
+  leasable = (node: string) => this.#operator.get<LeasableNode>(`/leasable-nodes/${segment(node)}`)
+  async leasables(): Promise<LeasableNode[]> {
+    return (await this.#operator.get<{ leasable_nodes: LeasableNode[] }>('/leasable-nodes')).leasable_nodes
+  }
+
+  /** What `delete` would touch; refused as that would be. */
+  explainDeletion = (node: string) => this.#operator.get<Touched>(`/explain/deletions/nodes/${segment(node)}`)
 }

@@ -8,6 +8,17 @@ export interface Fsck {
   invariants: { invariant: string; violations: number }[]
 }
 
+/** What a change would touch. */
+export interface Touched {
+  objects: { kind: string; id: string }[]
+}
+
+export interface Conductor extends Json {
+  hostname: string
+  conductor_group: string
+  alive: boolean
+}
+
 export interface AuditEntry extends Json {
   id: number
   at: string
@@ -33,6 +44,9 @@ export class Usage {
     return (await this.#api.get<{ usages: Usages }>('/usages', query)).usages
   }
 }
+
+/** Those who work on nodes. */
+export const conductorsAt = (api: Api) => () => api.all<Conductor>('/conductors', 'conductors')
 
 export const fsckAt = (api: Api) => () => api.get<Fsck>('/fsck')
 

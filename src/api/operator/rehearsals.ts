@@ -4,10 +4,14 @@ import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { removeLease } from '../../leases/leases.ts'
+import { type Access, EVERYTHING } from '../../metal/access.ts'
 import { deleteAllocation } from '../../metal/allocation-life.ts'
 import { deleteNode } from '../../metal/change.ts'
+import { findNode } from '../../metal/nodes.ts'
+import { listPortgroups } from '../../metal/portgroups.ts'
+import { listPorts } from '../../metal/ports.ts'
 import { createReservation } from '../../metal/reservations.ts'
-import type { Subject, Write } from '../../store/transaction.ts'
+import { mark, type Subject, type Write } from '../../store/transaction.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
 import { newReservationOf, shownReservation } from '../baremetal/reservations.ts'
 import { ReservationRequest } from '../reservation/request.ts'
@@ -21,7 +25,16 @@ export async function explainNewReservation(request: MetalRequest): Promise<obje
 }
 
 export const explainNodeDeletion = (request: MetalRequest) =>
-  touchedBy(request.context, () => deleteNode(request.param('ident'), request.access(), request.now))
+  touchedBy(request.context, () => deleteWithParts(request.param('ident'), request.access(), request.now))
+
+/** Ports go with their node without a word; here they are named. */
+function* deleteWithParts(ident: string, access: Access, now: number): Write<void> {
+  const { id } = yield* findNode(ident, access)
+  const { view } = EVERYTHING
+  for (const { uuid } of yield* listPorts(view, { node: id })) yield* mark({ kind: 'port', id: uuid })
+  for (const { uuid } of yield* listPortgroups(view, { node: id })) yield* mark({ kind: 'portgroup', id: uuid })
+  yield* deleteNode(ident, access, now)
+}
 
 export const explainAllocationDeletion = (request: MetalRequest) =>
   touchedBy(request.context, () => deleteAllocation(request.param('ident'), request.access(), request.now))
