@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../store/failure.ts'
 import { addAllocationCommands } from './allocation.ts'
 import { addAuditCommand } from './audit.ts'
 import { addCandidateCommands } from './candidate.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { addFsckCommand } from './fsck.ts'
 import { addHostCommands } from './host.ts'
@@ -57,6 +58,7 @@ export async function runCommand(argv: string[]): Promise<number> {
     })
   }
   addFsckCommand(program, code => (exitCode = code))
+  addDoctorCommand(program, code => (exitCode = code))
   addUserCommands(program)
   addNodeCommands(program)
   addAllocationCommands(program)

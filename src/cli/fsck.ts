@@ -22,7 +22,7 @@ export function addFsckCommand(program: Command, exit: (code: ExitCode) => void)
   command
     .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
     .addHelpText('after', WHICH)
-    .action(async (flags: SettingFlags & OutputFlags) => {
+    .action(async (flags: SettingFlags & OutputFlags): Promise<void> => {
       if (flags['printConfig']) return printConfig(configOf(flags))
       const found = await findingsOf(flags, command)
       print(found, flags)

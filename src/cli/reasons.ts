@@ -39,7 +39,7 @@ export function printForecast(forecast: Forecast, flags: OutputFlags): void {
     const more = count > nodes.length ? `, ${nodes.length} of them here` : ''
     if (flags.format === 'table') say(count === 1 ? 'It would get this node:' : `It would get one of ${count}${more}:`)
     printList(nodes, ['uuid', 'name'], flags)
-  } else if (reasons) {
+  } else if (reasons && (reasons.considered > 0 || flags.format !== 'table')) {
     printList(causeRows(reasons), CAUSE_COLUMNS, flags)
   }
   if (fits || !reasons) return

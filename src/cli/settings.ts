@@ -1,14 +1,16 @@
 // The settings of the service as options of a command.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { type Config, loadConfig, printable, SETTINGS } from '../config.ts'
 
 export type SettingFlags = Record<string, unknown>
 
-export function withSettings(command: Command): Command {
-  for (const { flag, fallback, help } of Object.values(SETTINGS)) {
+/** `shown` are those that the help lists; all, unless it says which. */
+export function withSettings(command: Command, shown?: readonly (keyof Config)[]): Command {
+  for (const [name, { flag, fallback, help }] of Object.entries(SETTINGS)) {
     const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
-    command.option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
+    const option = new Option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
+    command.addOption(shown && !shown.includes(name as keyof Config) ? option.hideHelp() : option)
   }
   return command.option('--config <file>', 'YAML file with settings, named as the options are')
 }

@@ -18,6 +18,7 @@ export type { Claim, Owners, Resources } from './claims.ts'
 export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
 export type { Host } from './hosts.ts'
 export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
+export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { LeasableNode, Node, NodeFilter, Patch, Verb } from './nodes.ts'
 export type { AuditEntry, Conductor, Fsck, Touched, Usages } from './operations.ts'
 export type { Inventory, Provider, ProviderInFull } from './providers.ts'
@@ -31,7 +32,8 @@ export async function connect(options: ConnectOptions): Promise<Holdfast> {
   return holdfastAt(await logIn(whereIs(options), options.askPassword))
 }
 
-function holdfastAt({ url, headers, user, project }: Login) {
+/** For those who have logged in by themselves. */
+export function holdfastAt({ url, headers, user, project }: Login) {
   const wire = new Wire(url, headers)
   const [metal, placement, reservation, operator] = [
     wire.at('/baremetal/v1'),
