@@ -235,7 +235,15 @@ const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replace
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(Config)
 
 /** Puts the configuration together, or says which setting is wrong and where it came from. */
-export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config {
+export const loadConfig = (flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config =>
+  loadSettings(flags, environment, file).config
+
+/** The configuration, and where each of its settings came from. */
+export function loadSettings(
+  flags: Given,
+  environment: NodeJS.ProcessEnv,
+  file: string | undefined,
+): { config: Config; origins: ReadonlyMap<string, string> } {
   const sources: [string, Given][] = [
     ['default', Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].fallback]))],
     ...(file === undefined ? [] : [[file, fromFile(file)] as [string, Given]]),
@@ -253,7 +261,7 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
   }
   if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
   if (!validate(config)) throw wrongSetting(config, origin)
-  return checkTogether(config)
+  return { config: checkTogether(config), origins: origin }
 }
 
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {

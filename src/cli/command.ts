@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
+import { takesValue, withServerFlagsForAll } from './server-flags.ts'
 
 export interface Word {
   name: string
@@ -21,7 +22,11 @@ const WORDS: Record<string, Words> = {
   api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
   conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
   migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
-  fsck: { help: 'check the invariants of the ledger', load: () => import('./service.ts') },
+  fsck: {
+    help: 'check the invariants of the ledger, in the database or of a running server',
+    load: () => import('./fsck.ts'),
+  },
+  doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
   user: { help: 'the users of --auth password', load: () => import('./user.ts') },
   node: { help: 'bare metal nodes', load: () => import('./node.ts') },
   allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
@@ -53,6 +58,7 @@ async function programWith(meant: string | undefined): Promise<Command> {
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+  withServerFlagsForAll(program)
   for (const [name, { help, load }] of Object.entries(WORDS)) {
     if (name === meant) (await load()).addCommands(program, { name, help })
     else program.command(name).description(help)
@@ -60,10 +66,17 @@ async function programWith(meant: string | undefined): Promise<Command> {
   return program
 }
 
+/** From the first word that is a command on: before it there may be options. */
+function withoutOptions(words: readonly string[]): readonly string[] {
+  let at = 0
+  while (words[at]?.startsWith('-')) at += takesValue(words[at]!) ? 2 : 1
+  return words.slice(at)
+}
+
 /** Answers the exit code. */
 export async function runCommand(words: readonly string[]): Promise<number> {
-  const [first, ...rest] = words
-  const program = await programWith(first === 'help' ? rest[0] : first)
+  const [first, second] = withoutOptions(words)
+  const program = await programWith(first === 'help' ? second : first)
   try {
     await program.parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? EXIT.ok)

@@ -12,7 +12,9 @@ import {
   serverCommand,
 } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addLeasableCommands } from './node-leasable.ts'
 import { addPortCommands } from './node-port.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
@@ -38,10 +40,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       onServer(async (server, ident: string, flags: Flags & { fields?: string[] }) => printShown(server, ident, flags)),
     )
   addChangeCommands(node)
-  serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2')).action(
+    onServer(async ({ nodes }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        await server.nodes.delete(ident)
+        if (dryRun) return sayTouched(ident, await nodes.explainDeletion(ident))
+        await nodes.delete(ident)
         say(`${ident} is gone`)
       }),
     ),
@@ -50,6 +53,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addStateCommands(node)
   addTraitCommands(node)
   addPortCommands(node)
+  addLeasableCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

@@ -18,6 +18,8 @@ export class LeasableNodes {
   async list(): Promise<LeasableNode[]> {
     return (await this.#api.get<{ leasable_nodes: LeasableNode[] }>('/leasable-nodes')).leasable_nodes
   }
+  show = (node: string) => this.#api.get<LeasableNode>(`/leasable-nodes/${segment(node)}`)
+  /** From now on leases may book the node; others have it only for a while. */
   enrol = (node: string) => this.#api.put<LeasableNode>(`/leasable-nodes/${segment(node)}`)
   withdraw = (node: string) => this.#api.delete(`/leasable-nodes/${segment(node)}`)
 }

@@ -104,7 +104,8 @@ const CHECKS = {
   wait_until: isTime,
 }
 
-function requestOf(request: MetalRequest): allocations.AllocationRequest {
+/** What the body asks for, checked. */
+export function newAllocationOf(request: MetalRequest): allocations.AllocationRequest {
   const { context, now } = request
   const body = members(request.object(), CHECKS)
   for (const name of Object.keys(body)) requireMember(request, name)
@@ -142,7 +143,7 @@ export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): life.Rout
 
 export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
-  const wanted = requestOf(request)
+  const wanted = newAllocationOf(request)
   const routing = routingOf(request)
   const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
   context.bell.ring('allocations')

@@ -14,7 +14,7 @@ import type { Answer, MetalRequest } from './request.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-const shown = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
+export const shownReservation = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
   instance_uuid: row.instance_uuid,
@@ -42,23 +42,29 @@ function expiryOf(request: MetalRequest, given: unknown): number {
   return at
 }
 
-export async function postReservation(request: MetalRequest): Promise<Answer> {
-  const { context, principal, now } = request
+/** What the body asks for, checked. */
+export function newReservationOf(request: MetalRequest): reservations.ReservationRequest {
+  const { context } = request
   const body = members(request.object(), CHECKS)
   if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
   const nodes = [body['node_uuid'] ?? []].flat() as string[]
   if (nodes.length === 0) throw refuse("Invalid input: 'node_uuid' is a list of at least one node.")
-  const wanted = {
+  return {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
     nodes,
     owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
     expiresAt: expiryOf(request, body['expires_at']),
   }
+}
+
+export async function postReservation(request: MetalRequest): Promise<Answer> {
+  const { context, principal, now } = request
+  const wanted = newReservationOf(request)
   const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
   context.bell.ring('expiry')
-  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
+  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
 
 const LIST_PARAMETERS = new Set([...PAGING, 'node', 'instance_uuid', 'owner'])
@@ -78,7 +84,7 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
     return yield* reservations.listReservations(filter, paging, access, now)
   })
   const page = rows.slice(0, paging.limit)
-  const body: Json = { reservations: page.map(row => shown(row, request)) }
+  const body: Json = { reservations: page.map(row => shownReservation(row, request)) }
   if (rows.length > page.length) body['next'] = nextLink(request, 'reservations', paging.limit, page.at(-1)!.uuid)
   return { status: 200, body }
 }
@@ -92,7 +98,7 @@ function uuidOf(request: MetalRequest): string {
 export async function showReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 
 export async function putReservation(request: MetalRequest): Promise<Answer> {
@@ -114,7 +120,7 @@ async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
     reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
   )
   context.bell.ring('expiry')
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 
 export async function deleteOneReservation(request: MetalRequest): Promise<Answer> {

@@ -1,21 +1,23 @@
 // Why a lease doesn't fit, and when it would: the body is that of a lease to be made.
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
 import { explainLease } from '../../leases/explain.ts'
 import { limits } from '../../limits.ts'
+import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
 
-export async function explainLeaseOf(context: Context, request: FastifyRequest): Promise<object> {
+export async function explainLeaseOf(context: Context, request: FastifyRequest, caller: Caller): Promise<object> {
   const given = parseJson(textOfBody(await bodyOf(request)))
   requireStorable(given)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
   const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
-  const { windows, ...explained } = await explainLease(context, wanted)
+  const { windows, ...explained } = await explainLease(context, caller.project ?? NOBODY.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),

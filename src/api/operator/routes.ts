@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import { checkEverything } from '../../fsck.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Action } from '../policy.ts'
 import { MetalRequest } from '../baremetal/request.ts'
 import { NEWEST } from '../baremetal/versions.ts'
-import { explainAllocation, postRetry } from './allocations.ts'
+import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { explainCandidates } from './explain.ts'
@@ -13,10 +14,16 @@ import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
+import {
+  explainAllocationDeletion,
+  explainLeaseDeletion,
+  explainNewReservation,
+  explainNodeDeletion,
+} from './rehearsals.ts'
 
 export interface Route {
   handle: (context: Context, request: FastifyRequest, caller: Caller) => Promise<object>
-  action: OperatorAction
+  action: Action
   /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
   onFound: boolean
   status: 200 | 202 | 204
@@ -26,18 +33,24 @@ export interface Route {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-const to = (handle: Route['handle'], action: OperatorAction): Route => ({ handle, action, onFound: false, status: 200 })
+const to = (handle: Route['handle'], action: Action): Route => ({ handle, action, onFound: false, status: 200 })
 
 /** One about bare metal, in its newest words. */
 const metal = (
   handle: (request: MetalRequest) => Promise<object>,
-  action: OperatorAction,
+  action: Action,
   status: Route['status'] = 200,
 ): Route => ({
   handle: (context, raw, caller) => handle(new MetalRequest(context, caller, NEWEST, action, raw)),
   action,
   onFound: true,
   status,
+})
+
+/** One about bare metal that isn't there yet: whose it will be, the body says. */
+const toBeMade = (handle: (request: MetalRequest) => Promise<object>, action: Action): Route => ({
+  ...metal(handle, action),
+  onFound: false,
 })
 
 /** One about what the path names. */
@@ -50,6 +63,12 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
   '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
+  // What would come of a change is for those who may make it.
+  '/explain/allocations': { POST: toBeMade(explainNewAllocation, 'baremetal:allocation:create') },
+  '/explain/reservations': { POST: toBeMade(explainNewReservation, 'baremetal:reservation:create') },
+  '/explain/deletions/nodes/:ident': { GET: metal(explainNodeDeletion, 'baremetal:node:delete') },
+  '/explain/deletions/allocations/:ident': { GET: metal(explainAllocationDeletion, 'baremetal:allocation:delete') },
+  '/explain/deletions/leases/:ident': { GET: to(explainLeaseDeletion, 'blazar:leases:delete') },
   '/explain/leases': {
     GET: to(explainLeaseOf, 'holdfast:explain:lease'),
     POST: to(explainLeaseOf, 'holdfast:explain:lease'),
