@@ -52,7 +52,7 @@ export function planProviders(present: Present, fleet: Fleet, mistakes: Mistake[
     if (!provider && name === null && !entry.isFlawed) mistakes.push(mistake(at(), 'is a new provider and has no name'))
     const before = provider && found.getOrInsert(provider.uuid, entry)
     if (before && before !== entry) {
-      mistakes.push(clash(at(), `is provider ${provider!.uuid}, as is ${fileAndLine(before.at())}`))
+      mistakes.push(clash(at(), `is provider ${provider.uuid}, as is ${fileAndLine(before.at())}`))
     }
     if (provider && kept.has(provider.uuid)) mistakes.push(clash(at(), kept.get(provider.uuid)!))
     mistakes.push(...parents.mistakesOf(entry))
