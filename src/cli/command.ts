@@ -38,6 +38,7 @@ const WORDS: Record<string, Words> = {
   usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
   candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
+  completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
   version: { help: 'say which version this is', load: () => import('./version.ts') },
 }
 
@@ -48,6 +49,7 @@ async function programWith(meant: string | undefined): Promise<Command> {
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+    .addHelpText('after', '\nholdfast completion --help says how to have names completed with the Tab key.')
   for (const [name, { help, load }] of Object.entries(WORDS)) {
     if (name === meant) (await load()).addCommands(program, { name, help })
     else program.command(name).description(help)
@@ -58,6 +60,7 @@ async function programWith(meant: string | undefined): Promise<Command> {
 /** Answers the exit code. */
 export async function runCommand(words: readonly string[]): Promise<number> {
   const [first, ...rest] = words
+  if (first === '__complete') return (await import('./complete.ts')).complete(rest.slice(1), programWith)
   const program = await programWith(first === 'help' ? rest[0] : first)
   try {
     await program.parseAsync(words, { from: 'user' })

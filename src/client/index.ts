@@ -3,6 +3,7 @@ import { Allocations } from './allocations.ts'
 import { CandidateSearch } from './candidates.ts'
 import { Claims } from './claims.ts'
 import { Hosts } from './hosts.ts'
+import { ResourceClasses, Traits } from './known-names.ts'
 import { Leases } from './leases.ts'
 import { type Login, logIn } from './login.ts'
 import { Nodes } from './nodes.ts'
@@ -22,7 +23,7 @@ export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
 export type { AuditEntry, Fsck, Usages } from './operations.ts'
 export type { Inventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
-export { type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
+export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = ReturnType<typeof holdfastAt>
@@ -50,6 +51,8 @@ function holdfastAt({ url, headers, user, project }: Login) {
     leases: new Leases(reservation),
     hosts: new Hosts(reservation),
     providers: new Providers(placement),
+    traits: new Traits(placement),
+    resourceClasses: new ResourceClasses(placement),
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
