@@ -5,14 +5,14 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { inParallel } from '../races/clients.ts'
 import { Placement } from '../support/placement.ts'
 import { type Server, startServer } from '../support/server.ts'
-import { BIN, hasScript, Person, until } from './person.ts'
+import { hasScript, Person, until } from './person.ts'
 
 let server: Server
 const person = new Person(() => server.origin)
@@ -46,16 +46,6 @@ after(async () => {
   await server.stop()
   rmSync(folder, { recursive: true })
 })
-
-const environment = () => {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(HOLDFAST|OS)_/.test(name))
-  return {
-    ...Object.fromEntries(inherited),
-    PATH: `${dirname(BIN)}:${process.env['PATH']}`,
-    HOLDFAST_URL: server.origin,
-    OS_CLIENT_CONFIG_FILE: clouds,
-  }
-}
 
 /** What a shell is told: the words with their help, one a line. */
 const asked = (...words: string[]) => person.reads(['__complete', '--', ...words])
@@ -175,7 +165,7 @@ test('bash is told what fits, also behind = and in quotes', async () => {
 })
 
 async function shellPrints(shell: string, args: readonly string[]): Promise<string> {
-  const child = spawn(shell, args, { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(shell, args, { env: person.environment(), stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   assert.equal(stderr, '')
   return stdout.slice(0, -1)

@@ -42,19 +42,17 @@ export class Person {
     return this.starts(line, environment).exit
   }
 
-  /** A line of the shell in a pseudo-terminal of so many columns; what is written to it is typed. */
-  atTerminal(line: string, columns: number, environment: Record<string, string> = {}): Terminal {
+  /** What a shell of theirs has set: the command is found, and so is the server. */
+  environment(): NodeJS.ProcessEnv {
     // CI's terminals are taken for colourless.
     const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env
+    return { ...inherited, ...NO_CLOUD, PATH: `${dirname(BIN)}:${process.env['PATH']}`, HOLDFAST_URL: this.origin }
+  }
+
+  /** A line of the shell in a pseudo-terminal of so many columns; what is written to it is typed. */
+  atTerminal(line: string, columns: number, environment: Record<string, string> = {}): Terminal {
     const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
-      env: {
-        ...inherited,
-        ...NO_CLOUD,
-        PATH: `${dirname(BIN)}:${process.env['PATH']}`,
-        TERM: 'xterm-256color',
-        HOLDFAST_URL: this.origin,
-        ...environment,
-      },
+      env: { ...this.environment(), TERM: 'xterm-256color', ...environment },
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     let shown = ''
