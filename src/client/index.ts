@@ -30,7 +30,7 @@ export type { AuditEntry, Fsck, Touched, Usages } from './operations.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
-export { type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
+export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = ReturnType<typeof holdfastAt>
