@@ -39,8 +39,8 @@ const COMMANDS: Record<string, { help: string; run: Action }> = {
   fsck: { help: 'check the invariants of the ledger', run: async config => (await import('./fsck.ts')).fsck(config) },
 }
 
-export async function runCommand(argv: string[]): Promise<number> {
-  let exitCode: number = EXIT.ok
+/** All commands with their options; `exit` hears the code to end with. */
+export function createProgram(exit: (code: number) => void): Command {
   const program = new Command('holdfast')
     .description('Knows which machines and capacity exist, and who has which part of them.')
     .exitOverride()
@@ -58,20 +58,26 @@ export async function runCommand(argv: string[]): Promise<number> {
       const { config: file, printConfig, ...given } = flags
       const config = loadConfig(given, process.env, (file as string | undefined) ?? process.env['HOLDFAST_CONFIG'])
       if (printConfig) process.stdout.write(stringify(printable(config)))
-      else exitCode = await run(config)
+      else exit(await run(config))
     })
   }
   addUserCommands(program)
   addNodeCommands(program)
   addAllocationCommands(program)
   addReservationCommands(program)
-  addRunCommand(program, code => (exitCode = code))
+  addRunCommand(program, exit)
   addLeaseCommands(program)
   addHostCommands(program)
   addLedgerCommands(program)
   addCandidateCommands(program)
   addAuditCommand(program)
   addVersionCommand(program)
+  return program
+}
+
+export async function runCommand(argv: string[]): Promise<number> {
+  let exitCode: number = EXIT.ok
+  const program = createProgram(code => (exitCode = code))
   try {
     await program.parseAsync(argv)
     return exitCode
