@@ -2,6 +2,7 @@
 //
 // Comments directly above a block say what can't be seen in it:
 //   <!-- run: background -->          each command stays, as a server does; what earlier blocks started ends before
+//   <!-- run: beside -->              likewise, but what earlier blocks started goes on
 //   <!-- run: fails with 4 -->        its last command is meant to fail, with this exit code
 //   <!-- run: typing SECRET -->       its commands ask for a password, and SECRET is typed each time
 //   <!-- run: with Keystone -->       only where there is one: it is http://keystone:5000, and OS_… are its admin's
@@ -24,18 +25,21 @@ export interface How {
   /** What is typed when a password is asked for. */
   answer: string
   needsKeystone: boolean
+  /** What earlier blocks started goes on. */
+  isBeside: boolean
 }
 
 export class NotTrue extends Error {}
 
 /** What the notes above a block of shell ask for. */
 export function howToRun({ notes }: Pick<Block, 'notes'>): How {
-  const how: How = { kind: 'plain', code: 0, answer: '', needsKeystone: false }
+  const how: How = { kind: 'plain', code: 0, answer: '', needsKeystone: false, isBeside: false }
   for (const note of notes) {
     const [, wish = '', detail = ''] =
       /^(run: fails with|run: typing|not run:|file:|run: [ a-zA-Z]+) ?(.*)$/.exec(note) ?? []
     if (wish === 'not run:') how.kind = 'not run'
     else if (wish === 'run: background') how.kind = 'background'
+    else if (wish === 'run: beside') Object.assign(how, { kind: 'background', isBeside: true })
     else if (wish === 'run: with Keystone') how.needsKeystone = true
     else if (wish === 'run: typing') Object.assign(how, { kind: 'typing', answer: detail })
     else if (wish === 'run: fails with') how.code = Number(detail)
@@ -129,7 +133,7 @@ class Reader {
     const how = howToRun(block)
     if (how.kind === 'not run' || (how.needsKeystone && !(await this.#meetKeystone()))) return null
     const commands = commandsIn(block)
-    if (how.kind === 'background') await this.#terminal.stopAll()
+    if (how.kind === 'background' && !how.isBeside) await this.#terminal.stopAll()
     else if (!this.#hasServer) await this.#start({ line: block.line, text: 'bin/holdfast serve' })
     this.#hasServer = true
     let printed = ''

@@ -15,7 +15,7 @@ export interface Printed {
 }
 
 /** What servers say once they can be used. */
-const IS_READY = /listening at|is working on/
+const IS_READY = /listening at|is working on|is watching/
 const COMMAND_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 20_000
 const LOOK_EVERY_MS = 20
