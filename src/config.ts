@@ -5,9 +5,9 @@ import { type Static, Type } from 'typebox'
 import { parse as parseYaml } from 'yaml'
 import { limits } from './limits.ts'
 import { InspectionRule, wrongIn } from './metal/inspection.ts'
+import { UsageError } from './usage-error.ts'
 
-/** Something is wrong with how Holdfast was started; said in one line, exit code 2. */
-export class UsageError extends Error {}
+export { UsageError }
 
 const oneOf = <T extends string>(...values: T[]) => Type.Unsafe<T>({ type: 'string', enum: values })
 

@@ -1,5 +1,5 @@
 // holdfast allocation: ask for a node of some kind, and get one.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Allocation, Holdfast, NewAllocation, Reasons } from '../client/index.ts'
 import {
   countOf,
@@ -15,11 +15,13 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import type { Word } from './command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
 import { waitFor, type WaitOptions } from './waiting.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
+const CAUSES = ['when', 'cause', 'count', 'traits', 'sample']
 
 interface CreateFlags extends Flags {
   resourceClass?: string
@@ -35,16 +37,16 @@ interface CreateFlags extends Flags {
   wait?: string | true
 }
 
-export function addAllocationCommands(program: Command): void {
-  const allocation = program.command('allocation').description('nodes of some class, whichever they are')
+export function addCommands(program: Command, { name, help }: Word): void {
+  const allocation = program.command(name).description(help)
   printingCommand(
     allocation,
     'create',
     'ask for a node',
     'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
   )
-    .option('--resource-class <class>', 'of this class')
-    .option('--trait <names...>', 'with all of these traits', listed)
+    .option('--resource-class <resource-class>', 'of this class')
+    .option('--trait <traits...>', 'with all of these traits', listed)
     .option('--candidate-node <nodes...>', 'one of these', listed)
     .option('--node <node>', 'write down that this active node is allocated')
     .option('--name <name>', 'its name')
@@ -77,9 +79,13 @@ export function addAllocationCommands(program: Command): void {
         await printWhenReady(server, await server.allocations.retry(ident, flags.waitUntil), flags)
       }),
     )
-  printingCommand(allocation, 'explain <allocation>', 'say why it has no node', 'allocation explain job-17').action(
-    onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)),
-  )
+  printingCommand(
+    allocation,
+    'explain <allocation>',
+    'say why it has no node',
+    'allocation explain job-17',
+    CAUSES,
+  ).action(onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)))
 }
 
 async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<void> {
@@ -163,7 +169,7 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
         sample: sample.map(({ name, uuid }) => name ?? uuid),
       })),
     ]),
-    ['when', 'cause', 'count', 'traits', 'sample'],
+    CAUSES,
     flags,
   )
   const help = relaxationIn(now)
@@ -180,12 +186,18 @@ interface ListFlags extends Flags {
 }
 
 function addLookCommands(allocation: Command): void {
-  printingCommand(allocation, 'list', 'list allocations', 'allocation list --state error --fields uuid name last_error')
-    .option('--state <state>', 'allocating, active or error')
-    .option('--resource-class <class>', 'of this class')
+  printingCommand(
+    allocation,
+    'list',
+    'list allocations',
+    'allocation list --state error --fields uuid name last_error',
+    COLUMNS,
+  )
+    .addOption(new Option('--state <state>', 'in this state').choices(['allocating', 'active', 'error']))
+    .option('--resource-class <resource-class>', 'of this class')
     .option('--node <node>', 'of this node')
     .option('--owner <owner>', "that are this one's")
-    .option('--fields <names...>', 'show these fields', listed)
+    .option('--fields <fields...>', 'show these fields', listed)
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: ListFlags) => {
@@ -201,7 +213,7 @@ function addLookCommands(allocation: Command): void {
       'show an allocation',
       `allocation ${word} job-17 -f value -c node_uuid`,
     )
-      .option('--fields <names...>', 'only these fields', listed)
+      .option('--fields <fields...>', 'only these fields', listed)
       .action(
         onServer(async (server, ident: string, flags: ListFlags) =>
           printOne(await server.allocations.show(ident, flags.fields), flags),

@@ -1,11 +1,10 @@
 // What all commands that speak to a server have in common: how it is found, how answers look, and an example.
-import { setDefaultCACertificates, getCACertificates } from 'node:tls'
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
 import { connect, type Holdfast, whereIs } from '../client/index.ts'
-import { instantOf } from '../api/instants.ts'
-import { UsageError } from '../config.ts'
+import { instantOf } from '../instants.ts'
+import { UsageError } from '../usage-error.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
@@ -23,15 +22,32 @@ export function serverCommand(parent: Command, usage: string, help: string, exam
     .command(usage)
     .description(help)
     .option('--url <url>', 'where Holdfast is (HOLDFAST_URL; default: http://127.0.0.1:8780)')
-    .option('--os-cloud <name>', 'the cloud in clouds.yaml to use (OS_CLOUD)')
+    .option('--os-cloud <cloud>', 'the cloud in clouds.yaml to use (OS_CLOUD)')
     .addHelpText('after', `\nExample:\n  holdfast ${example}`)
 }
 
+/** Knows the columns that its command shows to people; whatever else the server says can be chosen too. */
+export class ColumnOption extends Option {
+  readonly columns: readonly string[]
+
+  constructor(columns: readonly string[]) {
+    super('-c, --column <column>', 'print only this column; may be repeated')
+    this.columns = columns
+    this.argParser(many)
+  }
+}
+
 /** One that prints what it got. */
-export function printingCommand(parent: Command, usage: string, help: string, example: string): Command {
+export function printingCommand(
+  parent: Command,
+  usage: string,
+  help: string,
+  example: string,
+  columns: readonly string[] = [],
+): Command {
   return serverCommand(parent, usage, help, example)
     .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
-    .option('-c, --column <name>', 'print only this column; may be repeated', many)
+    .addOption(new ColumnOption(columns))
 }
 
 /** For options that may be repeated. */
@@ -57,15 +73,20 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
 /** Asked for once, also by those who have to log in again. */
 let typed: string | null = null
 
-export async function connectWith({ url, osCloud: cloud }: ServerFlags): Promise<Holdfast> {
+export async function connectWith(
+  { url, osCloud: cloud }: ServerFlags,
+  canAsk = process.stdin.isTTY,
+): Promise<Holdfast> {
   const options = { url, cloud, env: process.env }
   const { cacert } = whereIs(options)
   if (cacert !== null) trust(cacert)
   const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
-  return connect({ ...options, askPassword: process.stdin.isTTY ? ask : undefined })
+  return connect({ ...options, askPassword: canAsk ? ask : undefined })
 }
 
 function trust(file: string): void {
+  // Takes its time to load, and most servers need nothing of it.
+  const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls')
   try {
     setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')])
   } catch (error) {

@@ -10,12 +10,13 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import type { Word } from './command.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['id', 'hypervisor_hostname', 'vcpus', 'memory_mb', 'local_gb', 'reservable']
 
-export function addHostCommands(program: Command): void {
-  const host = program.command('host').description('hypervisors for leases')
+export function addCommands(program: Command, { name, help }: Word): void {
+  const host = program.command(name).description(help)
   printingCommand(
     host,
     'create <hypervisor>',
@@ -29,7 +30,7 @@ export function addHostCommands(program: Command): void {
         printOne(await server.hosts.create(name, capabilities), flags)
       }),
     )
-  printingCommand(host, 'list', 'list hosts', 'host list').action(
+  printingCommand(host, 'list', 'list hosts', 'host list', COLUMNS).action(
     onServer(async (server, flags: Flags) => printList(await server.hosts.list(), COLUMNS, flags)),
   )
   printingCommand(host, 'show <host>', 'show a host, by its id or name', 'host show compute-1').action(

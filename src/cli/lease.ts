@@ -1,7 +1,7 @@
 // holdfast lease: capacity for a time to come.
 import type { Command } from 'commander'
 import type { Holdfast, Lease, LeaseChange } from '../client/index.ts'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
 import {
   type Document,
   durationOf,
@@ -16,6 +16,7 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import type { Word } from './command.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
@@ -33,8 +34,8 @@ interface LeaseFlags extends Flags {
 
 const INSTANCES = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=3'
 
-export function addLeaseCommands(program: Command): void {
-  const lease = program.command('lease').description('capacity for a time to come')
+export function addCommands(program: Command, { name, help }: Word): void {
+  const lease = program.command(name).description(help)
   printingCommand(lease, 'create <name>', 'book capacity', `lease create week-7 --for 2d --reservation ${INSTANCES}`)
     .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"', 'now')
     .option('--end-date <date>', 'likewise')
@@ -46,7 +47,7 @@ export function addLeaseCommands(program: Command): void {
         printOne(await createLease(server, name, flags), flags),
       ),
     )
-  printingCommand(lease, 'list', 'list leases', 'lease list').action(
+  printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS).action(
     onServer(async (server, flags: Flags) => printList(await server.leases.list(), COLUMNS, flags)),
   )
   printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(

@@ -1,11 +1,11 @@
 // holdfast run: a command that has a node for as long as it runs, and not a minute longer.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import type { Word } from './command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
 
@@ -27,15 +27,15 @@ const TIMED_OUT = 124
 /** Two renewals may fail before the node is lost. */
 const RENEWALS_PER_TERM = 3
 
-export function addRunCommand(program: Command, exit: (code: number) => void): void {
+export function addCommands(program: Command, { name, help }: Word): void {
   serverCommand(
     program,
-    'run <command...>',
-    'run a command that has a node meanwhile',
+    `${name} <command...>`,
+    help,
     'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
   )
-    .requiredOption('--resource-class <class>', 'a node of this class')
-    .option('--trait <name>', 'with this trait; may be repeated', many)
+    .requiredOption('--resource-class <resource-class>', 'a node of this class')
+    .option('--trait <trait>', 'with this trait; may be repeated', many)
     .option('--candidate-node <node>', 'one of these; may be repeated', many)
     .option('--name <name>', 'name of the allocation')
     .option('--for <duration>', 'end the command after so long')
@@ -46,7 +46,7 @@ export function addRunCommand(program: Command, exit: (code: number) => void): v
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
     )
     .passThroughOptions()
-    .action(async (words: string[], flags: RunFlags) => exit(await run(words, flags)))
+    .action(async (words: string[], flags: RunFlags) => void (process.exitCode = await run(words, flags)))
 }
 
 async function run(words: readonly string[], flags: RunFlags): Promise<number> {
@@ -55,7 +55,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const term = termOf(flags.renewEvery * 1_000, endsAt)
   const wanted = {
     // Ours, so that it can be given back even if the answer never comes.
-    uuid: randomUUID(),
+    uuid: crypto.randomUUID(),
     resource_class: flags.resourceClass,
     traits: flags.trait,
     candidate_nodes: flags.candidateNode,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { parseYaml } from '../yaml.ts'
 import { ConnectionUnclear } from './errors.ts'
 
 export interface ConnectOptions {
@@ -82,6 +82,12 @@ function placesOf(env: ConnectOptions['env']): string[] {
   return [...(named ? [named] : []), ...folders.flatMap(folder => NAMES.map(name => join(folder, name)))]
 }
 
+/** What can be named as `cloud`. */
+export function cloudNames(env: ConnectOptions['env']): string[] {
+  const file = placesOf(env).find(place => existsSync(place))
+  return file === undefined ? [] : Object.keys(cloudsIn(file))
+}
+
 function fromCloud(name: string, env: ConnectOptions['env']): Settings {
   const places = placesOf(env)
   const file = places.find(place => existsSync(place))
@@ -102,7 +108,7 @@ function fromCloud(name: string, env: ConnectOptions['env']): Settings {
 function cloudsIn(file: string): Record<string, Record<string, unknown>> {
   let content: unknown
   try {
-    content = parse(readFileSync(file, 'utf8'))
+    content = parseYaml(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new ConnectionUnclear(`can't read ${file}: ${(error as Error).message.split('\n', 1)[0]}`, { cause: error })
   }

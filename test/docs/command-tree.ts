@@ -1,11 +1,22 @@
 // The commands that pages speak of in passing, held against those that there are.
 import type { Command } from 'commander'
-import { createProgram } from '../../src/cli/command.ts'
+import { programWith } from '../../src/cli/command.ts'
 import { commandsIn } from './commands.ts'
 import { howToRun } from './follow.ts'
 import type { Page } from './pages.ts'
 
-const PROGRAM = createProgram(() => {})
+/** With all that is below each word; the command itself loads only what was typed. */
+async function wholeProgram(): Promise<Command> {
+  const program = await programWith(undefined)
+  const whole = program.commands.map(async one => {
+    const { commands } = await programWith(one.name())
+    return commands.find(other => other.name() === one.name())!
+  })
+  Object.assign(program.commands, await Promise.all(whole))
+  return program
+}
+
+const PROGRAM = await wholeProgram()
 
 /** Options of other programs that pages name without the program. */
 const FOREIGN = new Set(['--availability-zone', '--store', '--server', '--only', '--exclude', '--gabbits', '--quick'])

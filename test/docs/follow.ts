@@ -61,7 +61,8 @@ export interface World {
 export async function follow(page: Page, world: World): Promise<void> {
   const checkout = await checkOut()
   const terminal = new Terminal(checkout.folder, {
-    PATH: world.path,
+    // As if it had been installed.
+    PATH: `${join(checkout.folder, 'bin')}:${world.path}`,
     LANG: 'C.UTF-8',
     npm_config_update_notifier: 'false',
   })
