@@ -53,7 +53,7 @@ const WORDS: Record<string, Words> = {
 }
 
 /** All words with their help; what is below them only of the one that is meant. */
-async function programWith(meant: string | undefined): Promise<Command> {
+export async function programWith(meant: string | undefined): Promise<Command> {
   const program = new Command('holdfast')
     .description('Knows which machines and capacity exist, and who has which part of them.')
     .exitOverride()
