@@ -3,7 +3,7 @@ import { setDefaultCACertificates, getCACertificates } from 'node:tls'
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
-import { connect, type Holdfast, whereIs } from '../client/index.ts'
+import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
 import { instantOf } from '../api/instants.ts'
 import { UsageError } from '../config.ts'
 import { tell, verdictOn } from './failures.ts'
@@ -57,12 +57,19 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
 /** Asked for once, also by those who have to log in again. */
 let typed: string | null = null
 
-export async function connectWith({ url, osCloud: cloud }: ServerFlags): Promise<Holdfast> {
-  const options = { url, cloud, env: process.env }
-  const { cacert } = whereIs(options)
-  if (cacert !== null) trust(cacert)
+const optionsOf = ({ url, osCloud: cloud }: ServerFlags) => ({ url, cloud, env: process.env })
+
+/** Where the server is that these flags name; from here on we trust whom they say. */
+export function whereWith(flags: ServerFlags): Where {
+  const where = whereIs(optionsOf(flags))
+  if (where.cacert !== null) trust(where.cacert)
+  return where
+}
+
+export async function connectWith(flags: ServerFlags): Promise<Holdfast> {
+  whereWith(flags)
   const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
-  return connect({ ...options, askPassword: process.stdin.isTTY ? ask : undefined })
+  return connect({ ...optionsOf(flags), askPassword: process.stdin.isTTY ? ask : undefined })
 }
 
 function trust(file: string): void {

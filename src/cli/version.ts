@@ -1,16 +1,15 @@
 // holdfast version
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-
-const PACKAGE = new URL('../../package.json', import.meta.url)
+import { versionAt } from '../client/operations.ts'
+import { VERSION } from '../version.ts'
+import { serverCommand, type ServerFlags, whereWith } from './client-command.ts'
 
 export function addVersionCommand(program: Command): void {
-  program
-    .command('version')
-    .description('say which version this is')
-    .addHelpText('after', '\nExample:\n  holdfast version')
-    .action(() => {
-      const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }
-      process.stdout.write(`holdfast ${version}\n`)
+  serverCommand(program, 'version', 'say which version this is, and which one the server is if it answers', 'version')
+    .action(async (flags: ServerFlags) => {
+      process.stdout.write(`holdfast ${VERSION}\n`)
+      const { url } = whereWith(flags)
+      const version = url === null ? null : await versionAt(url)
+      if (version !== null) process.stdout.write(`server ${version} at ${url}\n`)
     })
 }

@@ -5,6 +5,7 @@ import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
+import { VERSION } from '../../version.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IDENTITY } from '../identity/prefix.ts'
@@ -48,6 +49,7 @@ export function operator(context: Context, authenticate: Authenticate) {
     })
     app.get('/', () => ({
       name: 'holdfast',
+      version: VERSION,
       apis: {
         placement: `${PLACEMENT}/`,
         baremetal: `${BAREMETAL}/`,
