@@ -236,7 +236,7 @@ type Given = Partial<Record<keyof Config, unknown>>
 
 const KEYS = Object.keys(SETTINGS) as (keyof Config)[]
 export const flagName = (key: keyof Config) => SETTINGS[key].flag.split(' ')[0]!
-const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replaceAll('-', '_').toUpperCase()}`
+export const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replaceAll('-', '_').toUpperCase()}`
 
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(Config)
 
