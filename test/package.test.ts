@@ -1,10 +1,10 @@
 // What `npm pack` makes, used as someone would who has only that: installed in an empty folder, served from, imported.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { VERSION } from '../src/version.ts'
@@ -119,5 +119,23 @@ describe('the package', () => {
     assert.equal(run(TSC, [...strictly, '--ignoreConfig', 'typed.ts']), '')
     const inside = ['--input-type=module', '--eval', "await import('holdfast/dist/serve.js')"]
     assert.throws(() => run(join(place, 'node_modules/.bin/node'), inside), /ERR_PACKAGE_PATH_NOT_EXPORTED/)
+  })
+
+  test('runs on the Node of the machine where npm was told to bring none, if that is new enough', () => {
+    const node = join(place, 'node_modules/.bin/node')
+    const real = realpathSync(node)
+    rmSync(node)
+    const older = join(folder, 'older')
+    mkdirSync(older)
+    writeFileSync(join(older, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const version = (path: string) =>
+      spawnSync(join(place, 'node_modules/.bin/holdfast'), ['version', '--url', 'http://127.0.0.1:9'], {
+        env: { ...environment, PATH: `${path}:/usr/bin:/bin` },
+        encoding: 'utf8',
+      })
+    assert.equal(version(dirname(real)).stdout, `holdfast ${VERSION}\n`)
+    const { status, stderr } = version(older)
+    assert.equal(status, 1)
+    assert.match(stderr, /^holdfast: needs Node 26 or newer[^\n]*\n$/)
   })
 })
