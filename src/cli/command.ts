@@ -49,7 +49,10 @@ const WORDS: Record<string, Words> = {
   export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
   completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
-  version: { help: 'say which version this is', load: () => import('./version.ts') },
+  version: {
+    help: 'say which version this is, and which one the server is if it answers',
+    load: () => import('./version.ts'),
+  },
 }
 
 /** All words with their help; what is below them only of the one that is meant. */
