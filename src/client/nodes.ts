@@ -80,6 +80,9 @@ export class Nodes {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
   }
   addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
+  /** All of them at once; those that are not named go. */
+  setTraits = (node: string, traits: readonly string[]) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/traits`, { traits })
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
 }

@@ -19,12 +19,23 @@ export interface Inventory {
   allocation_ratio: number
 }
 
+export interface NewProvider {
+  name: string
+  uuid?: string | undefined
+  parent_provider_uuid?: string | undefined
+}
+
+/** What it has of a class; what is left out is as Placement has it. */
+export type NewInventory = Pick<Inventory, 'total'> & Partial<Inventory>
+
 export interface ProviderInFull extends Provider {
   inventories: Record<string, Inventory>
   usages: Record<string, number>
   traits: string[]
   aggregates: string[]
 }
+
+type Seen = Pick<Provider, 'uuid' | 'generation'>
 
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
@@ -60,5 +71,29 @@ export class Providers {
   async usages(provider: string): Promise<Record<string, number>> {
     const { uuid } = await this.find(provider)
     return (await this.#api.get<{ usages: Record<string, number> }>(`/resource_providers/${uuid}/usages`)).usages
+  }
+
+  create = (wanted: NewProvider) => this.#api.post<Provider>('/resource_providers', wanted)
+  delete = (uuid: string) => this.#api.delete(`/resource_providers/${segment(uuid)}`)
+
+  /** Replaces all; refused if the provider was changed since it was seen. Answers the new generation. */
+  setInventories = (seen: Seen, inventories: Record<string, NewInventory>) =>
+    this.#set(seen, 'inventories', { inventories })
+  setTraits = (seen: Seen, traits: readonly string[]) => this.#set(seen, 'traits', { traits })
+  setAggregates = (seen: Seen, aggregates: readonly string[]) => this.#set(seen, 'aggregates', { aggregates })
+
+  async #set({ uuid, generation }: Seen, what: string, content: Json): Promise<number> {
+    const body = { ...content, resource_provider_generation: generation }
+    const answer = await this.#api.put<{ resource_provider_generation: number }>(
+      `/resource_providers/${segment(uuid)}/${what}`,
+      body,
+    )
+    return answer.resource_provider_generation
+  }
+
+  /** Who has something of it. */
+  async consumers(uuid: string): Promise<string[]> {
+    const path = `/resource_providers/${segment(uuid)}/allocations`
+    return Object.keys((await this.#api.get<{ allocations: Json }>(path)).allocations)
   }
 }
