@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../store/failure.ts'
 import { addAllocationCommands } from './allocation.ts'
 import { addAuditCommand } from './audit.ts'
 import { addCandidateCommands } from './candidate.ts'
+import { addDemoCommand } from './demo.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { addHostCommands } from './host.ts'
 import { addLeaseCommands } from './lease.ts'
@@ -71,6 +72,7 @@ export async function runCommand(argv: string[]): Promise<number> {
   addLedgerCommands(program)
   addCandidateCommands(program)
   addAuditCommand(program)
+  addDemoCommand(program)
   addVersionCommand(program)
   try {
     await program.parseAsync(argv)
