@@ -1,4 +1,5 @@
 // Makes the demo's compute hosts: providers, the pool for leases, flavors, servers, and claims from outside.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resources } from '../client/index.ts'
 import { atOnce } from './at-once.ts'
 import type { Crowd } from './crowd.ts'
@@ -6,6 +7,7 @@ import type { Filling } from './fill.ts'
 import type { HostProvider } from './hosts.ts'
 import { demoUuid, flavorId, HOST_CAPABILITY, SERVER_METADATA } from './marks.ts'
 import type { Person } from './people.ts'
+import { DemoFailure } from './state.ts'
 
 export async function makeHosts({ crowd, fleet, report }: Filling): Promise<void> {
   const { providers, hosts, flavors } = crowd.admin
@@ -19,7 +21,7 @@ export async function makeHosts({ crowd, fleet, report }: Filling): Promise<void
   }
   let before = 0
   for (const level of levelsOf(all)) {
-    await atOnce(level, make, done => report('compute hosts', before + done, all.length))
+    await atOnce(level, make, done => report('making compute hosts', before + done, all.length))
     before += level.length
   }
   await atOnce(fleet.hosts.pool, name => hosts.create(name, HOST_CAPABILITY))
@@ -53,7 +55,7 @@ export async function makeClaims({ crowd, fleet, report }: Filling): Promise<voi
     fleet.claims,
     ({ consumer, who, type, resources }) =>
       crowd.admin.claims.set(consumer, resourcesOf(resources), ownersOf(crowd, who, type)),
-    done => report('claims', done, fleet.claims.length),
+    done => report('making claims', done, fleet.claims.length),
   )
 }
 
@@ -70,6 +72,21 @@ export async function makeServers({ crowd, fleet, report }: Filling): Promise<vo
       const { servers } = await crowd.as(who)
       await servers.create({ name, flavorRef: flavorId(flavor), metadata: SERVER_METADATA })
     },
-    done => report('servers', done, fleet.servers.length),
+    done => report('making servers', done, fleet.servers.length),
   )
+}
+
+const LOOK_MS = 200
+const BUILD_MS_MAX = 60_000
+
+/** On bare metal a server is there when its node is. */
+export async function untilBuilt({ crowd, now }: Filling): Promise<void> {
+  const deadline = now() + BUILD_MS_MAX
+  for (;;) {
+    const servers = await crowd.admin.servers.list({ all_tenants: 1 })
+    const building = servers.find(({ status, metadata }) => status === 'BUILD' && metadata['demo'] !== undefined)
+    if (!building) return
+    if (now() > deadline) throw new DemoFailure(`server ${building.name} is still being built`)
+    await sleep(LOOK_MS)
+  }
 }

@@ -16,7 +16,7 @@ export async function makeLeases(filling: Filling): Promise<void> {
   const { leases } = fleet
   // One after the other: which host each gets is then the same every time.
   for (const [at, lease] of leases.entries()) {
-    report('leases', at, leases.length)
+    report('making leases', at, leases.length)
     await makeLease(filling, lease)
   }
 }

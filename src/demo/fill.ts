@@ -4,7 +4,7 @@ import type { Node } from '../client/index.ts'
 import { atOnce } from './at-once.ts'
 import type { Crowd } from './crowd.ts'
 import { customTraitsOf, type Fleet } from './fleet.ts'
-import { makeClaims, makeHosts, makeServers } from './fill-hosts.ts'
+import { makeClaims, makeHosts, makeServers, untilBuilt } from './fill-hosts.ts'
 import { makeLeases } from './fill-leases.ts'
 import { type Fate, type Machine, MAINTENANCE_REASONS } from './machines.ts'
 import { demoUuid, EXTRA } from './marks.ts'
@@ -37,6 +37,8 @@ export async function fill(filling: Filling): Promise<void> {
   await makeFates(filling)
   await makeAllocations(filling)
   await makeServers(filling)
+  await untilDeployed(filling)
+  await untilBuilt(filling)
   await completeRecord(admin, record)
 }
 
@@ -69,7 +71,7 @@ async function makeNodes({ crowd, fleet, report, now }: Filling): Promise<void> 
     }
     if (machine.fate !== 'enroll') await admin.nodes.provision(uuid, 'manage')
   }
-  await atOnce(machines, create, done => report('nodes', done, machines.length))
+  await atOnce(machines, create, done => report('making nodes', done, machines.length))
   const managed = machines.filter(({ fate }) => fate !== 'enroll')
   await untilStates({ crowd, report, now }, managed, 'managing nodes', () => ['manageable'])
   const provided = managed.filter(({ fate }) => fate !== 'manageable')
@@ -122,8 +124,7 @@ async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
   const { admin } = crowd
   const { nodes } = admin
   const acts: Partial<Record<Fate, (machine: Machine, at: number) => Promise<unknown>>> = {
-    maintenance: ({ uuid }, at) =>
-      nodes.startMaintenance(uuid, MAINTENANCE_REASONS[at % MAINTENANCE_REASONS.length]!),
+    maintenance: ({ uuid }, at) => nodes.startMaintenance(uuid, MAINTENANCE_REASONS[at % MAINTENANCE_REASONS.length]),
     'deploy failed': ({ uuid }) => nodes.provision(uuid, 'active'),
     instance: async ({ uuid, name }) => {
       await nodes.update(uuid, [{ op: 'add', path: '/instance_uuid', value: demoUuid('instance', name) }])
@@ -134,7 +135,7 @@ async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
   await atOnce(
     concerned,
     (machine, at) => acts[machine.fate]!(machine, at),
-    done => report('instances and faults', done, concerned.length),
+    done => report('making instances and faults', done, concerned.length),
   )
   await atOnce(
     fleet.holds,
@@ -143,7 +144,7 @@ async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
       const owner = crowd.projectOf(who.project)
       await reservations.create({ instance_uuid: instance, node_uuid: [machine.uuid], owner, expires_at: '6h' })
     },
-    done => report('holds', done, fleet.holds.length),
+    done => report('making holds', done, fleet.holds.length),
   )
 }
 
@@ -163,16 +164,19 @@ async function makeAllocations(filling: Filling): Promise<void> {
       ...(times.waitsHours !== null && { wait_until: `${times.waitsHours}h` }),
     })
   }
-  await atOnce(allocations, create, done => report('allocations', done, allocations.length))
+  await atOnce(allocations, create, done => report('making allocations', done, allocations.length))
   await untilAllocated(filling)
   const deployed = allocations.filter(({ isDeployed }) => isDeployed)
   await atOnce(deployed, async ({ who, machine }) => (await crowd.as(who)).nodes.provision(machine!.uuid, 'active'))
+}
+
+async function untilDeployed(filling: Filling): Promise<void> {
   const active: Partial<Record<Fate, string>> = {
     deployed: 'active',
     instance: 'active',
     'deploy failed': 'deploy failed',
   }
-  const waiting = fleet.machines.filter(({ fate }) => active[fate])
+  const waiting = filling.fleet.machines.filter(({ fate }) => active[fate])
   await untilStates(filling, waiting, 'deploying nodes', ({ fate }) => [active[fate]!])
 }
 

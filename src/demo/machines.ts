@@ -188,11 +188,26 @@ const SHARES: readonly [Fate, { percent: number; min: number }][] = [
 const LEASABLE: Partial<Record<ClassName, number>> = { 'gpu-a100': 5, 'cpu-large': 8 }
 const LEASABLE_MIN = 2
 
+/** Whoever asks why there is none of these hears several reasons. */
+const SCARCE_FATES: readonly Fate[] = [
+  'maintenance',
+  'deployed',
+  'allocated',
+  'deployed',
+  'deployed',
+  'held',
+  'allocated',
+  'clean failed',
+  'deployed',
+  'allocated',
+  'deployed',
+]
+
 function fatesOf(blanks: readonly Blank[], random: Random): Map<string, Fate> {
   const fates = new Map<string, Fate>()
   const scarce = blanks.filter(({ resourceClass }) => resourceClass === SCARCE)
   for (const [at, { name }] of scarce.entries()) {
-    fates.set(name, at === 0 ? 'maintenance' : at % 3 === 2 ? 'allocated' : 'deployed')
+    fates.set(name, SCARCE_FATES[at % SCARCE_FATES.length]!)
   }
   for (const [resourceClass, oneIn] of Object.entries(LEASABLE)) {
     const all = shuffled(

@@ -94,7 +94,12 @@ export function allocationsOf(machines: readonly Machine[], random: Random): Dem
       waitsHours: null,
     }
   })
-  const without = (name: string, project: Person['project'], resourceClass: string, traits: readonly string[] = []) => ({
+  const without = (
+    name: string,
+    project: Person['project'],
+    resourceClass: string,
+    traits: readonly string[] = [],
+  ) => ({
     name,
     who: personIn(project),
     resourceClass,

@@ -1,12 +1,13 @@
 // Takes the demo away again: all that is marked as the demo's, and what others have put on its machines, which were
 // never there. Nothing else.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Holdfast, type Node, type Provider } from '../client/index.ts'
+import { type Holdfast, type Node, type Provider } from '../client/index.ts'
 import { atOnce } from './at-once.ts'
 import { customClassesOf, customTraitsOf, fleetOf } from './fleet.ts'
 import type { Report } from './fill.ts'
 import { flavorId, isDemoLease, isDemoProvider, isMarked, SERVER_METADATA } from './marks.ts'
 import { FLAVORS } from './promises.ts'
+import { statusOf, unless } from './refusals.ts'
 import { DemoFailure, type Present, presentDemo } from './state.ts'
 
 interface Sweep {
@@ -16,9 +17,9 @@ interface Sweep {
   providers: Map<string, Provider>
   consumers: Set<string>
   /** Does it to all, several at once; counts them. */
-  each<T>(what: string, items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void>
+  each: <T>(what: string, items: readonly T[], act: (item: T) => Promise<unknown>) => Promise<void>
   /** Tries again as long as something is still on its way. */
-  whenFree(act: () => Promise<unknown>): Promise<void>
+  whenFree: (act: () => Promise<unknown>) => Promise<void>
 }
 
 /** Answers how many things went. */
@@ -29,7 +30,11 @@ export async function remove(server: Holdfast, now: () => number, report: Report
     server,
     ...(await findAll(server)),
     each: async (what, items, act) => {
-      await atOnce(items, item => unlessGone(act(item)), done => report(`removing ${what}`, done, items.length))
+      await atOnce(
+        items,
+        item => unlessGone(act(item)),
+        done => report(`removing ${what}`, done, items.length),
+      )
       gone += items.length
     },
     whenFree: act => untilFree(act, now),
@@ -77,18 +82,8 @@ async function untilFree(act: () => Promise<unknown>, now: () => number): Promis
   }
 }
 
-const statusOf = (error: unknown) => (error instanceof ApiError ? error.status : null)
-
 /** Someone else may have been faster. */
 const unlessGone = (act: Promise<unknown>) => unless(404, act)
-
-async function unless(status: number, act: Promise<unknown>): Promise<void> {
-  try {
-    await act
-  } catch (error) {
-    if (statusOf(error) !== status) throw error
-  }
-}
 
 async function removeServers({ server: { servers }, consumers, each }: Sweep, now: () => number): Promise<void> {
   const left = async () =>
@@ -106,8 +101,9 @@ async function removeServers({ server: { servers }, consumers, each }: Sweep, no
 
 async function removeLeases({ server, nodes, providers, each }: Sweep): Promise<void> {
   const names = new Set(providers.values().map(({ name }) => name))
-  const hosts = (await server.hosts.list()).filter(host => names.has(host.hypervisor_hostname)).map(({ id }) => id)
-  const bookedHosts = (await server.hosts.bookings()).filter(({ resource_id }) => hosts.includes(resource_id))
+  const hosts = (await server.hosts.list()).filter(({ hypervisor_hostname }) => names.has(hypervisor_hostname))
+  const ids = new Set(hosts.map(({ id }) => id))
+  const bookedHosts = (await server.hosts.bookings()).filter(({ resource_id }) => ids.has(resource_id))
   const bookedNodes = (await server.leasableNodes.list()).filter(({ node }) => nodes.has(node))
   const booked = new Set([
     ...bookedHosts.flatMap(({ reservations }) => reservations.map(({ lease_id }) => lease_id)),
@@ -179,7 +175,9 @@ async function removeRest({ server, each }: Sweep, record: Present | null): Prom
   if (!record) return
   const isNew = (name: string) => !record.kept.includes(name)
   // What someone else has meanwhile begun to use stays.
-  await atOnce(customTraitsOf(fleetOf(record)).filter(isNew), name => unless(409, unlessGone(server.traits.delete(name))))
+  await atOnce(customTraitsOf(fleetOf(record)).filter(isNew), name =>
+    unless(409, unlessGone(server.traits.delete(name))),
+  )
   await atOnce(customClassesOf().filter(isNew), name => unless(409, unlessGone(server.resourceClasses.delete(name))))
   await each('racks', [record], ({ chassis }) => server.chassis.delete(chassis))
 }

@@ -13,6 +13,9 @@ export class DemoFailure extends Error {
   }
 }
 
+/** Something else is in the way. */
+export class InTheWay extends DemoFailure {}
+
 export interface Present extends FleetOptions {
   /** The rack that remembers. */
   chassis: string
@@ -31,7 +34,10 @@ export async function presentDemo({ chassis }: Holdfast): Promise<Present | null
 /** The first rack, with what there was before. */
 export async function beginRecord(server: Holdfast, fleet: Fleet): Promise<string> {
   const ours = new Set([...customTraitsOf(fleet), ...customClassesOf()])
-  const known = [...(await server.traits.list({ name: 'startswith:CUSTOM_' })), ...(await server.resourceClasses.list())]
+  const known = [
+    ...(await server.traits.list({ name: 'startswith:CUSTOM_' })),
+    ...(await server.resourceClasses.list()),
+  ]
   const { nodes, seed } = fleet
   const record = { nodes, seed, isComplete: false, kept: known.filter(name => ours.has(name)) }
   const [{ uuid, description }] = fleet.racks as [Fleet['racks'][0], ...Fleet['racks']]
@@ -51,7 +57,7 @@ export async function requireRoom(server: Holdfast, fleet: Fleet, isBeside: bool
   ])
   if (!isBeside && nodes.length + providers.length > 0) {
     const hosts = providers.length - nodes.length
-    throw new DemoFailure(
+    throw new InTheWay(
       `this server has ${nodes.length} nodes and ${hosts} other providers that are not the demo's`,
       '--beside adds the demo beside them; holdfast demo --remove takes only the demo away',
     )
@@ -59,5 +65,5 @@ export async function requireRoom(server: Holdfast, fleet: Fleet, isBeside: bool
   const taken = new Set([...nodes, ...providers, ...allocations].map(({ name }) => name))
   const wanted = [...fleet.machines, ...fleet.hosts.providers, ...fleet.allocations]
   const clash = wanted.find(({ name }) => taken.has(name))
-  if (clash) throw new DemoFailure(`there is a ${clash.name} on this server already, and the demo needs that name`)
+  if (clash) throw new InTheWay(`there is a ${clash.name} on this server already, and the demo needs that name`)
 }
