@@ -115,7 +115,8 @@ export const MAINTENANCE_REASONS = [
 export const rackTrait = ({ name }: Pick<Rack, 'name'>) => `CUSTOM_${name.toUpperCase().replaceAll('-', '_')}`
 
 export function machinesOf(count: number, random: Random): { racks: Rack[]; machines: Machine[] } {
-  const perRack = Math.min(RACK_NODES_MAX, Math.ceil(count / ORDER.length))
+  // A rack of each model, however few there are.
+  const perRack = Math.min(RACK_NODES_MAX, Math.floor(count / ORDER.length))
   const racks = Array.from({ length: Math.ceil(count / perRack) }, (_, at) => rackAt(at))
   const blanks = Array.from({ length: count }, (_, at) => blankAt(at, racks, perRack))
   const fates = fatesOf(blanks, random)
@@ -188,6 +189,8 @@ const SHARES: readonly [Fate, { percent: number; min: number }][] = [
 const LEASABLE: Partial<Record<ClassName, number>> = { 'gpu-a100': 5, 'cpu-large': 8 }
 const LEASABLE_MIN = 2
 
+const SHOWN = ['CUSTOM_A100', 'CUSTOM_NVLINK']
+
 /** Whoever asks why there is none of these hears several reasons. */
 const SCARCE_FATES: readonly Fate[] = [
   'maintenance',
@@ -209,9 +212,12 @@ function fatesOf(blanks: readonly Blank[], random: Random): Map<string, Fate> {
   for (const [at, { name }] of scarce.entries()) {
     fates.set(name, SCARCE_FATES[at % SCARCE_FATES.length]!)
   }
+  // Whoever looks for a free one of the best known kind finds it.
+  const shown = blanks.find(({ traits }) => SHOWN.every(trait => traits.includes(trait)))!
+  fates.set(shown.name, 'free')
   for (const [resourceClass, oneIn] of Object.entries(LEASABLE)) {
     const all = shuffled(
-      blanks.filter(blank => blank.resourceClass === resourceClass),
+      blanks.filter(blank => blank.resourceClass === resourceClass && blank !== shown),
       random,
     )
     for (const { name } of all.slice(0, Math.max(LEASABLE_MIN, Math.round(all.length / oneIn)))) {
