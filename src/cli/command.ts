@@ -47,6 +47,7 @@ const WORDS: Record<string, Words> = {
     load: () => import('./import.ts'),
   },
   export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
+  demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
   completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
   version: {

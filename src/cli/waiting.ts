@@ -38,7 +38,7 @@ export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOpti
 }
 
 /** One line that changes on a terminal; elsewhere a line whenever there is something new to say. */
-class Progress {
+export class Progress {
   #said = ''
 
   show(text: string, waitedMs: number): void {

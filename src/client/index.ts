@@ -1,8 +1,10 @@
 // The client library: finds a server, logs in, and has an object for each noun.
 import { Allocations } from './allocations.ts'
 import { CandidateSearch } from './candidates.ts'
+import { EveryChassis } from './chassis.ts'
 import { Claims } from './claims.ts'
 import { Conductors } from './conductors.ts'
+import { Flavors } from './flavors.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
@@ -13,14 +15,17 @@ import { auditAt, fsckAt, Usage } from './operations.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
 import { Reservations } from './reservations.ts'
+import { Servers } from './servers.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Wire } from './wire.ts'
 
 export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
+export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
 export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
+export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
 export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
@@ -30,6 +35,7 @@ export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
+export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
 
@@ -42,10 +48,11 @@ export async function connect(options: ConnectOptions): Promise<Holdfast> {
 /** For those who have logged in by themselves. */
 export function holdfastAt({ url, headers, user, project }: Login) {
   const wire = new Wire(url, headers)
-  const [metal, placement, reservation, operator] = [
+  const [metal, placement, reservation, compute, operator] = [
     wire.at('/baremetal/v1'),
     wire.at('/placement'),
     wire.at('/reservation/v1'),
+    wire.at('/compute/v2.1'),
     wire.at('/holdfast/v1'),
   ]
   return {
@@ -55,12 +62,15 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     project,
     nodes: new Nodes(metal, operator),
     ports: new Ports(metal),
+    chassis: new EveryChassis(metal),
     conductors: new Conductors(metal),
     leasableNodes: new LeasableNodes(operator),
     allocations: new Allocations(metal, operator),
     reservations: new Reservations(metal, operator),
     leases: new Leases(reservation, operator),
     hosts: new Hosts(reservation),
+    flavors: new Flavors(compute),
+    servers: new Servers(compute),
     providers: new Providers(placement),
     traits: new Traits(placement),
     resourceClasses: new ResourceClasses(placement),

@@ -15,9 +15,13 @@ export class Traits {
     return (await this.#api.get<{ traits: string[] }>('/traits', where)).traits
   }
 
+  /** Also if it is there already. */
+  create = (name: string) => this.#api.put<void>(`/traits/${segment(name)}`)
+  delete = (name: string) => this.#api.delete(`/traits/${segment(name)}`)
+
   /** Makes the custom ones among these, unless they are there. */
   async ensure(names: readonly string[]): Promise<void> {
-    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/traits/${segment(name)}`)
+    for (const name of names.filter(isCustom)) await this.create(name)
   }
 }
 
@@ -35,8 +39,12 @@ export class ResourceClasses {
     return found.map(({ name }) => name)
   }
 
+  /** Also if it is there already. */
+  create = (name: string) => this.#api.put<void>(`/resource_classes/${segment(name)}`)
+  delete = (name: string) => this.#api.delete(`/resource_classes/${segment(name)}`)
+
   /** Makes the custom ones among these, unless they are there. */
   async ensure(names: readonly string[]): Promise<void> {
-    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/resource_classes/${segment(name)}`)
+    for (const name of names.filter(isCustom)) await this.create(name)
   }
 }

@@ -85,6 +85,12 @@ export class Providers {
   deleteInventory = (uuid: string, resourceClass: string) =>
     this.#api.delete(`/resource_providers/${segment(uuid)}/inventories/${segment(resourceClass)}`)
 
+  /** Who has something of it. */
+  async consumers(uuid: string): Promise<string[]> {
+    const path = `/resource_providers/${segment(uuid)}/allocations`
+    return Object.keys((await this.#api.get<{ allocations: Json }>(path)).allocations)
+  }
+
   async usages(provider: string): Promise<Record<string, number>> {
     const { uuid } = await this.find(provider)
     return (await this.#api.get<{ usages: Record<string, number> }>(`/resource_providers/${uuid}/usages`)).usages

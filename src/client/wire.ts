@@ -10,6 +10,7 @@ const HEADERS = {
   '/baremetal/v1': { 'x-openstack-ironic-api-version': '1.83' },
   '/placement': { 'openstack-api-version': 'placement 1.39' },
   '/reservation/v1': {},
+  '/compute/v2.1': { 'x-openstack-nova-api-version': '2.1' },
   '/holdfast/v1': {},
 } as const
 
@@ -56,7 +57,7 @@ export class Api {
     for (;;) {
       const page = await this.#send<Json>('GET', `${path}${search}`)
       rows.push(...((page[name] ?? []) as T[]))
-      const next = page['next']
+      const next = page['next'] ?? nextIn(page[`${name}_links`])
       if (typeof next !== 'string' || rows.length >= limit) return rows.slice(0, limit)
       // Only the question: behind a proxy, the server may know itself by another name.
       search = new URL(next).search
@@ -68,6 +69,10 @@ export class Api {
     return answer as T
   }
 }
+
+/** Where compute says it. */
+const nextIn = (links: unknown) =>
+  (links as { rel: string; href: string }[] | undefined)?.find(({ rel }) => rel === 'next')?.href
 
 /** One request; a refusal is thrown as an ApiError, silence as Unreachable. */
 export async function exchange(
