@@ -1,5 +1,6 @@
 // A small HTTP client for tests: keep-alive, any body, and the answer as it came.
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as send } from 'node:http'
+import { requireDocumented } from './documented.ts'
 
 export interface Answer {
   status: number
@@ -70,7 +71,13 @@ export class Client {
           incoming.on('error', reject)
           incoming.on('end', () => {
             const text = Buffer.concat(chunks).toString()
-            resolve({ status: incoming.statusCode!, headers: incoming.headers, body: text === '' ? null : parse(text) })
+            const { statusCode: status, headers } = incoming as { statusCode: number; headers: IncomingHttpHeaders }
+            try {
+              requireDocumented({ method, path: `${this.#prefix}${path}`, sent: bytes, status, headers, text })
+              resolve({ status, headers, body: text === '' ? null : parse(text) })
+            } catch (error) {
+              reject(error as Error)
+            }
           })
         },
       )
