@@ -1,7 +1,10 @@
 // holdfast audit: who changed what, newest first.
 import type { Command } from 'commander'
 import { countOf, type Flags, onServer, printingCommand } from './client-command.ts'
+import type { Word } from './command.ts'
 import { printList } from './output.ts'
+
+const COLUMNS = ['id', 'at', 'user', 'project', 'action', 'outcome', 'objects']
 
 interface AuditFlags extends Flags {
   user?: string
@@ -14,13 +17,8 @@ interface AuditFlags extends Flags {
   limit: number
 }
 
-export function addAuditCommand(program: Command): void {
-  printingCommand(
-    program,
-    'audit',
-    'who changed what, newest first',
-    'audit --action baremetal:node:create --since 2030-01-01',
-  )
+export function addCommands(program: Command, { name, help }: Word): void {
+  printingCommand(program, name, help, 'audit --action baremetal:node:create --since 2030-01-01', COLUMNS)
     .option('--user <id>', 'by this user')
     .option('--project <id>', 'in this project')
     .option('--action <action>', 'as in baremetal:node:create')
@@ -38,7 +36,7 @@ export function addAuditCommand(program: Command): void {
           ...entry,
           ...(isForPeople && { objects: entry.objects.map(({ kind, id }) => `${kind} ${id}`) }),
         }))
-        printList(rows, ['id', 'at', 'user', 'project', 'action', 'outcome', 'objects'], flags)
+        printList(rows, COLUMNS, flags)
       }),
     )
 }

@@ -1,11 +1,15 @@
 // holdfast candidate: where something would fit, and why not elsewhere.
 import type { Command } from 'commander'
 import type { CandidatesExplained, Query } from '../client/index.ts'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
 import { countOf, type Flags, listed, many, onServer, printingCommand } from './client-command.ts'
+import type { Word } from './command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
-import { askedIn } from './ledger.ts'
 import { printList, printOne, say } from './output.ts'
+import { askedIn } from './provider.ts'
+
+const COLUMNS = ['candidate', 'provider', 'resources', 'used_of_capacity', 'traits']
+const CONDITIONS = ['group', 'condition', 'left']
 
 interface CandidateFlags extends Flags {
   resource?: string[]
@@ -17,9 +21,11 @@ interface CandidateFlags extends Flags {
   limit?: number
 }
 
-export function addCandidateCommands(program: Command): void {
-  const candidate = program.command('candidate').description('where a claim would fit')
-  withQuery(printingCommand(candidate, 'list', 'list where it fits', 'candidate list --resource VCPU=4 --limit 5'))
+export function addCommands(program: Command, { name, help }: Word): void {
+  const candidate = program.command(name).description(help)
+  withQuery(
+    printingCommand(candidate, 'list', 'list where it fits', 'candidate list --resource VCPU=4 --limit 5', COLUMNS),
+  )
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: CandidateFlags) => {
@@ -33,7 +39,7 @@ export function addCandidateCommands(program: Command): void {
           )
         }
         if (flags.format === 'json' || flags.format === 'yaml') return printOne({ ...found }, flags)
-        printList(rows, ['candidate', 'provider', 'resources', 'used_of_capacity', 'traits'], flags)
+        printList(rows, COLUMNS, flags)
       }),
     )
   withQuery(
@@ -42,6 +48,7 @@ export function addCandidateCommands(program: Command): void {
       'explain',
       'say why it fits nowhere',
       'candidate explain --resource VCPU=400 --required CUSTOM_GPU',
+      CONDITIONS,
     ),
   ).action(
     onServer(async (server, flags: CandidateFlags) =>
@@ -99,7 +106,7 @@ function printExplained(explained: CandidatesExplained, flags: Flags): void {
     }),
     ...together.map(({ condition, roots: left }) => ({ group: 'together', condition, left })),
   ]
-  printList(rows, ['group', 'condition', 'left'], flags)
+  printList(rows, CONDITIONS, flags)
   if (flags.format !== 'table') return
   say(roots > 0 ? `It fits under ${roots} of the roots.` : 'It fits nowhere.')
   for (const { nearest } of groups)

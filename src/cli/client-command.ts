@@ -1,37 +1,49 @@
 // What all commands that speak to a server have in common: how it is found, how answers look, and an example.
-import { setDefaultCACertificates, getCACertificates } from 'node:tls'
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
 import { connect, type Holdfast, whereIs } from '../client/index.ts'
-import { instantOf } from '../api/instants.ts'
-import { UsageError } from '../config.ts'
+import { instantOf } from '../instants.ts'
+import { UsageError } from '../usage-error.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
+import { connectOptionsOf, type ServerFlags, serverFlagsOf, withServerFlags } from './server-flags.ts'
 
-export interface ServerFlags {
-  url?: string
-  osCloud?: string
-}
+export type { ServerFlags } from './server-flags.ts'
 
 export type Flags = OutputFlags & ServerFlags
 
 /** A command that finds its server by itself; `example` is shown below its help. */
 export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
-  return parent
-    .command(usage)
-    .description(help)
-    .option('--url <url>', 'where Holdfast is (HOLDFAST_URL; default: http://127.0.0.1:8780)')
-    .option('--os-cloud <name>', 'the cloud in clouds.yaml to use (OS_CLOUD)')
-    .addHelpText('after', `\nExample:\n  holdfast ${example}`)
+  return withServerFlags(parent.command(usage).description(help)).addHelpText(
+    'after',
+    `\nExample:\n  holdfast ${example}`,
+  )
+}
+
+/** Knows the columns that its command shows to people; whatever else the server says can be chosen too. */
+export class ColumnOption extends Option {
+  readonly columns: readonly string[]
+
+  constructor(columns: readonly string[]) {
+    super('-c, --column <column>', 'print only this column; may be repeated')
+    this.columns = columns
+    this.argParser(many)
+  }
 }
 
 /** One that prints what it got. */
-export function printingCommand(parent: Command, usage: string, help: string, example: string): Command {
+export function printingCommand(
+  parent: Command,
+  usage: string,
+  help: string,
+  example: string,
+  columns: readonly string[] = [],
+): Command {
   return serverCommand(parent, usage, help, example)
     .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
-    .option('-c, --column <name>', 'print only this column; may be repeated', many)
+    .addOption(new ColumnOption(columns))
 }
 
 /** For options that may be repeated. */
@@ -50,22 +62,29 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
   return async (...given: unknown[]): Promise<void> => {
     // Behind the flags comes the command itself.
     const words = given.slice(0, -1) as Given
-    await action(await connectWith(words.at(-1) as ServerFlags), ...words)
+    await action(await connectWith(serverFlagsOf(given.at(-1) as Command)), ...words)
   }
 }
 
 /** Asked for once, also by those who have to log in again. */
 let typed: string | null = null
 
-export async function connectWith({ url, osCloud: cloud }: ServerFlags): Promise<Holdfast> {
-  const options = { url, cloud, env: process.env }
+export async function connectWith(flags: ServerFlags, canAsk = process.stdin.isTTY): Promise<Holdfast> {
+  const options = connectOptionsOf(flags)
   const { cacert } = whereIs(options)
   if (cacert !== null) trust(cacert)
-  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
-  return connect({ ...options, askPassword: process.stdin.isTTY ? ask : undefined })
+  return connect({ ...options, askPassword: passwordAsker(canAsk) })
 }
 
-function trust(file: string): void {
+/** Where nobody sits, nobody is asked. */
+export function passwordAsker(canAsk = process.stdin.isTTY): ((user: string) => Promise<string>) | undefined {
+  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
+  return canAsk ? ask : undefined
+}
+
+export function trust(file: string): void {
+  // Takes its time to load, and most servers need nothing of it.
+  const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls')
   try {
     setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')])
   } catch (error) {

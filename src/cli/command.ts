@@ -1,80 +1,85 @@
 // The command line: which words there are, and how a wrong one is told.
 import { Command, CommanderError } from 'commander'
-import { stringify } from 'yaml'
-import { type Config, loadConfig, printable, SETTINGS, UsageError } from '../config.ts'
 import { StoreUnavailable } from '../store/failure.ts'
-import { addAllocationCommands } from './allocation.ts'
-import { addAuditCommand } from './audit.ts'
-import { addCandidateCommands } from './candidate.ts'
+import { UsageError } from '../usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
-import { addHostCommands } from './host.ts'
-import { addLeaseCommands } from './lease.ts'
-import { addLedgerCommands } from './ledger.ts'
-import { addNodeCommands } from './node.ts'
-import { addReservationCommands } from './reservation.ts'
-import { addRunCommand } from './run.ts'
-import { addUserCommands } from './user.ts'
-import { addVersionCommand } from './version.ts'
+import { takesValue, withServerFlagsForAll } from './server-flags.ts'
 
-type Action = (config: Config) => Promise<number>
-
-// The server is loaded only by those who run it: whoever types a command waits for what it loads.
-const COMMANDS: Record<string, { help: string; run: Action }> = {
-  serve: {
-    help: 'run everything in one process, on SQLite or PostgreSQL',
-    run: async config => (await import('./serve.ts')).serve(config, 'serve'),
-  },
-  api: {
-    help: 'run only the APIs, on a migrated database',
-    run: async config => (await import('./serve.ts')).serve(config, 'api'),
-  },
-  conductor: {
-    help: 'run only the work on nodes, beside others, on PostgreSQL',
-    run: async config => (await import('./conductor.ts')).conductor(config),
-  },
-  migrate: {
-    help: 'bring the database up to this version',
-    run: async config => (await import('./migrate.ts')).migrateDatabase(config),
-  },
-  fsck: { help: 'check the invariants of the ledger', run: async config => (await import('./fsck.ts')).fsck(config) },
+export interface Word {
+  name: string
+  help: string
 }
 
-export async function runCommand(argv: string[]): Promise<number> {
-  let exitCode: number = EXIT.ok
+interface Words {
+  help: string
+  /** Who knows the rest: `addCommands` adds the command of this name, with what is below it. */
+  load: () => Promise<{ addCommands: (program: Command, word: Word) => void }>
+}
+
+// Only the module of the word that was typed is loaded: whoever types a command waits for what it loads.
+const WORDS: Record<string, Words> = {
+  serve: { help: 'run everything in one process, on SQLite or PostgreSQL', load: () => import('./service.ts') },
+  api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
+  conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
+  migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
+  fsck: {
+    help: 'check the invariants of the ledger, in the database or of a running server',
+    load: () => import('./fsck.ts'),
+  },
+  doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
+  user: { help: 'the users of --auth password', load: () => import('./user.ts') },
+  node: { help: 'bare metal nodes', load: () => import('./node.ts') },
+  allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
+  reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
+  'reservation-create': { help: 'hold a node for an instance', load: () => import('./reservation.ts') },
+  'reservation-list': { help: 'list reservations', load: () => import('./reservation.ts') },
+  'reservation-show': { help: 'show a reservation', load: () => import('./reservation.ts') },
+  'reservation-delete': { help: 'let the node go', load: () => import('./reservation.ts') },
+  run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
+  lease: { help: 'capacity for a time to come', load: () => import('./lease.ts') },
+  host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
+  provider: { help: 'what capacity there is', load: () => import('./provider.ts') },
+  claim: { help: 'who has what', load: () => import('./claim.ts') },
+  usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
+  candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
+  import: {
+    help: 'make nodes, providers and hosts what files say of them; - is standard input',
+    load: () => import('./import.ts'),
+  },
+  export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
+  audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
+  version: { help: 'say which version this is', load: () => import('./version.ts') },
+}
+
+/** All words with their help; what is below them only of the one that is meant. */
+async function programWith(meant: string | undefined): Promise<Command> {
   const program = new Command('holdfast')
     .description('Knows which machines and capacity exist, and who has which part of them.')
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
-  for (const [name, { help, run }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).description(help).exitOverride()
-    for (const { flag, fallback, help } of Object.values(SETTINGS)) {
-      const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
-      command.option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
-    }
-    command.option('--config <file>', 'YAML file with settings, named as the options are')
-    command.option('--print-config', 'show the settings in effect and exit')
-    command.action(async (flags: Record<string, unknown>) => {
-      const { config: file, printConfig, ...given } = flags
-      const config = loadConfig(given, process.env, (file as string | undefined) ?? process.env['HOLDFAST_CONFIG'])
-      if (printConfig) process.stdout.write(stringify(printable(config)))
-      else exitCode = await run(config)
-    })
+  withServerFlagsForAll(program)
+  for (const [name, { help, load }] of Object.entries(WORDS)) {
+    if (name === meant) (await load()).addCommands(program, { name, help })
+    else program.command(name).description(help)
   }
-  addUserCommands(program)
-  addNodeCommands(program)
-  addAllocationCommands(program)
-  addReservationCommands(program)
-  addRunCommand(program, code => (exitCode = code))
-  addLeaseCommands(program)
-  addHostCommands(program)
-  addLedgerCommands(program)
-  addCandidateCommands(program)
-  addAuditCommand(program)
-  addVersionCommand(program)
+  return program
+}
+
+/** From the first word that is a command on: before it there may be options. */
+function withoutOptions(words: readonly string[]): readonly string[] {
+  let at = 0
+  while (words[at]?.startsWith('-')) at += takesValue(words[at]!) ? 2 : 1
+  return words.slice(at)
+}
+
+/** Answers the exit code. */
+export async function runCommand(words: readonly string[]): Promise<number> {
+  const [first, second] = withoutOptions(words)
+  const program = await programWith(first === 'help' ? second : first)
   try {
-    await program.parseAsync(argv)
-    return exitCode
+    await program.parseAsync(words, { from: 'user' })
+    return Number(process.exitCode ?? EXIT.ok)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (error instanceof UsageError) return fail(error, EXIT.usage)

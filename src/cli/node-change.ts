@@ -1,7 +1,7 @@
 // holdfast node create, set, unset
 import type { Command } from 'commander'
 import type { Holdfast, Patch } from '../client/index.ts'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from './client-command.ts'
 import { printOne } from './output.ts'
 
@@ -44,8 +44,8 @@ export function addChangeCommands(node: Command): void {
     'node unset n1 --name --extra rack',
   )
   for (const flag of WORDS) {
-    create.option(`--${flag} <value>`, `its ${flag.replaceAll('-', ' ')}`)
-    set.option(`--${flag} <value>`, `its new ${flag.replaceAll('-', ' ')}`)
+    create.option(`--${flag} <${flag}>`, `its ${flag.replaceAll('-', ' ')}`)
+    set.option(`--${flag} <${flag}>`, `its new ${flag.replaceAll('-', ' ')}`)
     if (flag !== 'driver') unset.option(`--${flag}`, `its ${flag.replaceAll('-', ' ')}`)
   }
   for (const flag of Object.keys(DOCUMENTS)) {

@@ -23,7 +23,7 @@ export function addVerbCommands(node: Command): void {
   for (const [word, { verb, to, help }] of Object.entries(VERBS)) {
     const command = serverCommand(node, `${word} <nodes...>`, help, `node ${word} n1 --wait`)
     command.option('--wait [duration]', `wait until it is ${to}, at most so long`)
-    if (word === 'deploy') command.option('--reservation <uuid>', 'of the reservation that holds the node')
+    if (word === 'deploy') command.option('--reservation <reservation>', 'of the reservation that holds the node')
     command.action(
       onServer(async (server, idents: string[], flags: VerbFlags) => {
         const more = flags.reservation === undefined ? {} : { reservation_uuid: flags.reservation }

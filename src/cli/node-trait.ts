@@ -1,12 +1,12 @@
 // holdfast node trait list, node add trait, node remove trait
 import type { Command } from 'commander'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
 import { type Flags, onServer, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'
 import { printList, say } from './output.ts'
 
 export function addTraitCommands(node: Command): void {
   const trait = node.command('trait').description("nodes' traits")
-  printingCommand(trait, 'list <node>', 'list the traits of a node', 'node trait list n1').action(
+  printingCommand(trait, 'list <node>', 'list the traits of a node', 'node trait list n1', ['trait']).action(
     onServer(async (server, ident: string, flags: Flags) => {
       const names = await server.nodes.traits(ident)
       printList(

@@ -11,7 +11,11 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import type { Word } from './command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addLeasableCommands } from './node-leasable.ts'
+import { addPortCommands } from './node-port.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
 import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
@@ -27,19 +31,20 @@ const COLUMNS = [
   'reservation_uuid',
 ]
 
-export function addNodeCommands(program: Command): void {
-  const node = program.command('node').description('bare metal nodes')
+export function addCommands(program: Command, { name, help }: Word): void {
+  const node = program.command(name).description(help)
   addListCommand(node)
   printingCommand(node, 'show <node>', 'show a node', 'node show n1 --fields uuid name traits')
-    .option('--fields <names...>', 'only these fields', listed)
+    .option('--fields <fields...>', 'only these fields', listed)
     .action(
       onServer(async (server, ident: string, flags: Flags & { fields?: string[] }) => printShown(server, ident, flags)),
     )
   addChangeCommands(node)
-  serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2')).action(
+    onServer(async ({ nodes }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        await server.nodes.delete(ident)
+        if (dryRun) return sayTouched(ident, await nodes.explainDeletion(ident))
+        await nodes.delete(ident)
         say(`${ident} is gone`)
       }),
     ),
@@ -47,6 +52,8 @@ export function addNodeCommands(program: Command): void {
   addVerbCommands(node)
   addStateCommands(node)
   addTraitCommands(node)
+  addPortCommands(node)
+  addLeasableCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {
@@ -74,13 +81,13 @@ interface ListFlags extends Flags {
 }
 
 function addListCommand(node: Command): void {
-  printingCommand(node, 'list', 'list nodes', 'node list --trait CUSTOM_RED --not-trait CUSTOM_BLUE')
-    .option('--trait <names...>', 'that have all of these', listed)
-    .option('--trait-any <names...>', 'that have any of these', listed)
-    .option('--not-trait <names...>', 'that do not have all of these', listed)
-    .option('--not-trait-any <names...>', 'that have none of these', listed)
-    .option('--provision-state <state>', 'in this state')
-    .option('--resource-class <class>', 'of this class')
+  printingCommand(node, 'list', 'list nodes', 'node list --trait CUSTOM_RED --not-trait CUSTOM_BLUE', COLUMNS)
+    .option('--trait <traits...>', 'that have all of these', listed)
+    .option('--trait-any <traits...>', 'that have any of these', listed)
+    .option('--not-trait <traits...>', 'that do not have all of these', listed)
+    .option('--not-trait-any <traits...>', 'that have none of these', listed)
+    .option('--provision-state <provision-state>', 'in this state')
+    .option('--resource-class <resource-class>', 'of this class')
     .option('--owner <owner>', "that are this one's")
     .option('--maintenance', 'in maintenance')
     .option('--no-maintenance', 'not in maintenance')
@@ -88,7 +95,7 @@ function addListCommand(node: Command): void {
     .option('--unassociated', 'that have none')
     .option('--reserved', 'that are held')
     .option('--unreserved', 'that are not')
-    .option('--fields <names...>', 'show these fields', listed)
+    .option('--fields <fields...>', 'show these fields', listed)
     .option('--long', 'show all fields')
     .option('--limit <count>', 'at most so many', countOf)
     .action(onServer(async (server, flags: ListFlags) => listNodes(server, flags)))

@@ -1,6 +1,6 @@
 // How answers are printed: for people, and in the formats that programs read.
-import { stringify } from 'yaml'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
+import { yamlOf } from '../yaml.ts'
 import { screenOf, sheetOf, tableOf } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
@@ -71,7 +71,7 @@ const LINKS = new Set(['links', 'ports', 'portgroups', 'states', 'volume'])
 export const withoutLinks = (row: Row) => Object.fromEntries(Object.entries(row).filter(([name]) => !LINKS.has(name)))
 
 const documentOf = (value: unknown, format: 'json' | 'yaml') =>
-  format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value)
+  format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value)
 
 const cellsOf = (rows: readonly Row[], names: readonly string[], show = textOf) =>
   rows.map(row => names.map(name => show(row[name])))
@@ -103,4 +103,5 @@ function lineByLine(value: unknown): string {
 export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
 
 const csvCell = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`
+/** With its end. */
+export const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`

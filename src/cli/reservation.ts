@@ -1,6 +1,6 @@
 // holdfast reservation: hold a node for a while. The spellings with a hyphen are those of the ironic command.
-import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import type { Holdfast } from '../client/index.ts'
 import {
   countOf,
   type Flags,
@@ -10,11 +10,14 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import type { Word } from './command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
+const UUID = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'
 
-interface CreateFlags extends Flags {
+interface CreateFlags extends Flags, DryRun {
   instance?: string
   owner?: string
   expiresAt?: string
@@ -26,9 +29,11 @@ interface ListFlags extends Flags {
   limit?: number
 }
 
-export function addReservationCommands(program: Command): void {
-  const reservation = program.command('reservation').description('nodes held for a while')
-  const uuid = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'
+export function addCommands(program: Command, { name, help }: Word): void {
+  const [, verb] = name.split('-')
+  if (verb === 'create') return addIronicCreate(program, { name, help })
+  if (verb !== undefined) return ADD[verb]!(program, { name, help }, name)
+  const reservation = program.command(name).description(help)
   withTerms(
     printingCommand(
       reservation,
@@ -37,47 +42,43 @@ export function addReservationCommands(program: Command): void {
       'reservation create n1 n2 --expires-at 15m',
     ).option('--instance <uuid>', 'the instance that is on its way; a new uuid if none is given'),
   ).action(onServer(async (server, nodes: string[], flags: CreateFlags) => create(server, nodes, flags)))
-  withTerms(
-    printingCommand(
-      program,
-      'reservation-create <node> <instance>',
-      'hold a node for an instance',
-      `reservation-create n1 ${uuid}`,
-    ),
-  ).action(
-    onServer(async (server, node: string, instance: string, flags: CreateFlags) =>
-      create(server, [node], { ...flags, instance }),
-    ),
-  )
-  printingCommand(reservation, 'renew <reservation>', 'hold it longer', `reservation renew ${uuid} --expires-at 1h`)
+  printingCommand(reservation, 'renew <reservation>', 'hold it longer', `reservation renew ${UUID} --expires-at 1h`)
     .option('--expires-at <time>', 'until when, or how long from now; as long as a new one if none is given')
     .action(
       onServer(async (server, ident: string, flags: CreateFlags) =>
         printOne(await server.reservations.renew(ident, flags.expiresAt), flags),
       ),
     )
-  for (const [parent, prefix, typed] of [
-    [reservation, '', 'reservation '],
-    [program, 'reservation-', 'reservation-'],
-  ] as const) {
-    addLookCommands(parent, prefix, typed, uuid)
-  }
+  addList(reservation, { name: 'list', help: 'list reservations' }, 'reservation list')
+  addShow(reservation, { name: 'show', help: 'show a reservation' }, 'reservation show')
+  addDelete(reservation, { name: 'delete', help: 'let the node go' }, 'reservation delete')
+}
+
+function addIronicCreate(program: Command, { name, help }: Word): void {
+  withTerms(printingCommand(program, `${name} <node> <instance>`, help, `${name} n1 ${UUID}`)).action(
+    onServer(async (server, node: string, instance: string, flags: CreateFlags) =>
+      create(server, [node], { ...flags, instance }),
+    ),
+  )
 }
 
 const withTerms = (command: Command) =>
-  command
+  withDryRun(command)
     .option('--owner <owner>', "whose it is; the caller's project for all but admins")
     .option('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
 
-type Server = Parameters<Parameters<typeof onServer>[0]>[0]
-
-async function create({ reservations }: Server, nodes: readonly string[], flags: CreateFlags): Promise<void> {
-  const { instance = randomUUID(), owner, expiresAt: expires_at } = flags
-  printOne(await reservations.create({ instance_uuid: instance, node_uuid: nodes, owner, expires_at }), flags)
+async function create({ reservations }: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
+  const { instance = crypto.randomUUID(), owner, expiresAt: expires_at } = flags
+  const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
+  if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
+  const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
+  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${until}.`)
+  else printOne({ node_uuid, expires_at: until }, flags)
 }
 
-function addLookCommands(parent: Command, prefix: string, typed: string, uuid: string): void {
-  printingCommand(parent, `${prefix}list`, 'list reservations', `${typed}list --node n1`)
+/** `typed` is all of the words, for the example. */
+function addList(parent: Command, { name, help }: Word, typed: string): void {
+  printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS)
     .option('--node <node>', 'of this node')
     .option('--instance <uuid>', 'for this instance')
     .option('--owner <owner>', "that are this one's")
@@ -88,10 +89,16 @@ function addLookCommands(parent: Command, prefix: string, typed: string, uuid: s
         printList(await server.reservations.list({ node, instance_uuid, owner }, limit), COLUMNS, flags)
       }),
     )
-  printingCommand(parent, `${prefix}show <reservation>`, 'show a reservation', `${typed}show ${uuid}`).action(
+}
+
+function addShow(parent: Command, { name, help }: Word, typed: string): void {
+  printingCommand(parent, `${name} <reservation>`, help, `${typed} ${UUID}`).action(
     onServer(async (server, ident: string, flags: Flags) => printOne(await server.reservations.show(ident), flags)),
   )
-  serverCommand(parent, `${prefix}delete <reservations...>`, 'let the node go', `${typed}delete ${uuid}`).action(
+}
+
+function addDelete(parent: Command, { name, help }: Word, typed: string): void {
+  serverCommand(parent, `${name} <reservations...>`, help, `${typed} ${UUID}`).action(
     onServer(async (server, idents: string[], _flags: ServerFlags) =>
       forEach(idents, async ident => {
         await server.reservations.delete(ident)
@@ -100,3 +107,5 @@ function addLookCommands(parent: Command, prefix: string, typed: string, uuid: s
     ),
   )
 }
+
+const ADD: Record<string, typeof addList> = { list: addList, show: addShow, delete: addDelete }

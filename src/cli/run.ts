@@ -1,23 +1,27 @@
 // holdfast run: a command that has a node for as long as it runs, and not a minute longer.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import type { Word } from './command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { printForecast } from './reasons.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
+import { environmentOf, serverFlagsOf } from './server-flags.ts'
 
-interface RunFlags extends ServerFlags {
-  resourceClass: string
-  trait?: string[]
-  candidateNode?: string[]
-  name?: string
-  for?: string
-  wait?: string
-  renewEvery: number
-}
+type RunFlags = ServerFlags &
+  DryRun & {
+    resourceClass: string
+    trait?: string[]
+    candidateNode?: string[]
+    name?: string
+    for?: string
+    wait?: string
+    renewEvery: number
+  }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a command may take to end by itself. */
@@ -27,15 +31,17 @@ const TIMED_OUT = 124
 /** Two renewals may fail before the node is lost. */
 const RENEWALS_PER_TERM = 3
 
-export function addRunCommand(program: Command, exit: (code: number) => void): void {
-  serverCommand(
-    program,
-    'run <command...>',
-    'run a command that has a node meanwhile',
-    'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+export function addCommands(program: Command, { name, help }: Word): void {
+  withDryRun(
+    serverCommand(
+      program,
+      `${name} <command...>`,
+      help,
+      'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+    ),
   )
-    .requiredOption('--resource-class <class>', 'a node of this class')
-    .option('--trait <name>', 'with this trait; may be repeated', many)
+    .requiredOption('--resource-class <resource-class>', 'a node of this class')
+    .option('--trait <trait>', 'with this trait; may be repeated', many)
     .option('--candidate-node <node>', 'one of these; may be repeated', many)
     .option('--name <name>', 'name of the allocation')
     .option('--for <duration>', 'end the command after so long')
@@ -46,7 +52,9 @@ export function addRunCommand(program: Command, exit: (code: number) => void): v
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
     )
     .passThroughOptions()
-    .action(async (words: string[], flags: RunFlags) => exit(await run(words, flags)))
+    .action(async (words: string[], flags: RunFlags, command: Command) => {
+      process.exitCode = await run(words, { ...flags, ...serverFlagsOf(command) })
+    })
 }
 
 async function run(words: readonly string[], flags: RunFlags): Promise<number> {
@@ -55,13 +63,17 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const term = termOf(flags.renewEvery * 1_000, endsAt)
   const wanted = {
     // Ours, so that it can be given back even if the answer never comes.
-    uuid: randomUUID(),
+    uuid: crypto.randomUUID(),
     resource_class: flags.resourceClass,
     traits: flags.trait,
     candidate_nodes: flags.candidateNode,
     name: flags.name,
     expires_at: lasting(term.lastsMs),
     wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
+  }
+  if (flags.dryRun) {
+    printForecast(await server.allocations.forecast(wanted), { format: 'table' })
+    return EXIT.ok
   }
   const signals = new Signals()
   const sentAt = Date.now()
@@ -71,7 +83,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
     const wait = { timeoutMs: null, signal: signals.aborted }
     const got = await allocated(server, made, wait, '--wait 10m waits for one')
-    const environment = await environmentOf(server, got, flags)
+    const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
     return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
   } catch (error) {
@@ -91,12 +103,12 @@ function termOf(everyMs: number, endsAt: number): Term {
   return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
 }
 
-async function environmentOf({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, { osCloud }: RunFlags) {
+async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
   const { name } = await nodes.show(node_uuid!, ['name'])
   return {
     ...process.env,
+    ...environmentOf(flags),
     HOLDFAST_URL: url,
-    ...(osCloud !== undefined && { OS_CLOUD: osCloud }),
     HOLDFAST_ALLOCATION: uuid,
     HOLDFAST_NODE_UUID: node_uuid!,
     HOLDFAST_NODE_NAME: name ?? '',

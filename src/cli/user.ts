@@ -9,6 +9,7 @@ import { hashPassword } from '../identity/passwords.ts'
 import { ROLES } from '../identity/roles.ts'
 import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../identity/users-file.ts'
 import { limits } from '../limits.ts'
+import type { Word } from './command.ts'
 import { askSecret, readSecret } from './secret.ts'
 
 interface Flags {
@@ -27,8 +28,8 @@ interface CloudFlags extends Flags {
   project?: string
 }
 
-export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('the users of --auth password')
+export function addCommands(program: Command, { name, help }: Word): void {
+  const user = program.command(name).description(help)
   subcommand(user, 'add <name>', 'adds a user, and the project if there is none of that name', true)
     .addOption(new Option('--project <name>', 'the project that the user works in').default('default'))
     .addOption(new Option('--role <names...>', 'what the user may do there').choices(ROLES).default(['member']))

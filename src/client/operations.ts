@@ -8,6 +8,11 @@ export interface Fsck {
   invariants: { invariant: string; violations: number }[]
 }
 
+/** What a change would touch. */
+export interface Touched {
+  objects: { kind: string; id: string }[]
+}
+
 export interface AuditEntry extends Json {
   id: number
   at: string

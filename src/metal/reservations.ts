@@ -8,7 +8,7 @@ import { all, mark, one, type Read, run, type Write } from '../store/transaction
 import { type Access, EVERYTHING, ownInView, seeing, type View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from './nodes.ts'
-import { claimNode, holderOf, type Principal, promised } from './offer.ts'
+import { claimNode, holderOf, type Principal, promised, requireFreeInstance } from './offer.ts'
 import { mayHaveUntil } from './pledge.ts'
 import { afterMarker, inOrder, type Marker } from './pages.ts'
 
@@ -108,6 +108,8 @@ function* tryHold(
   now: number,
 ): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
+  // It could be held, but never deployed.
+  yield* requireFreeInstance(instance, node.uuid)
   if (!mayHaveUntil(node, expiresAt)) return 'is enrolled for leasing, and promised before that'
   const terms = { project: owner ?? who.project, until: expiresAt }
   const claimant = { ...who, consumer: uuid, type: 'RESERVATION', ...terms } as const

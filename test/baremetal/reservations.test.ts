@@ -82,6 +82,16 @@ eachMetal('reservations', api => {
     assert.equal((await api.hold([...list, free])).node_uuid, free)
   })
 
+  void test('an instance that is on another node already gets no hold, for it could never be deployed', async () => {
+    const instance_uuid = uuid()
+    const theirs = await api.node({ instance_uuid }, 'available')
+    const free = await api.node({}, 'available')
+    expectFault(await reserve(api, [free], { instance_uuid }), 409, /already associated/)
+    assert.equal((await api.get(`/v1/nodes/${free}`, NEWEST)).body.reservation_uuid, null)
+    expectStatus(await api.change(theirs, 'instance_uuid', null), 200)
+    expectStatus(await reserve(api, [free], { instance_uuid }), 201)
+  })
+
   void test('to Placement a hold is a consumer of that type, which only bare metal can release', async () => {
     const resource_class = newClass()
     const amounts = { [classInPlacement(resource_class)]: 1 }

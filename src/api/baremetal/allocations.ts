@@ -113,7 +113,7 @@ const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
 const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
-const NEW = membersOf(
+export const NEW_ALLOCATION = membersOf(
   'NewAllocation',
   {
     uuid: isUuid,
@@ -130,9 +130,10 @@ const NEW = membersOf(
   { needs: SINCE },
 )
 
-function requestOf(request: MetalRequest): allocations.AllocationRequest {
+/** What the body asks for, checked. */
+export function newAllocationOf(request: MetalRequest): allocations.AllocationRequest {
   const { context, now } = request
-  const body = membersIn(request, NEW)
+  const body = membersIn(request, NEW_ALLOCATION)
   for (const name of Object.keys(body)) requireMember(request, name)
   const traits = [...new Set((body['traits'] as string[] | undefined) ?? [])]
   requireTraitNames(traits)
@@ -171,13 +172,13 @@ const AllocationRow = inPart(AllocationShape)
 postAllocation.operation = {
   summary: 'Ask for a node',
   description: 'The answer comes before a node was found: ask for the allocation until its state is active or error.',
-  body: [NEW],
+  body: [NEW_ALLOCATION],
   answers: { 201: AllocationShape },
 } satisfies Operation
 
 export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
-  const wanted = requestOf(request)
+  const wanted = newAllocationOf(request)
   const routing = routingOf(request)
   const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
   context.bell.ring('allocations')

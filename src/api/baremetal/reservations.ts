@@ -17,7 +17,7 @@ import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-const shown = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
+export const shownReservation = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
   instance_uuid: row.instance_uuid,
@@ -38,7 +38,7 @@ const Shown = named('Reservation', {
   updated_at: orNull(Time),
   links: Links,
 })
-const One = Type.Object({ reservation: Shown })
+export const OneReservation = Type.Object({ reservation: Shown })
 
 const { schema: Ident } = isText()
 const isNodeList = is(
@@ -46,7 +46,7 @@ const isNodeList = is(
   value =>
     isText()(value) || (Array.isArray(value) && value.length <= limits.reservationNodesMax && value.every(isText())),
 )
-const NEW = membersOf(
+export const NEW_RESERVATION = membersOf(
   'NewReservation',
   { uuid: isUuid, instance_uuid: isUuid, node_uuid: isNodeList, owner: isText(), expires_at: isTime },
   { required: ['instance_uuid', 'node_uuid'] },
@@ -65,29 +65,35 @@ function expiryOf(request: MetalRequest, given: unknown): number {
   return at
 }
 
-postReservation.operation = {
-  summary: 'Hold the first of some nodes that is free, for a while',
-  body: [NEW],
-  answers: { 201: One },
-} satisfies Operation
-
-export async function postReservation(request: MetalRequest): Promise<Answer> {
-  const { context, principal, now } = request
-  const body = membersIn(request, NEW)
+/** What the body asks for, checked. */
+export function newReservationOf(request: MetalRequest): reservations.ReservationRequest {
+  const { context } = request
+  const body = membersIn(request, NEW_RESERVATION)
   if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
   const nodes = [body['node_uuid'] ?? []].flat() as string[]
   if (nodes.length === 0) throw refuse("Invalid input: 'node_uuid' is a list of at least one node.")
-  const wanted = {
+  return {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
     nodes,
     owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
     expiresAt: expiryOf(request, body['expires_at']),
   }
+}
+
+postReservation.operation = {
+  summary: 'Hold the first of some nodes that is free, for a while',
+  body: [NEW_RESERVATION],
+  answers: { 201: OneReservation },
+} satisfies Operation
+
+export async function postReservation(request: MetalRequest): Promise<Answer> {
+  const { context, principal, now } = request
+  const wanted = newReservationOf(request)
   const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
   context.bell.ring('expiry')
-  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
+  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
 
 const SORT_KEYS = ['id', 'created_at'] as const
@@ -114,7 +120,7 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
     return yield* reservations.listReservations(filter, paging, access, now)
   })
   const page = rows.slice(0, paging.limit)
-  const body: Json = { reservations: page.map(row => shown(row, request)) }
+  const body: Json = { reservations: page.map(row => shownReservation(row, request)) }
   if (rows.length > page.length) body['next'] = nextLink(request, 'reservations', paging.limit, page.at(-1)!.uuid)
   return { status: 200, body }
 }
@@ -125,18 +131,18 @@ function uuidOf(request: MetalRequest): string {
   return uuid
 }
 
-showReservation.operation = { summary: 'Show a reservation', answers: { 200: One } } satisfies Operation
+showReservation.operation = { summary: 'Show a reservation', answers: { 200: OneReservation } } satisfies Operation
 
 export async function showReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 
 putReservation.operation = {
   summary: 'Renew a reservation',
   body: [RENEWAL],
-  answers: { 200: One },
+  answers: { 200: OneReservation },
 } satisfies Operation
 
 export async function putReservation(request: MetalRequest): Promise<Answer> {
@@ -146,7 +152,7 @@ export async function putReservation(request: MetalRequest): Promise<Answer> {
 patchReservation.operation = {
   summary: 'Set the end of a reservation',
   body: [PATCH],
-  answers: { 200: One },
+  answers: { 200: OneReservation },
 } satisfies Operation
 
 export async function patchReservation(request: MetalRequest): Promise<Answer> {
@@ -164,7 +170,7 @@ async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
     reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
   )
   context.bell.ring('expiry')
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 
 deleteOneReservation.operation = { summary: 'End a reservation', answers: { 204: null } } satisfies Operation

@@ -1,16 +1,27 @@
-// Allocations beyond what bare metal's API knows: why one found no node, and trying again.
+// Allocations beyond what bare metal's API knows: what would come of one, why one found no node, and trying again.
 import { Type } from 'typebox'
+import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
-import { retryAllocation } from '../../metal/allocation-life.ts'
-import { type Allocation, findAllocation, wishOf } from '../../metal/allocations.ts'
+import { seeded } from '../../ledger/candidates/shuffle.ts'
+import { waitingAllocations } from '../../metal/allocating.ts'
+import { createAllocation, requireAcceptable, retryAllocation } from '../../metal/allocation-life.ts'
+import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations.ts'
+import { forecast } from '../../metal/forecast.ts'
 import { heldNodes } from '../../metal/holds.ts'
+import type { Wish } from '../../metal/matching.ts'
 import { whyNot } from '../../metal/why-not.ts'
-import { AllocationShape, routingOf, shownAllocation } from '../baremetal/allocations.ts'
+import {
+  AllocationShape,
+  NEW_ALLOCATION,
+  newAllocationOf,
+  routingOf,
+  shownAllocation,
+} from '../baremetal/allocations.ts'
 import { isTime, membersIn, membersOf } from '../baremetal/collection.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
-import { Count, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
 
@@ -66,6 +77,57 @@ export async function explainAllocation(request: MetalRequest): Promise<object> 
 
 function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<number>, now: number) {
   return whyNot({ fleet, table: mirror.table }, wishOf(row), held, now)
+}
+
+explainNewAllocation.operation = {
+  summary: 'Say what would come of an allocation, without making it',
+  body: [NEW_ALLOCATION],
+  answers: {
+    200: named('AllocationForecast', {
+      fits: Flag,
+      count: Count,
+      nodes: Type.Array(Type.Object({ uuid: Text, name: TextOrNull })),
+      promised: Count,
+      // Of a node that was named there is nothing to tell.
+      reasons: Type.Optional(Reasons),
+    }),
+  },
+} satisfies Operation
+
+/** What would come of it now; the body is that of an allocation to be made, refused like that. */
+export async function explainNewAllocation(request: MetalRequest): Promise<object> {
+  const { context, now } = request
+  const { fleet, mirror, clock, store } = context
+  const wanted = newAllocationOf(request)
+  if (wanted.node !== null) return explainBackfill(request, wanted)
+  const routing = routingOf(request)
+  const { candidates, waiting, held } = await store.read(function* () {
+    const { candidates } = yield* requireAcceptable(wanted, request.access(), routing)
+    return { candidates, waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
+  })
+  await context.catchUp()
+  const { name, traits, owner } = wanted
+  const wish: Wish = {
+    id: Infinity,
+    name,
+    resourceClass: wanted.resourceClass!,
+    traits,
+    candidates: candidates.length > 0 ? new Set(candidates) : null,
+    owner,
+    until: wanted.expiresAt,
+  }
+  const random = seeded(clock.newSeed())
+  return forecast({ fleet, table: mirror.table }, wish, waiting.map(wishOf), held, random, now)
+}
+
+/** Of a node that is named there is nothing to look for: it is allowed, or refused. */
+async function explainBackfill(request: MetalRequest, wanted: AllocationRequest): Promise<object> {
+  const { context, principal, now } = request
+  const { value } = await rehearse(context.store, () =>
+    createAllocation(wanted, request.access(), principal, routingOf(request), now),
+  )
+  const uuid = value.node_uuid!
+  return { fits: true, count: 1, nodes: [{ uuid, name: context.fleet.withUuid(uuid)?.name ?? null }], promised: 0 }
 }
 
 postRetry.operation = {

@@ -6,6 +6,7 @@ import { problemOf, retryAfter } from '../../http/failures.ts'
 import { ANYONE } from '../../identity/caller.ts'
 import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
+import { VERSION } from '../../version.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IDENTITY } from '../identity/prefix.ts'
@@ -23,8 +24,17 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   route_not_found: 404,
   metal_not_found: 404,
   hypervisor_not_found: 404,
+  lease_not_found: 404,
   method_not_allowed: 405,
   node_refuses: 409,
+  node_locked: 409,
+  node_protected: 403,
+  metal_exists: 409,
+  lease_refuses: 409,
+  provider_in_use: 409,
+  provider_has_children: 409,
+  inventory_in_use: 409,
+  consumer_managed: 409,
   too_large: 413,
   uri_too_long: 414,
   internal: 500,
@@ -48,6 +58,7 @@ export function operator(context: Context, authenticate: Authenticate) {
     })
     app.get('/', () => ({
       name: 'holdfast',
+      version: VERSION,
       apis: {
         placement: `${PLACEMENT}/`,
         baremetal: `${BAREMETAL}/`,

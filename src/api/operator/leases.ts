@@ -2,8 +2,10 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
 import { explainLease } from '../../leases/explain.ts'
 import { limits } from '../../limits.ts'
+import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
@@ -32,7 +34,7 @@ explainLeaseOf.operation = {
   answers: { 200: Explained },
 } satisfies Operation
 
-export async function explainLeaseOf(context: Context, request: FastifyRequest): Promise<object> {
+export async function explainLeaseOf(context: Context, request: FastifyRequest, caller: Caller): Promise<object> {
   requireDeclared(explainLeaseOf.operation.body, LEASE_TO_EXPLAIN)
   const given = parseJson(textOfBody(await bodyOf(request)))
   requireStorable(given)
@@ -40,7 +42,7 @@ export async function explainLeaseOf(context: Context, request: FastifyRequest):
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
   const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
-  const { windows, ...explained } = await explainLease(context, wanted)
+  const { windows, ...explained } = await explainLease(context, caller.project ?? NOBODY.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),

@@ -22,7 +22,7 @@ export const operatorApi: ApiDescription = {
       '/',
       'showRoot',
       'Say where everything is',
-      named('Root', { name: Text, apis: byName(Text), ready: Text, metrics: Text, openapi: Text }),
+      named('Root', { name: Text, version: Text, apis: byName(Text), ready: Text, metrics: Text, openapi: Text }),
     ),
     root('/healthz', 'showHealth', 'Say that the process is alive', Alive),
     root('/readyz', 'showReadiness', 'Say that the database is there', Alive),

@@ -1,0 +1,77 @@
+// holdfast provider: what capacity there is.
+import type { Command } from 'commander'
+import { countOf, type Flags, listed, many, onServer, pairsIn, printingCommand } from './client-command.ts'
+import type { Word } from './command.ts'
+import { printList, printOne } from './output.ts'
+import { addProviderChangeCommands } from './provider-change.ts'
+
+const COLUMNS = ['uuid', 'name', 'generation', 'parent_provider_uuid']
+
+interface ProviderFlags extends Flags {
+  name?: string
+  inTree?: string
+  resource?: string[]
+  required?: string[]
+  forbidden?: string[]
+  memberOf?: string
+}
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  const provider = program.command(name).description(help)
+  printingCommand(
+    provider,
+    'list',
+    'list resource providers',
+    'provider list --resource VCPU=4 --required HW_CPU_X86_AVX2',
+    COLUMNS,
+  )
+    .option('--name <name>', 'of this name')
+    .option('--in-tree <uuid>', 'in the tree of this one')
+    .option('--resource <class=amount>', 'with room for this; may be repeated', many)
+    .option('--required <traits...>', 'with these traits', listed)
+    .option('--forbidden <traits...>', 'without these traits', listed)
+    .option('--member-of <aggregates>', 'in this aggregate, or in:A,B')
+    .action(
+      onServer(async (server, flags: ProviderFlags) => {
+        const found = await server.providers.list({ name: flags.name, in_tree: flags.inTree, ...askedIn(flags) })
+        printList(found, COLUMNS, flags)
+      }),
+    )
+  printingCommand(provider, 'show <provider>', 'show one, by its uuid or name', 'provider show compute-1').action(
+    onServer(async (server, ident: string, flags: Flags) => {
+      const { links: _, resource_provider_generation: __, ...shown } = await server.providers.show(ident)
+      if (flags.format === 'json' || flags.format === 'yaml') return printOne(shown, flags)
+      const { inventories, usages, ...rest } = shown
+      const used = Object.entries(inventories).map(([name, { total, reserved, allocation_ratio: ratio }]) => {
+        const capacity = Math.floor((total - reserved) * ratio)
+        return `${name}: ${usages[name] ?? 0} of ${capacity} used`
+      })
+      printOne({ ...rest, inventories: used }, flags)
+    }),
+  )
+  addProviderChangeCommands(provider)
+}
+
+interface Asked {
+  resource?: string[]
+  required?: string[]
+  forbidden?: string[]
+  memberOf?: string
+}
+
+/** Capacity and traits, as Placement's queries say it. */
+export function askedIn({ resource, required = [], forbidden = [], memberOf }: Asked) {
+  const amounts = Object.entries(amountsIn(resource ?? [])).map(([name, amount]) => `${name}:${amount}`)
+  const traits = [...required, ...forbidden.map(name => `!${name}`)]
+  return {
+    resources: amounts.length > 0 ? amounts.join(',') : undefined,
+    required: traits.length > 0 ? traits.join(',') : undefined,
+    member_of: memberOf,
+  }
+}
+
+export const amountsIn = (words: readonly string[]) =>
+  pairsIn(
+    words.flatMap(word => word.replaceAll(':', '=').split(',')),
+    countOf,
+  ) as Record<string, number>

@@ -1,0 +1,21 @@
+// holdfast serve, api, conductor, migrate: what runs the service or prepares its database.
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import type { Word } from './command.ts'
+import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
+
+/** Each answers the exit code. */
+const RUN: Record<string, (config: Config) => Promise<number>> = {
+  serve: async config => (await import('./serve.ts')).serve(config, 'serve'),
+  api: async config => (await import('./serve.ts')).serve(config, 'api'),
+  conductor: async config => (await import('./conductor.ts')).conductor(config),
+  migrate: async config => (await import('./migrate.ts')).migrateDatabase(config),
+}
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  withPrintConfig(withSettings(program.command(name).description(help))).action(async (flags: SettingFlags) => {
+    const config = configOf(flags)
+    if (flags['printConfig']) printConfig(config)
+    else process.exitCode = await RUN[name]!(config)
+  })
+}

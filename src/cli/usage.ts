@@ -1,0 +1,44 @@
+// holdfast usage: how much is used, by a project or of a provider.
+import type { Command } from 'commander'
+import { UsageError } from '../usage-error.ts'
+import { type Flags, onServer, printingCommand } from './client-command.ts'
+import type { Word } from './command.ts'
+import { printList } from './output.ts'
+
+const COLUMNS = ['consumer_type', 'resource_class', 'used', 'consumer_count']
+
+interface UsageFlags extends Flags {
+  project?: string
+  user?: string
+  type?: string
+  provider?: string
+}
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  printingCommand(program, name, help, 'usage --provider compute-1', COLUMNS)
+    .option('--project <id>', 'by this project; the project that is logged in if neither is given')
+    .option('--user <id>', 'by this user of the project')
+    .option('--type <TYPE>', 'by consumers of this type; all for their sum')
+    .option('--provider <provider>', 'of this provider')
+    .action(
+      onServer(async (server, flags: UsageFlags) => {
+        if (flags.provider !== undefined) {
+          const usages = await server.providers.usages(flags.provider)
+          const rows = Object.entries(usages).map(([resource_class, used]) => ({ resource_class, used }))
+          return printList(rows, ['resource_class', 'used'], flags)
+        }
+        const project = flags.project ?? server.project
+        if (project === null) throw new UsageError('say --project or --provider: nobody is logged in')
+        const usages = await server.usage.ofProject(project, flags)
+        const rows = Object.entries(usages).flatMap(([consumer_type, { consumer_count, ...amounts }]) =>
+          Object.entries(amounts).map(([resource_class, used]) => ({
+            consumer_type,
+            consumer_count,
+            resource_class,
+            used,
+          })),
+        )
+        printList(rows, COLUMNS, flags)
+      }),
+    )
+}

@@ -1,0 +1,41 @@
+// The names that Placement knows: traits and resource classes.
+import { type Api, segment } from './wire.ts'
+
+const isCustom = (name: string) => name.startsWith('CUSTOM_')
+
+export class Traits {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  async list(): Promise<string[]> {
+    return (await this.#api.get<{ traits: string[] }>('/traits')).traits
+  }
+
+  /** Makes the custom ones among these, unless they are there. */
+  async ensure(names: readonly string[]): Promise<void> {
+    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/traits/${segment(name)}`)
+  }
+}
+
+export class ResourceClasses {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  async list(): Promise<string[]> {
+    const { resource_classes: found } = await this.#api.get<{ resource_classes: { name: string }[] }>(
+      '/resource_classes',
+    )
+    return found.map(({ name }) => name)
+  }
+
+  /** Makes the custom ones among these, unless they are there. */
+  async ensure(names: readonly string[]): Promise<void> {
+    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/resource_classes/${segment(name)}`)
+  }
+}
