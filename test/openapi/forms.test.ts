@@ -9,7 +9,6 @@ import { AUTH, proofIn, scopeIn } from '../../src/api/identity/auth-body.ts'
 import type { Form } from '../../src/api/operation.ts'
 import { LEASE_CHANGE, NEW_LEASE } from '../../src/api/reservation/lease-forms.ts'
 import { leaseChangeOf, newLeaseOf } from '../../src/api/reservation/lease-bodies.ts'
-import type { Members as LeaseMembers } from '../../src/api/reservation/request.ts'
 import { checkAttributes, CREATABLE } from '../../src/metal/attributes.ts'
 import type { Json } from '../../src/metal/drivers/port.ts'
 import { parsePatches } from '../../src/metal/json-patch.ts'
@@ -36,12 +35,12 @@ const objectOf = (value: unknown): Json => {
 const READINGS: Record<string, Reading> = {
   'a new lease': {
     form: NEW_LEASE,
-    read: value => newLeaseOf(objectOf(value) as LeaseMembers, NOW),
+    read: value => newLeaseOf(objectOf(value), NOW),
     beyond: /must not be more than max|is an invalid date|must be a whole number from/,
   },
   'a change of a lease': {
     form: LEASE_CHANGE,
-    read: value => leaseChangeOf(objectOf(value) as LeaseMembers, NOW),
+    read: value => leaseChangeOf(objectOf(value), NOW),
     beyond: /is an invalid date|must be a whole number from|is named twice/,
   },
   'a JSON patch': { form: PATCH, read: parsePatches, beyond: /need a value/ },

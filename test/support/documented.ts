@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { APIS } from '../../src/api/documents.ts'
-import { type ApiDescription, type Document, documentOf, type RouteDescription } from '../../src/api/openapi.ts'
+import { type Document, documentOf, type RouteDescription } from '../../src/api/openapi.ts'
 import { canonicalUuid } from '../../src/ledger/uuid.ts'
 
 type Members = Record<string, unknown>
