@@ -1,5 +1,6 @@
 // Why a lease doesn't fit, and when it would: the body is that of a lease to be made.
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { explainLease } from '../../leases/explain.ts'
@@ -7,10 +8,34 @@ import { limits } from '../../limits.ts'
 import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Operation, requireDeclared } from '../operation.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
+import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
+import { byName, Count, Flag, named, Text } from '../shapes.ts'
+
+const Explained = named('LeaseExplained', {
+  fits: Flag,
+  places: Type.Array(byName(Count)),
+  reasons: Type.Array(
+    named('LeaseReason', {
+      reservation: Count,
+      reason: Text,
+      count: Count,
+      sample: Type.Array(Type.Object({ host: Text, detail: Text })),
+    }),
+  ),
+  windows: Type.Array(Type.Object({ start_date: Text, end_date: Text })),
+})
+
+explainLeaseOf.operation = {
+  summary: 'Say whether a lease would fit, and why not and when it would',
+  body: [LEASE_TO_EXPLAIN],
+  answers: { 200: Explained },
+} satisfies Operation
 
 export async function explainLeaseOf(context: Context, request: FastifyRequest, caller: Caller): Promise<object> {
+  requireDeclared(explainLeaseOf.operation.body, LEASE_TO_EXPLAIN)
   const given = parseJson(textOfBody(await bodyOf(request)))
   requireStorable(given)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {

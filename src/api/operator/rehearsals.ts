@@ -1,5 +1,6 @@
 // What would come of a change, without it: the change itself is tried and undone. Refused like the change.
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
@@ -13,8 +14,16 @@ import { listPorts } from '../../metal/ports.ts'
 import { createReservation } from '../../metal/reservations.ts'
 import { mark, type Subject, type Write } from '../../store/transaction.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
-import { newReservationOf, shownReservation } from '../baremetal/reservations.ts'
+import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
+import type { Operation } from '../operation.ts'
 import { ReservationRequest } from '../reservation/request.ts'
+import { named, Text } from '../shapes.ts'
+
+explainNewReservation.operation = {
+  summary: 'Say what would come of a reservation, without making it',
+  body: [NEW_RESERVATION],
+  answers: { 200: OneReservation },
+} satisfies Operation
 
 /** The reservation as it would be. */
 export async function explainNewReservation(request: MetalRequest): Promise<object> {
@@ -24,8 +33,15 @@ export async function explainNewReservation(request: MetalRequest): Promise<obje
   return { reservation: shownReservation(value, request) }
 }
 
+const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })
+
 export const explainNodeDeletion = (request: MetalRequest) =>
   touchedBy(request.context, () => deleteWithParts(request.param('ident'), request.access(), request.now))
+
+explainNodeDeletion.operation = {
+  summary: 'Say what would go with a node, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
 
 /** Ports go with their node without a word; here they are named. */
 function* deleteWithParts(ident: string, access: Access, now: number): Write<void> {
@@ -39,9 +55,21 @@ function* deleteWithParts(ident: string, access: Access, now: number): Write<voi
 export const explainAllocationDeletion = (request: MetalRequest) =>
   touchedBy(request.context, () => deleteAllocation(request.param('ident'), request.access(), request.now))
 
+explainAllocationDeletion.operation = {
+  summary: 'Say what would go with an allocation, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
+
+explainLeaseDeletion.operation = {
+  summary: 'Say what would go with a lease, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
+
+const SERVED = { action: 'blazar:leases:delete', operation: explainLeaseDeletion.operation } as const
+
 export function explainLeaseDeletion(context: Context, raw: FastifyRequest, caller: Caller): Promise<object> {
   const params = raw.params as Record<string, string>
-  const request = new ReservationRequest(context, caller, 'blazar:leases:delete', raw, params)
+  const request = new ReservationRequest(context, caller, SERVED, raw, params)
   return touchedBy(context, () => removeLease(request.param('ident'), request.visible, context.drivers, request.now))
 }
 
