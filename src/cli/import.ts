@@ -1,5 +1,5 @@
 // holdfast import: brings the server to what files say of a fleet.
-import { readFileSync, statSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Holdfast } from '../client/index.ts'
 import { UsageError } from '../usage-error.ts'
@@ -72,32 +72,32 @@ function show(steps: readonly Step[]): void {
 async function read(files: readonly string[], format: FileFormat | undefined) {
   const { formatOf, sourceOf, FILE_BYTES_MAX } = await import('./import/source.ts')
   const { readFleet } = await import('./import/document.ts')
-  const read = files.map(file => sourceOf(file, textIn(file, FILE_BYTES_MAX), format ?? formatOf(file)))
+  const read = []
+  for (const file of files) read.push(sourceOf(file, await textIn(file, FILE_BYTES_MAX), format ?? formatOf(file)))
   const { fleet, mistakes } = readFleet(read.flatMap(({ source }) => source ?? []))
   return { fleet, mistakes: [...read.flatMap(({ mistakes }) => mistakes), ...mistakes] }
 }
 
-function textIn(file: string, bytesMax: number): string {
+async function textIn(file: string, bytesMax: number): Promise<string> {
   const name = file === '-' ? 'standard input' : file
-  let bytes: Buffer
+  const chunks: Buffer[] = []
   try {
-    // Not read only to be refused.
-    if (file !== '-' && statSync(file).size > bytesMax) throw tooLarge(name, bytesMax)
-    bytes = readFileSync(file === '-' ? 0 : file)
+    let bytes = 0
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+      bytes += (chunk as Buffer).length
+      if (bytes > bytesMax) throw new UsageError(`${name} is larger than ${bytesMax / 1024 / 1024} MiB`)
+      chunks.push(chunk as Buffer)
+    }
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(`can't read ${name}: ${(error as Error).message}`, { cause: error })
   }
-  if (bytes.length > bytesMax) throw tooLarge(name, bytesMax)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch (error) {
     throw new UsageError(`${name} is no UTF-8 text`, { cause: error })
   }
 }
-
-const tooLarge = (name: string, bytesMax: number) =>
-  new UsageError(`${name} is larger than the ${bytesMax / 1024 / 1024} MiB that one import takes`)
 
 /** Also with mistakes in the file: whoever mends them should know of all others. */
 async function planned(server: Holdfast, fleet: Fleet, mistakes: readonly Mistake[]) {

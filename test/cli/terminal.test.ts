@@ -1,10 +1,12 @@
 // What only a terminal sees: colours, tables that fit, progress in one line.
 import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { test } from 'node:test'
 import { eachShell, hasScript, until } from './person.ts'
 
 const ESCAPE = '\u001b['
+const EXAMPLE = fileURLToPath(new URL('../../docs/examples/fleet.yaml', import.meta.url))
 
 eachShell('holdfast in a terminal', person => {
   const atTerminal = (line: string, columns: number, environment?: Record<string, string>) =>
@@ -55,6 +57,18 @@ eachShell('holdfast in a terminal', person => {
     assert.equal(code, 0)
     assert.ok(shown.lastIndexOf(`\r${ESCAPE}K`) > shown.lastIndexOf('waiting for a node'), 'the line is cleared')
     assert.match(stripVTControlCharacters(shown), /state +active/)
+  })
+
+  test('an import has a bar that grows, and is gone at the end', options, async () => {
+    const { code, shown } = await atTerminal(`import ${EXAMPLE}`, 70).exit
+    assert.equal(code, 0, shown)
+    const lines = stripVTControlCharacters(shown).split('\r')
+    assert.ok(
+      lines.some(line => /^█+░+ +\d+ %  writing nodes$/.test(line)),
+      shown,
+    )
+    assert.ok(lines.every(line => line.length < 70))
+    assert.match(shown.slice(shown.lastIndexOf(`\r${ESCAPE}K`)), /^\r.{3}17 created, 0 changed, 0 unchanged\s+$/)
   })
 
   test('what others wrote does not drive the terminal', options, async () => {
