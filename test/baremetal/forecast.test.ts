@@ -1,7 +1,7 @@
 // What would come of an allocation, a reservation or a deletion: the truth of the moment, for those who may do it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachMetal, newClass, uuid } from '../support/baremetal.ts'
+import { eachMetal, NEWEST, newClass, uuid } from '../support/baremetal.ts'
 import { as } from '../support/callers.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -86,5 +86,21 @@ eachMetal('what would come of it', api => {
     assert.equal((await api.show(node)).uuid, node)
     expectStatus(await api.del(`/v1/nodes/${node}`), 204)
     expectStatus(await api.operator('GET', `/explain/deletions/nodes/${node}`), 404)
+  })
+
+  void test('a member is told of what it sees, and not how the ledger does it', async () => {
+    const [mine, resource_class] = [uuid(), newClass()]
+    const node = await api.node({ resource_class, owner: mine }, 'available')
+    const member = as('member', mine)
+    const made = expectStatus(await api.post('/v1/allocations', { resource_class }, { ...NEWEST, ...member }), 201).body
+    await api.settled(made.uuid)
+    const kinds = async (options?: Options) => {
+      const path = `/explain/deletions/allocations/${made.uuid}`
+      const { objects } = expectStatus(await api.operator('GET', path, undefined, options), 200).body
+      return objects.map(({ kind }: { kind: string }) => kind).toSorted()
+    }
+    assert.deepEqual(await kinds(member), ['allocation', 'node'])
+    assert.ok((await kinds()).includes('consumer'))
+    assert.equal((await api.show(node)).allocation_uuid, made.uuid)
   })
 })
