@@ -43,12 +43,16 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
   })
+  // What has begun when the start fails, for example because the port is taken.
+  const begun: { stop(): Promise<void> | void }[] = [{ stop: () => store.close() }]
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
     const clock = new SharedClock(store, config.testClock)
+    begun.push(clock)
     await clock.start()
     const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
+    begun.push(memory)
     await memory.start()
     const { mirror, fleet, calendar } = memory
     metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
@@ -59,8 +63,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     })
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
+    begun.push(bell)
     const place = { config, store, log, drivers, bell, clock, memory }
     const work = role === 'serve' ? await startWork(place) : null
+    if (work) begun.push(work)
     const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
@@ -86,7 +92,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const unfollow = followPair(app.server, config, log)
     return new RunningApi({ app, store, identity, unfollow, memory, work, bell, clock, address })
   } catch (error) {
-    await store.close()
+    for (const part of begun.toReversed()) await part.stop()
     throw error
   }
 }
