@@ -107,7 +107,7 @@ async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags
   printExplained(explained, flags)
   if (explained.fits) return
   const [next] = explained.windows
-  const hint = next ? `it would from ${next.start_date} to ${next.end_date}` : null
+  const hint = next ? `it would from ${typed(next.start_date)} to ${typed(next.end_date)}` : null
   throw new CommandFailure(EXIT.conflict, `the lease would not fit: ${obstaclesIn(explained)}`, hint)
 }
 
@@ -131,7 +131,7 @@ function printExplained(explained: LeaseExplained, flags: Flags): void {
   }))
   printList(rows, ['reservation', 'reason', 'count', 'sample'], flags)
   if (!isForPeople) return
-  for (const { start_date, end_date } of windows) say(`It would fit from ${start_date} to ${end_date}.`)
+  for (const { start_date, end_date } of windows) say(`It would fit from ${typed(start_date)} to ${typed(end_date)}.`)
 }
 
 function wantedIn(flags: LeaseFlags): Omit<NewLease, 'name'> {
@@ -178,6 +178,9 @@ function timeOf(date: string): number {
   if (Number.isNaN(ms)) throw new UsageError(`'${date}' is no date such as "2030-01-01 10:00"`)
   return ms
 }
+
+/** A date of the server's as one would type it. */
+const typed = (date: string) => date.slice(0, 16).replace('T', ' ')
 
 /** The server counts in whole minutes. */
 const shownDate = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')

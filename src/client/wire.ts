@@ -115,7 +115,8 @@ function reasonOf(error: unknown): string {
   const { code, message: deeper } = (cause ?? {}) as { code?: string; message?: string }
   if (code === 'ECONNREFUSED') return 'nothing listens there'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'
-  return deeper || code || message
+  // Behind a semicolon Node says how to start itself, which is no help to our users.
+  return deeper?.split('; if the root CA', 1)[0] || code || message
 }
 
 /** undefined for what is no JSON. */

@@ -148,10 +148,12 @@ export class Baremetal extends Client {
   }
 
   /** What is for operators on the same server. */
-  async operator(method: string, path: string, body?: object): Promise<Answer> {
+  async operator(method: string, path: string, body?: object, options: Options = {}): Promise<Answer> {
+    const { token = 'admin', headers } = options
+    const who = { 'x-auth-token': String(token), ...(headers as Record<string, string> | undefined) }
     const answer = await fetch(`${this.origin}/holdfast/v1${path}`, {
       method,
-      headers: { 'x-auth-token': 'admin', ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...who, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await answer.text()

@@ -36,7 +36,7 @@ export async function explainNewReservation(request: MetalRequest): Promise<obje
 const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })
 
 export const explainNodeDeletion = (request: MetalRequest) =>
-  touchedBy(request.context, () => deleteWithParts(request.param('ident'), request.access(), request.now))
+  touchedBy(request, () => deleteWithParts(request.param('ident'), request.access(), request.now))
 
 explainNodeDeletion.operation = {
   summary: 'Say what would go with a node, without deleting it',
@@ -53,7 +53,7 @@ function* deleteWithParts(ident: string, access: Access, now: number): Write<voi
 }
 
 export const explainAllocationDeletion = (request: MetalRequest) =>
-  touchedBy(request.context, () => deleteAllocation(request.param('ident'), request.access(), request.now))
+  touchedBy(request, () => deleteAllocation(request.param('ident'), request.access(), request.now))
 
 explainAllocationDeletion.operation = {
   summary: 'Say what would go with an allocation, without deleting it',
@@ -70,10 +70,18 @@ const SERVED = { action: 'blazar:leases:delete', operation: explainLeaseDeletion
 export function explainLeaseDeletion(context: Context, raw: FastifyRequest, caller: Caller): Promise<object> {
   const params = raw.params as Record<string, string>
   const request = new ReservationRequest(context, caller, SERVED, raw, params)
-  return touchedBy(context, () => removeLease(request.param('ident'), request.visible, context.drivers, request.now))
+  return touchedBy(request, () => removeLease(request.param('ident'), request.visible, context.drivers, request.now))
 }
 
-async function touchedBy({ store }: Context, work: () => Write<unknown>): Promise<{ objects: Subject[] }> {
-  const { subjects } = await rehearse(store, work)
-  return { objects: subjects.map(({ kind, id }) => ({ kind, id })) }
+/** How the ledger does it is for those who see all of it. */
+const INSIDE = new Set(['resource_provider', 'resource_class', 'consumer', 'host', 'hypervisor'])
+
+async function touchedBy(
+  { context, caller }: Pick<MetalRequest, 'context' | 'caller'>,
+  work: () => Write<unknown>,
+): Promise<{ objects: Subject[] }> {
+  const { subjects } = await rehearse(context.store, work)
+  const seesAll = context.policy.allows('baremetal:node:list_all', caller)
+  const shown = subjects.filter(({ kind }) => seesAll || !INSIDE.has(kind))
+  return { objects: shown.map(({ kind, id }) => ({ kind, id })) }
 }

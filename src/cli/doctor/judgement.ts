@@ -43,7 +43,10 @@ export function judgeCertificate(from: number, until: number, now: number): Find
   const found = `the certificate is valid until ${date(until)}`
   if (now >= until) return wrong(`the certificate ended on ${date(until)}`, 'put a new one in its place (tls-cert)')
   if (days >= CERTIFICATE_DAYS_MIN) return ok(found)
-  return warning(`${found}, ${days} more days`, 'put a new one in its place; a running server takes it up by itself')
+  return warning(
+    `${found}, ${days === 1 ? '1 more day' : `${days} more days`}`,
+    'put a new one in its place; a running server takes it up by itself',
+  )
 }
 
 export function judgeDisk(freeBytes: number, folder: string): Finding {
