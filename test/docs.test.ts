@@ -1,7 +1,7 @@
 // The docs are true: every command in them runs as written, what they show is what comes, and what they name exists.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -115,7 +115,7 @@ describe('every command runs as written', { concurrency: 2 }, () => {
   }
   before(async () => {
     postgres = await sharedPostgres()
-    writeNpm(folder)
+    writeShims(folder)
   })
   after(async () => {
     await postgres.stop()
@@ -129,11 +129,18 @@ describe('every command runs as written', { concurrency: 2 }, () => {
   }
 })
 
-/** The real npm, but `npm ci` has been done: the packages are those that we run with ourselves. */
-function writeNpm(folder: string): void {
-  const file = join(folder, 'npm')
-  writeFileSync(file, `#!/bin/sh\n[ "$1" = ci ] && exit 0\nPATH='${PATH}' exec npm "$@"\n`)
-  chmodSync(file, 0o755)
+/** Programs of the machine, with what a test needs of them. */
+const SHIMS = {
+  // It has been done: the packages are those that we run with ourselves.
+  npm: '[ "$1" = ci ] && exit 0; exec npm "$@"',
+  // By itself it takes a refusal for a success.
+  curl: 'case " $* " in *" --fail"*|*" -"[!-]f*|*" -f"*) exec curl "$@" ;; esac; exec curl --fail-with-body "$@"',
+}
+
+function writeShims(folder: string): void {
+  for (const [name, script] of Object.entries(SHIMS)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\nPATH='${PATH}'\n${script}\n`, { mode: 0o755 })
+  }
 }
 
 function missingFor({ blocks }: Page): string | false {

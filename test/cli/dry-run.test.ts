@@ -142,7 +142,7 @@ eachDatabase('holdfast --dry-run', databases => {
       ({ instance_uuid }) => instance_uuid === null,
     )
     await person.reads('node leasable unset gpu-1')
-    assert.deepEqual(await holdfast.nodes.leasables(), [])
+    assert.deepEqual(await holdfast.leasableNodes.list(), [])
   })
 
   test('claims show before and after, with the room there is', async () => {

@@ -149,8 +149,8 @@ export class Baremetal extends Client {
 
   /** What is for operators on the same server. */
   async operator(method: string, path: string, body?: object, options: Options = {}): Promise<Answer> {
-    const { token = 'admin', headers } = options
-    const who = { 'x-auth-token': String(token), ...(headers as Record<string, string> | undefined) }
+    const { token = 'admin', headers: more } = options
+    const who = { 'x-auth-token': String(token), ...(more as Record<string, string> | undefined) }
     const answer = await fetch(`${this.origin}/holdfast/v1${path}`, {
       method,
       headers: { ...who, ...(body && { 'content-type': 'application/json' }) },

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -44,6 +45,10 @@ export async function startKeystone(): Promise<Keystone> {
   const manage = (...words: string[]) => run(MANAGE, ['--config-file', config, ...words])
   const { username, gid } = userInfo()
   await manage('db_sync')
+  // Keystone leaves readers open, and without a log ahead they keep its own writers out.
+  const database = new DatabaseSync(join(folder, 'db'))
+  database.exec('pragma journal_mode = wal')
+  database.close()
   await manage('fernet_setup', '--keystone-user', username, '--keystone-group', String(gid))
   const at = ['public', 'internal', 'admin'].flatMap(kind => [`--bootstrap-${kind}-url`, `${url}/v3`])
   await manage('bootstrap', '--bootstrap-password', password, '--bootstrap-region-id', 'RegionOne', ...at)
