@@ -26,9 +26,9 @@ describe('a backup of SQLite', () => {
     const api = new Placement(server.origin)
     const provider = await api.provider({ VCPU: 100_000 })
     const granted: string[] = []
-    let isOver = false
+    const over = new AbortController()
     const clients = Array.from({ length: CLIENTS }, async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const consumer = randomUUID()
         expectStatus(await api.claim(consumer, { [provider]: { VCPU: 1 } }), 204)
         granted.push(consumer)
@@ -40,7 +40,7 @@ describe('a backup of SQLite', () => {
     reader.exec(`vacuum into '${copy}'`)
     reader.close()
     await sleep(100)
-    isOver = true
+    over.abort()
     await Promise.all(clients)
     assert.ok(granted.length > before.length, 'the load went on')
     await server.stop()

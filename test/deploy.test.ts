@@ -59,7 +59,7 @@ function ofCompose(): Start[] {
       environment: Object.fromEntries(
         Object.entries(environment).map(([key, value]) => [
           key,
-          String(value).replace('${POSTGRES_PASSWORD:?}', 'secret'),
+          `${value}`.replace('${POSTGRES_PASSWORD:?}', 'secret'),
         ]),
       ),
     }))

@@ -150,7 +150,7 @@ export class Conductor {
     const at = performance.now()
     if (await store.write(() => heartbeat(this.#incarnation))) {
       this.#beatAt = at
-    } else {
+    } else if (!this.#stopped) {
       log.warn({ hostname: this.#hostname }, 'other conductors had given this one up; it starts anew')
       this.#incarnation = clock.newUuid()
       await this.#signIn()
