@@ -5,7 +5,9 @@ import { loadPolicy } from './api/policy.ts'
 import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
+import { Census } from './census.ts'
 import { createApp } from './http/app.ts'
+import { startHealth } from './http/health.ts'
 import { followPair } from './http/tls.ts'
 import { createIdentity, type Identity } from './identity/identity.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
@@ -51,15 +53,15 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
     await memory.start()
     const { mirror, fleet, calendar } = memory
-    metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    if (store instanceof PostgresStore) watchPool(metrics, store)
+    watchAll({ metrics, store, memory, clock, config })
     const claims = new ClaimQueue(store, clock, {
       observe: (granted, refused) => metrics.claimBatch(granted, refused),
       record: recordAll,
     })
+    metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
-    const place = { config, store, log, drivers, bell, clock, memory }
+    const place = { config, store, log, metrics, drivers, bell, clock, memory }
     const work = role === 'serve' ? await startWork(place) : null
     const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
@@ -91,33 +93,48 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   }
 }
 
+export interface RunningConductor {
+  hostname: string
+  /** Where it can be asked how it is; null when nobody wanted that. */
+  address: string | null
+  stop(): Promise<void>
+}
+
 /** Starts a conductor by itself, beside others on one PostgreSQL. */
-export async function startConductor(config: Config): Promise<{ hostname: string; stop(): Promise<void> }> {
+export async function startConductor(config: Config): Promise<RunningConductor> {
   if (config.database.startsWith('sqlite:')) {
     throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
   }
   const log = createLog(config.logLevel)
-  const store = openStore(config.database, { connections: config.databaseConnections, origin: systemClock.newUuid() })
+  const metrics = new Metrics()
+  const store = openStore(config.database, {
+    observer: metrics,
+    connections: config.databaseConnections,
+    origin: systemClock.newUuid(),
+  })
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
     const clock = new SharedClock(store, config.testClock)
     await clock.start()
-    const memory = new Memory({ store, database: config.database, log, lagged: () => {} })
+    const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
     await memory.start()
-    const place = { config, store, log, drivers: driversFor(config), bell, clock, memory }
+    watchAll({ metrics, store, memory, clock, config })
+    const place = { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
     const work = await startWork(place)
+    const health = await startHealth(config, { store, metrics, log })
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
     const stop = async () => {
       clearInterval(alive)
+      await health?.stop()
       clock.stop()
       await work.stop()
       await bell.stop()
       await memory.stop()
       await store.close()
     }
-    return { hostname: work.hostname, stop }
+    return { hostname: work.hostname, address: health?.address ?? null, stop }
   } catch (error) {
     await store.close()
     throw error
@@ -133,6 +150,22 @@ async function requireMigrated(store: Store): Promise<void> {
   if (pending.length > 0) {
     throw new UsageError(`the database lacks ${pending.join(', ')}; run: holdfast migrate --database <the same>`)
   }
+}
+
+interface Watched {
+  metrics: Metrics
+  store: Store
+  memory: Memory
+  clock: SharedClock
+  config: Config
+}
+
+/** What metrics show that others keep or count. */
+function watchAll({ metrics, store, memory: { mirror, fleet }, clock, config }: Watched): void {
+  metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
+  metrics.watchNodes(fleet)
+  metrics.watchCensus(new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs }))
+  if (store instanceof PostgresStore) watchPool(metrics, store)
 }
 
 function watchPool(metrics: Metrics, { pool }: PostgresStore): void {

@@ -1,6 +1,6 @@
-// Which version this is.
+// Which version this is: the package's, beside us in a clone and in a package alike.
 import { readFileSync } from 'node:fs'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const PACKAGE = new URL('../package.json', import.meta.url)
 
-export const VERSION = version
+export const { version: VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }

@@ -75,6 +75,18 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   printingCommand(
     allocation,
+    'renew <allocation>',
+    'keep the node longer, or shorter',
+    'allocation renew job-17 --expires-at 2h',
+  )
+    .requiredOption('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
+    .action(
+      onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
+        printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
+      ),
+    )
+  printingCommand(
+    allocation,
     'retry <allocation>',
     'try again after an error',
     'allocation retry job-17 --wait-until 10m --wait',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
-import { connect, type Holdfast, whereIs } from '../client/index.ts'
+import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
 import { instantOf } from '../instants.ts'
 import { UsageError } from '../usage-error.ts'
 import { tell, verdictOn } from './failures.ts'
@@ -69,11 +69,16 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
 /** Asked for once, also by those who have to log in again. */
 let typed: string | null = null
 
+/** Where the server is that these flags name; from here on we trust whom they say. */
+export function whereWith(flags: ServerFlags): Where {
+  const where = whereIs(connectOptionsOf(flags))
+  if (where.cacert !== null) trust(where.cacert)
+  return where
+}
+
 export async function connectWith(flags: ServerFlags, canAsk = process.stdin.isTTY): Promise<Holdfast> {
-  const options = connectOptionsOf(flags)
-  const { cacert } = whereIs(options)
-  if (cacert !== null) trust(cacert)
-  return connect({ ...options, askPassword: passwordAsker(canAsk) })
+  whereWith(flags)
+  return connect({ ...connectOptionsOf(flags), askPassword: passwordAsker(canAsk) })
 }
 
 /** Where nobody sits, nobody is asked. */

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
-import { takesValue, withServerFlagsForAll } from './server-flags.ts'
+import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
 
 export interface Word {
   name: string
@@ -48,16 +48,21 @@ const WORDS: Record<string, Words> = {
   },
   export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
-  version: { help: 'say which version this is', load: () => import('./version.ts') },
+  completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
+  version: {
+    help: 'say which version this is, and which one the server is if it answers',
+    load: () => import('./version.ts'),
+  },
 }
 
 /** All words with their help; what is below them only of the one that is meant. */
-async function programWith(meant: string | undefined): Promise<Command> {
+export async function programWith(meant: string | undefined): Promise<Command> {
   const program = new Command('holdfast')
     .description('Knows which machines and capacity exist, and who has which part of them.')
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+    .addHelpText('after', '\nholdfast completion --help says how to have names completed with the Tab key.')
   withServerFlagsForAll(program)
   for (const [name, { help, load }] of Object.entries(WORDS)) {
     if (name === meant) (await load()).addCommands(program, { name, help })
@@ -66,17 +71,11 @@ async function programWith(meant: string | undefined): Promise<Command> {
   return program
 }
 
-/** From the first word that is a command on: before it there may be options. */
-function withoutOptions(words: readonly string[]): readonly string[] {
-  let at = 0
-  while (words[at]?.startsWith('-')) at += takesValue(words[at]!) ? 2 : 1
-  return words.slice(at)
-}
-
 /** Answers the exit code. */
 export async function runCommand(words: readonly string[]): Promise<number> {
-  const [first, second] = withoutOptions(words)
-  const program = await programWith(first === 'help' ? second : first)
+  const [first, ...rest] = withoutOptions(words)
+  if (first === '__complete') return (await import('./complete.ts')).complete(rest.slice(1), programWith)
+  const program = await programWith(first === 'help' ? rest[0] : first)
   try {
     await program.parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? EXIT.ok)

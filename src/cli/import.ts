@@ -151,10 +151,12 @@ function summarize(steps: readonly Step[], { failures, untried }: Outcome): void
   if (failures.size > 0) counts.push(`${failures.size} failed`)
   if (untried.size > 0) counts.push(`${untried.size} not tried`)
   say(counts.join(', '))
-  const told = Array.from(failures, ([{ kind, name }, error]) => {
-    const { exitCode, message, hint } = verdictOn(error)!
-    return new CommandFailure(exitCode, `${kind} ${name}: ${message}`, hint)
-  })
+  const told = steps
+    .filter(step => failures.has(step))
+    .map(step => {
+      const { exitCode, message, hint } = verdictOn(failures.get(step))!
+      return new CommandFailure(exitCode, `${step.kind} ${step.name}: ${message}`, hint)
+    })
   for (const failure of told.slice(0, -1)) tell(failure)
   if (told.length > 0) throw told.at(-1)!
 }

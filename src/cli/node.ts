@@ -25,9 +25,9 @@ const COLUMNS = [
   'name',
   'resource_class',
   'provision_state',
-  'power_state',
-  'maintenance',
   'instance_uuid',
+  'maintenance',
+  'power_state',
   'reservation_uuid',
 ]
 

@@ -29,8 +29,15 @@ const RARE: Record<string, string> = {
 const CONNECTION = [...Object.keys(COMMON), ...Object.keys(RARE)].map(flags => new Option(flags))
 const OVERRIDES = Object.keys(RARE).map(flags => new Option(flags))
 
-/** Whether the word is one of these flags, and its value is the next word. */
-export const takesValue = (word: string) => CONNECTION.some(({ long }) => long === word)
+/** Whether its value is the next word. */
+const takesValue = (word: string) => CONNECTION.some(({ long }) => long === word)
+
+/** From the first word that is a command on: before it there may be options. */
+export function withoutOptions(words: readonly string[]): readonly string[] {
+  let at = 0
+  while (words[at]?.startsWith('-')) at += takesValue(words[at]!) ? 2 : 1
+  return words.slice(at)
+}
 
 /** As commander reads them: osCloud, osAuthUrl … */
 export type ServerFlags = { url?: string; osCloud?: string } & Partial<Record<`os${string}`, string>>

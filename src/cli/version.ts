@@ -1,14 +1,16 @@
 // holdfast version
 import type { Command } from 'commander'
+import { versionAt } from '../client/operations.ts'
+import { VERSION } from '../version.ts'
+import { serverCommand, whereWith } from './client-command.ts'
 import type { Word } from './command.ts'
+import { serverFlagsOf } from './server-flags.ts'
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  program
-    .command(name)
-    .description(help)
-    .addHelpText('after', '\nExample:\n  holdfast version')
-    .action(async () => {
-      const { VERSION } = await import('../version.ts')
-      process.stdout.write(`holdfast ${VERSION}\n`)
-    })
+  const command = serverCommand(program, name, help, 'version').action(async () => {
+    process.stdout.write(`holdfast ${VERSION}\n`)
+    const { url } = whereWith(serverFlagsOf(command))
+    const version = url === null ? null : await versionAt(url)
+    if (version !== null) process.stdout.write(`server ${version} at ${url}\n`)
+  })
 }

@@ -26,11 +26,11 @@ export type { LeasableNode } from './leasable-nodes.ts'
 export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
-export type { AuditEntry, Fsck, Touched, Usages } from './operations.ts'
+export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
-export { type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
+export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = ReturnType<typeof holdfastAt>

@@ -1,5 +1,5 @@
 // The names that Placement knows: traits and resource classes.
-import { type Api, segment } from './wire.ts'
+import { type Api, type Query, segment } from './wire.ts'
 
 const isCustom = (name: string) => name.startsWith('CUSTOM_')
 
@@ -10,8 +10,9 @@ export class Traits {
     this.#api = api
   }
 
-  async list(): Promise<string[]> {
-    return (await this.#api.get<{ traits: string[] }>('/traits')).traits
+  /** Filters as Placement names them: name, associated. */
+  async list(where: Query = {}): Promise<string[]> {
+    return (await this.#api.get<{ traits: string[] }>('/traits', where)).traits
   }
 
   /** Makes the custom ones among these, unless they are there. */

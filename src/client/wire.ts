@@ -70,7 +70,12 @@ export class Api {
 }
 
 /** One request; a refusal is thrown as an ApiError, silence as Unreachable. */
-export async function exchange(method: Method, url: string, headers: Record<string, string>, body?: unknown) {
+export async function exchange(
+  method: Method,
+  url: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<{ answer: unknown; headers: Headers }> {
   const response = await answered(url, {
     method,
     headers: {

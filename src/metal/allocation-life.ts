@@ -64,7 +64,7 @@ export interface Routing {
   takeOverMs: number
   seed: number
   /** The conductor in this process, if there is one; it may do its work at once. */
-  attempt: ((row: AllocationRow, now: number) => Write<void>) | null
+  attempt: ((row: AllocationRow, now: number) => Write<unknown>) | null
 }
 
 export function* createAllocation(

@@ -11,6 +11,7 @@ import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { findNode } from '../../metal/nodes.ts'
 import { requireTraitNames } from '../../metal/traits.ts'
 import { Problem, problem } from '../../problem.ts'
+import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Document, from, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
@@ -161,11 +162,20 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
   }
 }
 
-export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): life.Routing => ({
-  takeOverMs: context.config.takeOverMs,
-  seed: context.clock.newSeed(),
-  attempt: context.allocator && ((row, now) => context.allocator!.attempt(row, now)),
-})
+/** Where a new allocation goes; says after the commit whether that was the end of it. */
+export function routingOf({ context: { config, clock, allocator } }: Pick<MetalRequest, 'context'>) {
+  const routing = {
+    takeOverMs: config.takeOverMs,
+    seed: clock.newSeed(),
+    isGranted: false,
+    attempt:
+      allocator &&
+      function* (row: allocations.AllocationRow, now: number): Write<void> {
+        routing.isGranted = yield* allocator.attempt(row, now)
+      },
+  }
+  return routing
+}
 
 const AllocationRow = inPart(AllocationShape)
 
@@ -181,6 +191,7 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const wanted = newAllocationOf(request)
   const routing = routingOf(request)
   const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
+  if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   context.bell.ring('allocations')
   if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }

@@ -145,6 +145,7 @@ export async function postRetry(request: MetalRequest): Promise<object> {
   const row = await context.store.write(() =>
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
+  if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   context.bell.ring('allocations')
   return shownAllocation(row, base, has)
 }

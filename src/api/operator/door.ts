@@ -14,6 +14,7 @@ import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { requireAllowed } from '../policy.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
+import { addHealth } from './health.ts'
 import { PREFIX } from './prefix.ts'
 import { type Method, type Route, routes } from './routes.ts'
 
@@ -42,7 +43,6 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
 }
 
 export function operator(context: Context, authenticate: Authenticate) {
-  const { store, metrics } = context
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
       const found = problemOf(error, request, context)
@@ -71,14 +71,7 @@ export function operator(context: Context, authenticate: Authenticate) {
       metrics: '/metrics',
       openapi: `${PREFIX}/openapi`,
     }))
-    app.get('/healthz', () => ({ status: 'alive' }))
-    app.get('/readyz', async () => {
-      await store.ping()
-      return { status: 'ready' }
-    })
-    app.get('/metrics', async (_request, reply) =>
-      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
-    )
+    addHealth(app, context)
     void app.register(below(context, authenticate), { prefix: PREFIX })
     done()
   }

@@ -77,14 +77,15 @@ export function readFleet(sources: readonly Source[]): { fleet: Fleet; mistakes:
 }
 
 function addEntries(fleet: Fleet, value: unknown, findings: readonly Finding[], at: At): void {
-  const wrong = new Set(findings.map(({ path }) => path.slice(0, 3).join('\n')))
-  const entriesOf = (kind: Kind): { entry: Json; at: At; isFlawed: boolean }[] => {
+  const wrong = new Set(findings.map(({ path }) => path.join('\n')))
+  const flawed = new Set(findings.map(({ path }) => path.slice(0, 2).join('\n')))
+  const entriesOf = (kind: Kind): (Where & { entry: Json })[] => {
     const given = isObject(value) ? value[kind] : undefined
     return (Array.isArray(given) ? given : []).flatMap((entry: unknown, i) => {
       if (!isObject(entry)) return []
-      const fine = Object.entries(entry).filter(([name]) => !wrong.has([kind, i, name].join('\n')))
-      const isFlawed = fine.length < Object.keys(entry).length
-      return { entry: Object.fromEntries(fine), at: (...path: Path) => at(kind, i, ...path), isFlawed }
+      const isFlawed = flawed.has([kind, i].join('\n'))
+      const fine = isFlawed ? membersLeft(entry, [kind, i], wrong) : entry
+      return { entry: fine, at: (...path: Path) => at(kind, i, ...path), isFlawed }
     })
   }
   fleet.nodes.push(...entriesOf('nodes').map(({ entry, ...where }) => nodeEntry(entry, where)))
@@ -92,29 +93,44 @@ function addEntries(fleet: Fleet, value: unknown, findings: readonly Finding[], 
   fleet.hosts.push(...entriesOf('hosts').flatMap(({ entry, ...where }) => hostEntry(entry, where)))
 }
 
-const uuidIn = (value: unknown) => (typeof value === 'string' ? canonicalUuid(value) : null)
-const unique = (words: unknown) => (words === undefined ? null : [...new Set(words as string[])])
-const picked = (entry: Json, names: readonly string[]) =>
-  Object.fromEntries(names.filter(name => Object.hasOwn(entry, name)).map(name => [name, entry[name]]))
+/** Without what is wrong; in lists there is a hole then, so that the rest stays where it is. */
+function withoutWrong(value: unknown, path: Path, wrong: ReadonlySet<string>): unknown {
+  if (wrong.has(path.join('\n'))) return undefined
+  if (Array.isArray(value)) return value.map((item, i) => withoutWrong(item, [...path, i], wrong))
+  return isObject(value) ? membersLeft(value, path, wrong) : value
+}
+
+const membersLeft = (value: Json, path: Path, wrong: ReadonlySet<string>): Json =>
+  Object.fromEntries(
+    Object.entries(value)
+      .map(([name, inner]) => [name, withoutWrong(inner, [...path, name], wrong)] as const)
+      .filter(([, inner]) => inner !== undefined),
+  )
 
 interface Where {
   at: At
   isFlawed: boolean
 }
 
+const uuidIn = (value: unknown) => (typeof value === 'string' ? canonicalUuid(value) : null)
+const unique = (words: unknown) =>
+  words === undefined ? null : [...new Set((words as (string | undefined)[]).filter(word => word !== undefined))]
+const picked = (entry: Json, names: readonly string[]) =>
+  Object.fromEntries(names.filter(name => Object.hasOwn(entry, name)).map(name => [name, entry[name]]))
+
 function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
   const members = picked(entry, [...NODE_WORDS, ...NODE_DOCUMENTS])
   // As the server keeps them.
   if (typeof members['conductor_group'] === 'string')
     members['conductor_group'] = members['conductor_group'].toLowerCase()
-  const ports = entry['ports'] as (string | Json)[] | undefined
+  const ports = entry['ports'] as (string | Json | undefined)[] | undefined
   return {
     at,
     isFlawed,
     uuid: uuidIn(entry['uuid']),
     members,
     traits: unique(entry['traits']),
-    ports: ports?.map((one, i) => portEntry(one, (...path) => at('ports', i, ...path))) ?? null,
+    ports: ports?.flatMap((one, i) => portEntry(one, (...path) => at('ports', i, ...path))) ?? null,
     provisionState: (entry['provision_state'] as Wanted | undefined) ?? null,
     maintenance: (entry['maintenance'] as boolean | undefined) ?? null,
     maintenanceReason: (entry['maintenance_reason'] as string | undefined) ?? null,
@@ -124,9 +140,10 @@ function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
   }
 }
 
-function portEntry(given: string | Json, at: At): PortEntry {
-  const entry = typeof given === 'string' ? { address: given } : given
-  const address = (entry['address'] as string).toLowerCase().replaceAll('-', ':')
+function portEntry(given: string | Json | undefined, at: At): PortEntry | [] {
+  const entry: Json = typeof given === 'string' ? { address: given } : (given ?? {})
+  if (typeof entry['address'] !== 'string') return []
+  const address = entry['address'].toLowerCase().replaceAll('-', ':')
   return {
     at,
     uuid: uuidIn(entry['uuid']),
@@ -147,7 +164,9 @@ function providerEntry(entry: Json, { at, isFlawed }: Where): ProviderEntry {
       ? Object.fromEntries(Object.entries(inventories).map(([name, given]) => [name, terms(given)]))
       : null,
     traits: unique(entry['traits']),
-    aggregates: unique((entry['aggregates'] as string[] | undefined)?.map(one => canonicalUuid(one)!)),
+    aggregates: unique(
+      (entry['aggregates'] as (string | undefined)[] | undefined)?.map(one => one && canonicalUuid(one)),
+    ),
   }
 }
 

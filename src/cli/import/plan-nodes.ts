@@ -54,7 +54,7 @@ export function planNodes(present: Present, entries: readonly NodeEntry[], mista
     }
     const before = node && found.getOrInsert(node.uuid, entry)
     if (before && before !== entry) {
-      mistakes.push(clash(entry.at(), `is node ${node!.uuid}, as is ${fileAndLine(before.at())}`))
+      mistakes.push(clash(entry.at(), `is node ${node.uuid}, as is ${fileAndLine(before.at())}`))
     }
     mistakes.push(...clashesOf(present, entry, node))
     const planned = ports.plan(entry, node, mistakes)

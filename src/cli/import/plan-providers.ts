@@ -52,7 +52,7 @@ export function planProviders(present: Present, fleet: Fleet, mistakes: Mistake[
     if (!provider && name === null && !entry.isFlawed) mistakes.push(mistake(at(), 'is a new provider and has no name'))
     const before = provider && found.getOrInsert(provider.uuid, entry)
     if (before && before !== entry) {
-      mistakes.push(clash(at(), `is provider ${provider!.uuid}, as is ${fileAndLine(before.at())}`))
+      mistakes.push(clash(at(), `is provider ${provider.uuid}, as is ${fileAndLine(before.at())}`))
     }
     if (provider && kept.has(provider.uuid)) mistakes.push(clash(at(), kept.get(provider.uuid)!))
     mistakes.push(...parents.mistakesOf(entry))
@@ -107,7 +107,7 @@ function changedInventories({ inventories }: ProviderEntry, details: ProviderDet
 }
 
 function wrongInventories(
-  { at, inventories }: ProviderEntry,
+  { at, inventories, isFlawed }: ProviderEntry,
   details: ProviderDetails,
   classes: Present['classes'],
 ): Mistake[] {
@@ -117,7 +117,7 @@ function wrongInventories(
     if (!name.startsWith('CUSTOM_') && classes?.has(name) !== true) {
       return clash(place, "is no standard resource class, and doesn't begin with CUSTOM_")
     }
-    if (total === undefined) return mistake(place, 'is new and has no total')
+    if (total === undefined) return isFlawed ? [] : mistake(place, 'is new and has no total')
     return reserved > total ? mistake(place, `reserves ${reserved} of ${total}`) : []
   })
 }
@@ -126,10 +126,10 @@ function wrongInventories(
 class Parents {
   readonly #entries = new Map<string, ProviderEntry>()
   readonly #providers = new Map<string, Provider>()
-  readonly #nodes: ReadonlySet<string | null>
+  readonly #nodes: ReadonlySet<string>
 
   constructor({ providers }: Present, fleet: Fleet) {
-    this.#nodes = new Set(fleet.nodes.map(({ uuid }) => uuid))
+    this.#nodes = new Set(fleet.nodes.flatMap(({ uuid }) => uuid ?? []))
     for (const provider of providers) {
       this.#providers.set(provider.uuid, provider)
       this.#providers.set(provider.name, provider)
@@ -159,7 +159,7 @@ class Parents {
   mistakesOf(entry: ProviderEntry): Mistake[] {
     const { at, parent } = entry
     if (typeof parent !== 'string') return []
-    if (!this.#entryOf(parent) && !this.#providerOf(parent) && !this.#nodes.has(canonicalUuid(parent))) {
+    if (!this.#entryOf(parent) && !this.#providerOf(parent) && !this.#nodes.has(canonicalUuid(parent) ?? '')) {
       return [clash(at('parent'), `there is no provider ${parent}, neither here nor on the server`)]
     }
     return this.#above(entry) === null ? [mistake(at('parent'), 'is below itself')] : []

@@ -36,7 +36,7 @@ const nodeName = c.also(
 )
 const sizes: c.Check = (value, path) =>
   ['cpus', 'local_gb', 'memory_mb']
-    .filter(name => c.isObject(value) && !/^\d+$/.test(String(value[name] ?? 0)))
+    .filter(name => c.isObject(value) && !/^"?\d+"?$/.test(JSON.stringify(value[name] ?? 0)))
     .map(name => ({ path: [...path, name], says: 'must be a whole number' }))
 const unmasked: c.Check = (value, path) =>
   Object.entries(c.isObject(value) ? value : {})

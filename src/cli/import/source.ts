@@ -104,7 +104,8 @@ function csvSource(file: string, text: string): ReadSource {
   try {
     const [head, ...rows] = parseCsv(text)
     if (!head) return unreadable(file, 1, 'is empty; the first line names the columns')
-    const columns = head.cells.map(cell => cell.trim())
+    // Spaces around a name are forgiven; those in the name of a document's member are its own.
+    const columns = head.cells.map(cell => (isKnown(cell) ? cell : cell.trim()))
     const wrong = columns.flatMap((name, at) => {
       const says = wrongColumn(name, columns.indexOf(name) < at)
       return says === null ? [] : { name, mistake: mistake({ file, line: 1, path: [] }, says) }
@@ -126,7 +127,9 @@ function csvSource(file: string, text: string): ReadSource {
 function wrongColumn(name: string, isAgain: boolean): string | null {
   if (name === '') return 'a column has no name'
   if (isAgain) return `the column ${name} is there twice`
-  return NODE_MEMBERS.includes(columnOf(name).member) ? null : `there is no column ${name}; nodes have ${shownMembers}`
+  return isKnown(name) ? null : `there is no column ${name}; nodes have ${shownMembers}`
 }
+
+const isKnown = (column: string) => NODE_MEMBERS.includes(columnOf(column).member)
 
 const shownMembers = NODE_MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')

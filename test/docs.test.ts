@@ -1,0 +1,148 @@
+// The docs are true: every command in them runs as written, what they show is what comes, and what they name exists.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { SETTINGS } from '../src/config.ts'
+import { unspoken, wrongWords } from './docs/command-tree.ts'
+import { follow, howToRun, type World } from './docs/follow.ts'
+import { wrongLinks } from './docs/links.ts'
+import { allPages, type Page, ROOT } from './docs/pages.ts'
+import { wrongExcerpts, wrongPrograms } from './docs/typescript.ts'
+import { type Keystone, keystoneMissing, startKeystone } from './support/keystone.ts'
+import { sharedPostgres } from './support/postgres.ts'
+
+/** Blocks that no test runs, by the page and the line that they begin with. */
+const NOT_RUN = [
+  'README.md: npm ci && npm test',
+  'conformance/README.md: git clone https://opendev.org/openstack/placement ../placement',
+  'docs/PERFORMANCE.md: npm run bench -- claims',
+]
+
+/** Languages of blocks; commands go by one name, so that none is overlooked. */
+const LANGUAGES = ['sh', 'text', 'json', 'yaml', 'ts', 'sql', 'ini', 'groovy', '']
+
+/** Programs that pages use and machines may lack, with the Debian package that has them. */
+const PACKAGES: Record<string, string> = {
+  openstack: 'python3-openstackclient',
+  baremetal: 'python3-ironicclient',
+  blazar: 'python3-blazarclient',
+  sqlite3: 'sqlite3',
+  script: 'bsdutils',
+}
+
+/** As the reader has it: `npm run` has put the repository's own programs before the machine's. */
+const PATH = process.env['PATH']!.split(delimiter)
+  .filter(folder => !folder.includes('node_modules'))
+  .join(delimiter)
+
+const pages = allPages()
+const shellBlocks = pages.flatMap(page =>
+  page.blocks.filter(({ language }) => language === 'sh').map(block => ({ page, block, how: howToRun(block) })),
+)
+
+describe('what pages say', () => {
+  test('commands are in blocks of one name, so that all are run', () => {
+    const odd = pages.flatMap(({ path, blocks }) =>
+      blocks.filter(({ language }) => !LANGUAGES.includes(language)).map(({ line }) => `${path}:${line}`),
+    )
+    assert.deepEqual(odd, [], `blocks are one of ${LANGUAGES.join(', ')}`)
+  })
+
+  test('only what is on the list is not run', t => {
+    const left = shellBlocks.filter(({ how }) => how.kind === 'not run')
+    const forKeystone = shellBlocks.filter(({ how }) => how.needsKeystone).length
+    const without = keystoneMissing ? `, and ${forKeystone} more for lack of a Keystone` : ''
+    t.diagnostic(`${shellBlocks.length - left.length} blocks are run, ${left.length} are not${without}`)
+    assert.deepEqual(
+      left.map(({ page, block }) => `${page.path}: ${block.text.split('\n', 1)[0]}`).sort(),
+      NOT_RUN.sort(),
+    )
+  })
+
+  test('commands and options that are named in passing exist', () => {
+    assert.deepEqual(pages.flatMap(wrongWords), [])
+  })
+
+  test('every command is spoken of', () => {
+    assert.deepEqual(unspoken(pages), [])
+  })
+
+  test('every setting has its row', () => {
+    const rows = readFileSync(join(ROOT, 'docs/OPERATING.md'), 'utf8').split('\n')
+    const missing = Object.values(SETTINGS)
+      .map(({ flag }) => flag.split(' ', 1)[0]!)
+      .filter(name => {
+        const start = `| \`--${name}\` | \`HOLDFAST_${name.replaceAll('-', '_').toUpperCase()}\` |`
+        return !rows.some(row => row.startsWith(start))
+      })
+    assert.deepEqual(missing, [])
+  })
+
+  test('links lead somewhere', () => {
+    assert.deepEqual(wrongLinks(pages), [])
+  })
+
+  test('YAML can be read', () => {
+    for (const { path, blocks } of pages) {
+      for (const { text, line } of blocks.filter(({ language }) => language === 'yaml')) {
+        const errors = parseAllDocuments(text).flatMap(document => document.errors)
+        assert.deepEqual(errors, [], `${path}:${line}`)
+      }
+    }
+  })
+
+  test('excerpts of the source are as in the source', () => {
+    assert.deepEqual(wrongExcerpts(pages), [])
+  })
+
+  test('programs compile', async () => {
+    assert.equal(await wrongPrograms(pages), '')
+  })
+})
+
+describe('every command runs as written', { concurrency: 2 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-docs-bin-'))
+  let postgres: Awaited<ReturnType<typeof sharedPostgres>>
+  let keystone: Promise<Keystone> | null = null
+  const world: World = {
+    path: `${folder}${delimiter}${PATH}`,
+    createDatabase: () => postgres.createDatabase(),
+    keystone: () => (keystoneMissing ? null : (keystone ??= startKeystone())),
+  }
+  before(async () => {
+    postgres = await sharedPostgres()
+    writeNpm(folder)
+  })
+  after(async () => {
+    await postgres.stop()
+    await (await keystone)?.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  for (const page of pages) {
+    if (!shellBlocks.some(one => one.page === page && one.how.kind !== 'not run')) continue
+    test(page.path, { skip: missingFor(page) }, () => follow(page, world))
+  }
+})
+
+/** The real npm, but `npm ci` has been done: the packages are those that we run with ourselves. */
+function writeNpm(folder: string): void {
+  const file = join(folder, 'npm')
+  writeFileSync(file, `#!/bin/sh\n[ "$1" = ci ] && exit 0\nPATH='${PATH}' exec npm "$@"\n`)
+  chmodSync(file, 0o755)
+}
+
+function missingFor({ blocks }: Page): string | false {
+  const text = blocks
+    .filter(({ language }) => language === 'sh')
+    .map(block => block.text)
+    .join('\n')
+  const missing = Object.entries(PACKAGES).filter(
+    ([program]) => new RegExp(`\\b${program} `).test(text) && spawnSync('which', [program]).status !== 0,
+  )
+  return missing.length > 0 && `apt-get install --no-install-recommends ${missing.map(([, name]) => name).join(' ')}`
+}
