@@ -39,6 +39,8 @@ async function requireWhole(server: Holdfast): Promise<void> {
 eachShell('holdfast demo', person => {
   let server: Holdfast
   let atFirst: Record<string, string[]>
+  /** When it was filled. */
+  let said = ''
   before(async () => {
     server = await person.library()
     await person.node('theirs', 'gpu-a100')
@@ -73,7 +75,7 @@ eachShell('holdfast demo', person => {
   })
 
   test('it makes a fleet with everything in it', async () => {
-    const said = await person.reads('demo --nodes 30 --beside')
+    said = await person.reads('demo --nodes 30 --beside')
     assert.match(said, /^nodes +30 /m)
     assert.match(said, /^leases +16 +10 to come, 3 over, 3 running$/m)
     const nodes = await server.nodes.list({ traits: ['CUSTOM_DEMO'], fields: NODE_FIELDS })
@@ -117,7 +119,7 @@ eachShell('holdfast demo', person => {
       required: 'CUSTOM_NVLINK',
     })
     assert.ok(found.length > 0 && found.every(({ allocations }) => Object.keys(allocations).length >= 3))
-    assert.ok((await server.usage.ofProject(await projectOf('vision')))['BATCH_JOB'] !== undefined)
+    assert.ok((await server.usage.ofProject(await projectOf('ops')))['BATCH_JOB'] !== undefined)
   })
 
   const projectOf = async (project: string) => {
@@ -126,7 +128,6 @@ eachShell('holdfast demo', person => {
   }
 
   test('each command that it proposes has something to say', async () => {
-    const said = await person.reads('demo')
     const proposed = said.match(/^ {2}\S*holdfast .+$/gm)!.map(line => line.trim().replace(/^\S+ /, ''))
     assert.ok(proposed.length >= 7)
     for (const line of proposed.filter(line => !line.startsWith('demo'))) {
@@ -153,14 +154,15 @@ eachShell('holdfast demo', person => {
     assert.match(said, /allocation \S+ → rack-/)
     assert.match(said, new RegExp(`^${events.length} events, \\d+ of them refusals; .*given back\\.$`, 'm'))
     await requireWhole(server)
-    // Holds lapse and allocations end by themselves, the demo's own too.
-    const { holds: _, allocations, ...left } = await everything(server)
-    const { holds: __, allocations: earlier, ...had } = present
-    assert.deepEqual(left, had)
-    assert.deepEqual(
-      allocations!.filter(uuid => !earlier!.includes(uuid)),
-      [],
+    // A node that was in use is torn down before its allocation ends.
+    await until(
+      () => server.allocations.list(),
+      ({ length }) => length <= present['allocations']!.length,
     )
+    // A hold that was forgotten lapses by itself.
+    const { holds: _, ...left } = await everything(server)
+    const { holds: __, ...had } = present
+    assert.deepEqual(left, had)
     assert.equal((await server.nodes.show('theirs')).instance_uuid, null)
   })
 
@@ -185,7 +187,9 @@ eachShell('holdfast demo', person => {
   })
 })
 
-eachIdentity('holdfast demo with users', ({ api, file, rewrite }) => {
+eachIdentity('holdfast demo with users', ({ api, file, rewrite, databases }) => {
+  // Users are in a file, whatever the database.
+  if (databases.kind === 'postgres') return
   const person = new Person(() => api.origin)
   const root = { OS_USERNAME: 'root', OS_PASSWORD: 'root-pw', OS_PROJECT_NAME: 'lab' }
 
