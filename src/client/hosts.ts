@@ -43,6 +43,10 @@ export class Hosts {
   async create(name: string, capabilities: Record<string, string> = {}): Promise<Host> {
     return (await this.#api.post<One>('/os-hosts', { ...capabilities, name })).host
   }
+  /** Adds or changes capabilities. */
+  async update(id: string, capabilities: Record<string, string>): Promise<Host> {
+    return (await this.#api.put<One>(`/os-hosts/${segment(id)}`, capabilities)).host
+  }
   delete = (id: string) => this.#api.delete(`/os-hosts/${segment(id)}`)
 
   /** Which leases are booked on which hosts. */

@@ -1,22 +1,23 @@
-// Leasable nodes: those of the bare metal nodes that leases may book.
+// Bare metal nodes that leases may book.
 import { type Api, type Json, segment } from './wire.ts'
 
 export interface LeasableNode extends Json {
+  /** Its uuid. */
   node: string
-  resource_class: string
+  resource_class: string | null
   bookings: { lease_id: string; reservation_id: string; start_date: string; end_date: string }[]
 }
 
 export class LeasableNodes {
-  readonly #operator: Api
+  readonly #api: Api
 
-  constructor(operator: Api) {
-    this.#operator = operator
+  constructor(api: Api) {
+    this.#api = api
   }
 
   async list(): Promise<LeasableNode[]> {
-    return (await this.#operator.get<{ leasable_nodes: LeasableNode[] }>('/leasable-nodes')).leasable_nodes
+    return (await this.#api.get<{ leasable_nodes: LeasableNode[] }>('/leasable-nodes')).leasable_nodes
   }
-  enrol = (node: string) => this.#operator.put<LeasableNode>(`/leasable-nodes/${segment(node)}`)
-  withdraw = (node: string) => this.#operator.delete(`/leasable-nodes/${segment(node)}`)
+  enrol = (node: string) => this.#api.put<LeasableNode>(`/leasable-nodes/${segment(node)}`)
+  withdraw = (node: string) => this.#api.delete(`/leasable-nodes/${segment(node)}`)
 }

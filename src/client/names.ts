@@ -1,5 +1,7 @@
-// The names that the ledger knows: traits, and resource classes.
-import { type Api, type Query, segment } from './wire.ts'
+// The names that Placement knows: traits and resource classes.
+import { type Api, segment } from './wire.ts'
+
+const isCustom = (name: string) => name.startsWith('CUSTOM_')
 
 export class Traits {
   readonly #api: Api
@@ -8,11 +10,14 @@ export class Traits {
     this.#api = api
   }
 
-  /** Filters as Placement has them: name=startswith:CUSTOM_, associated. */
-  async list(where: Query = {}): Promise<string[]> {
-    return (await this.#api.get<{ traits: string[] }>('/traits', where)).traits
+  async list(): Promise<string[]> {
+    return (await this.#api.get<{ traits: string[] }>('/traits')).traits
   }
-  create = (name: string) => this.#api.put<void>(`/traits/${segment(name)}`)
+
+  /** Makes the custom ones among these, unless they are there. */
+  async ensure(names: readonly string[]): Promise<void> {
+    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/traits/${segment(name)}`)
+  }
   delete = (name: string) => this.#api.delete(`/traits/${segment(name)}`)
 }
 
@@ -24,9 +29,15 @@ export class ResourceClasses {
   }
 
   async list(): Promise<string[]> {
-    const { resource_classes } = await this.#api.get<{ resource_classes: { name: string }[] }>('/resource_classes')
-    return resource_classes.map(({ name }) => name)
+    const { resource_classes: found } = await this.#api.get<{ resource_classes: { name: string }[] }>(
+      '/resource_classes',
+    )
+    return found.map(({ name }) => name)
   }
-  create = (name: string) => this.#api.put<void>(`/resource_classes/${segment(name)}`)
+
+  /** Makes the custom ones among these, unless they are there. */
+  async ensure(names: readonly string[]): Promise<void> {
+    for (const name of names.filter(isCustom)) await this.#api.put<void>(`/resource_classes/${segment(name)}`)
+  }
   delete = (name: string) => this.#api.delete(`/resource_classes/${segment(name)}`)
 }

@@ -79,10 +79,10 @@ export class Nodes {
   async traits(node: string): Promise<string[]> {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
   }
-  addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
-  /** All of them at once; those that are not named go. */
+  /** These and no others. */
   setTraits = (node: string, traits: readonly string[]) =>
     this.#api.put<void>(`/nodes/${segment(node)}/traits`, { traits })
+  addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
 }

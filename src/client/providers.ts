@@ -19,13 +19,7 @@ export interface Inventory {
   allocation_ratio: number
 }
 
-export interface NewProvider {
-  name: string
-  uuid?: string | undefined
-  parent_provider_uuid?: string | undefined
-}
-
-/** What it has of a class; what is left out is as Placement has it. */
+/** What is left out is as Placement has it by default. */
 export type NewInventory = Pick<Inventory, 'total'> & Partial<Inventory>
 
 export interface ProviderInFull extends Provider {
@@ -34,8 +28,6 @@ export interface ProviderInFull extends Provider {
   traits: string[]
   aggregates: string[]
 }
-
-type Seen = Pick<Provider, 'uuid' | 'generation'>
 
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
@@ -68,27 +60,34 @@ export class Providers {
     return { ...found, ...inventories, ...usages, ...traits, ...aggregates, links: null } as unknown as ProviderInFull
   }
 
+  create = (provider: { name: string; uuid?: string; parent_provider_uuid?: string | null }) =>
+    this.#api.post<Provider>('/resource_providers', provider)
+  /** Without a parent in it, the parent stays. */
+  update = (uuid: string, change: { name: string; parent_provider_uuid?: string | null }) =>
+    this.#api.put<Provider>(`/resource_providers/${segment(uuid)}`, change)
+  delete = (uuid: string) => this.#api.delete(`/resource_providers/${segment(uuid)}`)
+
+  /** These and no others. As all that follow, refused when the provider has changed since that generation. */
+  setInventories = (uuid: string, inventories: Record<string, NewInventory>, generation: number) =>
+    this.#set(uuid, 'inventories', inventories, generation)
+  setTraits = (uuid: string, traits: readonly string[], generation: number) =>
+    this.#set(uuid, 'traits', traits, generation)
+  setAggregates = (uuid: string, aggregates: readonly string[], generation: number) =>
+    this.#set(uuid, 'aggregates', aggregates, generation)
+
+  /** Answers the generation that comes of it. */
+  async #set(uuid: string, what: string, value: unknown, generation: number): Promise<number> {
+    const path = `/resource_providers/${segment(uuid)}/${what}`
+    const body = { [what]: value, resource_provider_generation: generation }
+    return (await this.#api.put<{ resource_provider_generation: number }>(path, body)).resource_provider_generation
+  }
+
+  deleteInventory = (uuid: string, resourceClass: string) =>
+    this.#api.delete(`/resource_providers/${segment(uuid)}/inventories/${segment(resourceClass)}`)
+
   async usages(provider: string): Promise<Record<string, number>> {
     const { uuid } = await this.find(provider)
     return (await this.#api.get<{ usages: Record<string, number> }>(`/resource_providers/${uuid}/usages`)).usages
-  }
-
-  create = (wanted: NewProvider) => this.#api.post<Provider>('/resource_providers', wanted)
-  delete = (uuid: string) => this.#api.delete(`/resource_providers/${segment(uuid)}`)
-
-  /** Replaces all; refused if the provider was changed since it was seen. Answers the new generation. */
-  setInventories = (seen: Seen, inventories: Record<string, NewInventory>) =>
-    this.#set(seen, 'inventories', { inventories })
-  setTraits = (seen: Seen, traits: readonly string[]) => this.#set(seen, 'traits', { traits })
-  setAggregates = (seen: Seen, aggregates: readonly string[]) => this.#set(seen, 'aggregates', { aggregates })
-
-  async #set({ uuid, generation }: Seen, what: string, content: Json): Promise<number> {
-    const body = { ...content, resource_provider_generation: generation }
-    const answer = await this.#api.put<{ resource_provider_generation: number }>(
-      `/resource_providers/${segment(uuid)}/${what}`,
-      body,
-    )
-    return answer.resource_provider_generation
   }
 
   /** Who has something of it. */

@@ -14,10 +14,9 @@ export async function makeHosts({ crowd, fleet, report }: Filling): Promise<void
   const all = fleet.hosts.providers
   const make = async ({ name, uuid, parent, inventories, traits, aggregates }: HostProvider) => {
     let { generation } = await providers.create({ name, uuid, ...(parent && { parent_provider_uuid: parent }) })
-    const seen = () => ({ uuid, generation })
-    if (Object.keys(inventories).length > 0) generation = await providers.setInventories(seen(), inventories)
-    generation = await providers.setTraits(seen(), traits)
-    if (aggregates.length > 0) await providers.setAggregates(seen(), aggregates)
+    if (Object.keys(inventories).length > 0) generation = await providers.setInventories(uuid, inventories, generation)
+    generation = await providers.setTraits(uuid, traits, generation)
+    if (aggregates.length > 0) await providers.setAggregates(uuid, aggregates, generation)
   }
   let before = 0
   for (const level of levelsOf(all)) {

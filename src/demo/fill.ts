@@ -29,7 +29,7 @@ export async function fill(filling: Filling): Promise<void> {
   await atOnce(fleet.racks.slice(1), ({ uuid, description }) =>
     admin.chassis.create({ uuid, description, extra: EXTRA }),
   )
-  await atOnce(customTraitsOf(fleet), name => admin.traits.create(name))
+  await atOnce(customTraitsOf(fleet), name => admin.traits.ensure([name]))
   await makeNodes(filling)
   await makeHosts(filling)
   await makeClaims(filling)

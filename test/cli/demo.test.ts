@@ -45,7 +45,7 @@ eachShell('holdfast demo', person => {
     server = await person.library()
     await person.node('theirs', 'gpu-a100')
     // A name of the demo's that someone had before.
-    await server.traits.create('CUSTOM_H100')
+    await server.traits.ensure(['CUSTOM_H100'])
     atFirst = await everything(server)
   })
 
