@@ -177,7 +177,13 @@ eachShell('holdfast demo', person => {
   })
 
   test('it goes as it came, with what was put on its machines, and leaves the rest', async () => {
-    const mine = await server.allocations.create({ resource_class: 'cpu-small', traits: ['CUSTOM_DEMO'], name: 'mine' })
+    const traits = ['CUSTOM_DEMO', 'CUSTOM_NVLINK']
+    const mine = await server.allocations.create({ resource_class: 'gpu-a100', traits, wait_until: '1m' })
+    const { state } = await until(
+      () => server.allocations.show(mine.uuid),
+      ({ state }) => state === 'active',
+    )
+    assert.equal(state, 'active')
     assert.match(await person.reads('demo --remove'), /^The demo is gone: \d+ things\.$/)
     await assert.rejects(server.allocations.show(mine.uuid), /could not be found/)
     assert.deepEqual(await everything(server), atFirst)
