@@ -30,6 +30,8 @@ const PACKAGES: Record<string, string> = {
   openstack: 'python3-openstackclient',
   baremetal: 'python3-ironicclient',
   blazar: 'python3-blazarclient',
+  curl: 'curl',
+  openssl: 'openssl',
   sqlite3: 'sqlite3',
   script: 'bsdutils',
 }
