@@ -37,6 +37,7 @@ export const Config = Type.Object({
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
+  conductorPort: Type.Union([Type.Integer({ minimum: 0, maximum: 65_535 }), Type.Null()]),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
@@ -142,6 +143,11 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     help: 'build links from X-Forwarded-Host and -Proto, as a proxy in front of this says',
   },
   conductorName: { flag: 'conductor-name <name>', fallback: null, help: "this conductor's name; else the machine's" },
+  conductorPort: {
+    flag: 'conductor-port <number>',
+    fallback: null,
+    help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; none unless it is given',
+  },
   conductorGroup: {
     flag: 'conductor-group <name>',
     fallback: '',
@@ -230,12 +236,20 @@ type Given = Partial<Record<keyof Config, unknown>>
 
 const KEYS = Object.keys(SETTINGS) as (keyof Config)[]
 export const flagName = (key: keyof Config) => SETTINGS[key].flag.split(' ')[0]!
-const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replaceAll('-', '_').toUpperCase()}`
+export const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replaceAll('-', '_').toUpperCase()}`
 
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(Config)
 
 /** Puts the configuration together, or says which setting is wrong and where it came from. */
-export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config {
+export const loadConfig = (flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config =>
+  loadSettings(flags, environment, file).config
+
+/** The configuration, and where each of its settings came from. */
+export function loadSettings(
+  flags: Given,
+  environment: NodeJS.ProcessEnv,
+  file: string | undefined,
+): { config: Config; origins: ReadonlyMap<string, string> } {
   const sources: [string, Given][] = [
     ['default', Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].fallback]))],
     ...(file === undefined ? [] : [[file, fromFile(file)] as [string, Given]]),
@@ -253,7 +267,7 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
   }
   if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
   if (!validate(config)) throw wrongSetting(config, origin)
-  return checkTogether(config)
+  return { config: checkTogether(config), origins: origin }
 }
 
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {

@@ -14,6 +14,14 @@ export const limits = {
   drainCheckMs: 50,
   // Requests slower than this are logged.
   slowRequestMs: 1_000,
+  // What there is gets counted for the metrics at most this often, and between two counts lies at least a hundred times
+  // what the last one took: a hundredth of the time, however much there is.
+  censusMs: 10_000,
+  censusRest: 100,
+  // Whoever scrapes has ten seconds; without a database the other metrics come after this one.
+  censusWaitMs: 1_000,
+  // An older count is not told any more.
+  censusKeepMs: 60_000,
 
   // Past 64 claims a commit the gain is under 10 %, and latency keeps growing.
   claimBatchMax: 64,

@@ -1,8 +1,11 @@
 // What Prometheus gets to see.
+import { type Census, figures } from './census.ts'
+import type { Fleet } from './metal/fleet.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StoreObserver } from './store/store.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64]
 
 export class Metrics implements StoreObserver {
@@ -62,8 +65,35 @@ export class Metrics implements StoreObserver {
     labelNames: ['outcome'] as const,
     registers: [this.registry],
   })
+  readonly #problems = new Counter({
+    name: 'holdfast_problems_total',
+    help: 'Refusals and failures that clients were told, by kind.',
+    labelNames: ['kind'] as const,
+    registers: [this.registry],
+  })
+  readonly #allocations = new Histogram({
+    name: 'holdfast_allocation_seconds',
+    help: 'Time from the request for an allocation to its node, or to the word that there is none.',
+    labelNames: ['outcome'] as const,
+    buckets: LONG_SECONDS,
+    registers: [this.registry],
+  })
+  readonly #leaseEvents = new Histogram({
+    name: 'holdfast_lease_event_late_seconds',
+    help: 'How long after its time an event of a lease was done.',
+    labelNames: ['event'] as const,
+    buckets: LONG_SECONDS,
+    registers: [this.registry],
+  })
+  readonly #takeOvers = new Counter({
+    name: 'holdfast_take_overs_total',
+    help: 'What was taken over from dead conductors: conductors given up, nodes resumed or failed, allocations.',
+    labelNames: ['what'] as const,
+    registers: [this.registry],
+  })
   // Looking a series up by its labels costs more than the observation, so each is looked up once.
   readonly #series = new Map<string, { observe(seconds: number): void }>()
+  #census: () => Promise<void> = async () => {}
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -103,6 +133,65 @@ export class Metrics implements StoreObserver {
 
   feedLag(seconds: number): void {
     this.#feedLag.observe(seconds)
+  }
+
+  problem(kind: string): void {
+    this.#problems.inc({ kind })
+  }
+
+  allocated(outcome: 'active' | 'error', ms: number): void {
+    this.#allocations.observe({ outcome }, Math.max(ms, 0) / 1_000)
+  }
+
+  leaseEvent(event: string, lateMs: number): void {
+    this.#leaseEvents.observe({ event }, Math.max(lateMs, 0) / 1_000)
+  }
+
+  tookOver(what: 'conductor' | 'node resumed' | 'node failed' | 'allocation', count: number): void {
+    this.#takeOvers.inc({ what }, count)
+  }
+
+  /** Shows the nodes in memory by state. */
+  watchNodes(fleet: Fleet): void {
+    new Gauge({
+      name: 'holdfast_nodes',
+      help: 'Nodes by provision state, and whether they are in maintenance.',
+      labelNames: ['provision_state', 'maintenance'] as const,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        for (const { provision_state, maintenance } of fleet.nodes()) {
+          this.inc({ provision_state, maintenance: maintenance === 1 ? 'true' : 'false' })
+        }
+      },
+    })
+  }
+
+  /** Shows what is counted in the database. */
+  watchCensus(census: Census): void {
+    const gauges = new Map(
+      Object.entries(figures).map(([name, { help, label }]) => {
+        return [name, new Gauge({ name, help, labelNames: label ? [label] : [], registers: [this.registry] })]
+      }),
+    )
+    this.#census = async () => {
+      const samples = await census.samples()
+      // Rather nothing than what may no longer be so.
+      for (const [name, gauge] of gauges) {
+        gauge.reset()
+        if (figures[name]!.label === undefined) gauge.remove()
+      }
+      for (const { name, label, value } of samples ?? []) {
+        const labels = label === undefined ? {} : { [figures[name]!.label!]: label }
+        gauges.get(name)!.set(labels, value)
+      }
+    }
+  }
+
+  /** All of it, in Prometheus' words. */
+  async text(): Promise<string> {
+    await this.#census()
+    return this.registry.metrics()
   }
 
   /** Shows a number that someone else keeps. */

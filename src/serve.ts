@@ -5,9 +5,11 @@ import { loadPolicy } from './api/policy.ts'
 import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
 import { type Config, UsageError } from './config.ts'
+import { Census } from './census.ts'
 import { createApp } from './http/app.ts'
+import { startHealth } from './http/health.ts'
 import { followPair } from './http/tls.ts'
-import { createIdentity, type Identity } from './identity/identity.ts'
+import { createIdentity } from './identity/identity.ts'
 import { ClaimQueue } from './ledger/claims/queue.ts'
 import { addStandardNames } from './ledger/standard.ts'
 import { limits } from './limits.ts'
@@ -23,7 +25,7 @@ import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
 import { PostgresStore } from './store/postgres.ts'
 import type { Store } from './store/store.ts'
-import { dutiesForTests, startWork, type Work } from './work.ts'
+import { dutiesForTests, startWork } from './work.ts'
 
 export async function migrateStore(store: Store): Promise<string[]> {
   const now = systemClock.now()
@@ -32,96 +34,108 @@ export async function migrateStore(store: Store): Promise<string[]> {
   return applied
 }
 
+export interface RunningApi {
+  address: string
+  /** Takes no more requests, lets those under way finish, and closes what was opened. */
+  stop(): Promise<void>
+}
+
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
   const policy = loadPolicy(config)
+  await using opened = new AsyncDisposableStack()
+  const place = await openPlace(config, role, opened)
+  const { store, log, metrics, drivers, bell, clock, memory } = place
+  const claims = new ClaimQueue(store, clock, {
+    observe: (granted, refused) => metrics.claimBatch(granted, refused),
+    record: recordAll,
+  })
+  metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
+  const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null
+  const duties = work?.duties ?? (await dutiesForTests(place))
+  const identity = opened.adopt(await createIdentity({ config, store, clock, log, metrics }), made => made.stop())
+  const context = {
+    config,
+    store,
+    clock,
+    log,
+    metrics,
+    identity,
+    policy,
+    claims,
+    mirror: memory.mirror,
+    fleet: memory.fleet,
+    calendar: memory.calendar,
+    catchUp: () => memory.catchUp(),
+    drivers,
+    shelf: new NodeShelf(),
+    allocator: work?.allocator ?? null,
+    bell,
+    duties,
+  }
+  const app = opened.adopt(await createApp(context), drain)
+  const address = await app.listen({ host: config.host, port: config.port })
+  opened.defer(followPair(app.server, config, log))
+  const running = opened.move()
+  return { address, stop: () => running.disposeAsync() }
+}
+
+async function drain(app: FastifyInstance): Promise<void> {
+  // Clients keep a connection open after the last answer on it; nobody waits for them.
+  const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
+  await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
+  clearInterval(hangUp)
+}
+
+export interface RunningConductor {
+  hostname: string
+  /** Where it can be asked how it is; null when nobody wanted that. */
+  address: string | null
+  stop(): Promise<void>
+}
+
+/** Starts a conductor by itself, beside others on one PostgreSQL. */
+export async function startConductor(config: Config): Promise<RunningConductor> {
+  if (config.database.startsWith('sqlite:')) {
+    throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
+  }
+  await using opened = new AsyncDisposableStack()
+  const place = await openPlace(config, 'conductor', opened)
+  const work = opened.adopt(await startWork(place), started => started.stop())
+  const health = await startHealth(config, place)
+  opened.defer(() => health?.stop())
+  // Its timers don't hold the process; this does.
+  opened.adopt(
+    setInterval(() => {}, limits.feedPruneMs),
+    alive => clearInterval(alive),
+  )
+  const running = opened.move()
+  return { hostname: work.hostname, address: health?.address ?? null, stop: () => running.disposeAsync() }
+}
+
+/** What every process has: the store, its clock, the copies in memory, the bell. Closed in reverse, also when a later step fails. */
+async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
     observer: metrics,
-    serving: true,
+    serving: role !== 'conductor',
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
   })
-  try {
-    if (role === 'serve') await migrateStore(store)
-    else await requireMigrated(store)
-    const clock = new SharedClock(store, config.testClock)
-    await clock.start()
-    const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
-    await memory.start()
-    const { mirror, fleet, calendar } = memory
-    metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
-    if (store instanceof PostgresStore) watchPool(metrics, store)
-    const claims = new ClaimQueue(store, clock, {
-      observe: (granted, refused) => metrics.claimBatch(granted, refused),
-      record: recordAll,
-    })
-    const drivers = driversFor(config)
-    const bell = new Bell(store, config.database)
-    const place = { config, store, log, drivers, bell, clock, memory }
-    const work = role === 'serve' ? await startWork(place) : null
-    const duties = work?.duties ?? (await dutiesForTests(place))
-    const shelf = new NodeShelf()
-    const allocator = work?.allocator ?? null
-    const identity = await createIdentity({ config, store, clock, log, metrics })
-    const catchUp = () => memory.catchUp()
-    const parts = {
-      identity,
-      policy,
-      claims,
-      mirror,
-      fleet,
-      calendar,
-      catchUp,
-      drivers,
-      shelf,
-      allocator,
-      bell,
-      duties,
-    }
-    const context = { config, store, clock, log, metrics, ...parts }
-    const app = await createApp(context)
-    const address = await app.listen({ host: config.host, port: config.port })
-    const unfollow = followPair(app.server, config, log)
-    return new RunningApi({ app, store, identity, unfollow, memory, work, bell, clock, address })
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/** Starts a conductor by itself, beside others on one PostgreSQL. */
-export async function startConductor(config: Config): Promise<{ hostname: string; stop(): Promise<void> }> {
-  if (config.database.startsWith('sqlite:')) {
-    throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
-  }
-  const log = createLog(config.logLevel)
-  const store = openStore(config.database, { connections: config.databaseConnections, origin: systemClock.newUuid() })
-  try {
-    await requireMigrated(store)
-    const bell = new Bell(store, config.database)
-    const clock = new SharedClock(store, config.testClock)
-    await clock.start()
-    const memory = new Memory({ store, database: config.database, log, lagged: () => {} })
-    await memory.start()
-    const place = { config, store, log, drivers: driversFor(config), bell, clock, memory }
-    const work = await startWork(place)
-    // Its timers don't hold the process; this does.
-    const alive = setInterval(() => {}, limits.feedPruneMs)
-    const stop = async () => {
-      clearInterval(alive)
-      clock.stop()
-      await work.stop()
-      await bell.stop()
-      await memory.stop()
-      await store.close()
-    }
-    return { hostname: work.hostname, stop }
-  } catch (error) {
-    await store.close()
-    throw error
-  }
+  opened.defer(() => store.close())
+  if (role === 'serve') await migrateStore(store)
+  else await requireMigrated(store)
+  const clock = new SharedClock(store, config.testClock)
+  opened.defer(() => clock.stop())
+  await clock.start()
+  const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
+  opened.defer(() => memory.stop())
+  await memory.start()
+  watchAll({ metrics, store, memory, clock, config })
+  const bell = new Bell(store, config.database)
+  opened.defer(() => bell.stop())
+  return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
 }
 
 function driversFor({ fakeDelayMs }: Config): Drivers {
@@ -135,47 +149,24 @@ async function requireMigrated(store: Store): Promise<void> {
   }
 }
 
+interface Watched {
+  metrics: Metrics
+  store: Store
+  memory: Memory
+  clock: SharedClock
+  config: Config
+}
+
+/** What metrics show that others keep or count. */
+function watchAll({ metrics, store, memory: { mirror, fleet }, clock, config }: Watched): void {
+  metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
+  metrics.watchNodes(fleet)
+  metrics.watchCensus(new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs }))
+  if (store instanceof PostgresStore) watchPool(metrics, store)
+}
+
 function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
   metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', () => pool.totalCount)
   metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', () => pool.idleCount)
   metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', () => pool.waitingCount)
-}
-
-interface Parts {
-  app: FastifyInstance
-  store: Store
-  identity: Identity
-  /** Ends the look-out for new certificates. */
-  unfollow: () => void
-  memory: Memory
-  work: Work | null
-  bell: Bell
-  clock: SharedClock
-  address: string
-}
-
-export class RunningApi {
-  readonly address: string
-  readonly #parts: Parts
-
-  constructor(parts: Parts) {
-    this.#parts = parts
-    this.address = parts.address
-  }
-
-  /** Takes no more requests, lets those under way finish, and closes the store. */
-  async stop(): Promise<void> {
-    const { app, store, identity, unfollow, memory, work, bell, clock } = this.#parts
-    clock.stop()
-    // Clients keep a connection open after the last answer on it; nobody waits for them.
-    const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
-    await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
-    clearInterval(hangUp)
-    identity.stop()
-    unfollow()
-    await work?.stop()
-    await bell.stop()
-    await memory.stop()
-    await store.close()
-  }
 }

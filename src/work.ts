@@ -17,7 +17,9 @@ import { hasRoom } from './metal/matching.ts'
 import { isOpen } from './metal/fleet.ts'
 import type { Topic } from './store/bell.ts'
 
-export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'drivers' | 'bell' | 'clock'> & { memory: Memory }
+export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
+  memory: Memory
+}
 
 export interface Work {
   hostname: string
@@ -27,7 +29,7 @@ export interface Work {
 }
 
 export async function startWork(place: Workplace): Promise<Work> {
-  const { config, store, log, drivers, bell, clock } = place
+  const { config, store, log, metrics, drivers, bell, clock } = place
   const conductor = new Conductor({
     store,
     clock,
@@ -39,6 +41,11 @@ export async function startWork(place: Workplace): Promise<Work> {
     group: config.conductorGroup,
     takeOverMs: config.takeOverMs,
     isAudited: config.audit === 'on',
+    tookOver: ({ silent, resumed, failed }) => {
+      metrics.tookOver('conductor', silent)
+      metrics.tookOver('node resumed', resumed)
+      metrics.tookOver('node failed', failed)
+    },
   })
   await conductor.start()
   const allocator = allocatorOf(place, conductor)
@@ -89,11 +96,12 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   return Object.values(dutiesOf(place, null))
 }
 
-function allocatorOf({ store, clock, log, memory }: Workplace, conductor: Conductor): Allocator {
+function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
   const affinity = () => conductor.affinity
-  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness })
+  const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
+  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness, observe })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {
@@ -110,10 +118,15 @@ function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty 
 }
 
 /** What earlier processes of this name left is taken up at once; what the dead leave, by and by. */
-async function takeOverDuties({ config, store, log }: Workplace, conductor: Conductor, then: Duty): Promise<Duty[]> {
+async function takeOverDuties(
+  { config, store, log, metrics }: Workplace,
+  conductor: Conductor,
+  then: Duty,
+): Promise<Duty[]> {
   const takeOver = async (hostname: string | null) => {
     const taken = await store.write(() => takeOverAllocations(conductor.affinity, conductor.silentMs, hostname))
     if (taken === 0) return
+    metrics.tookOver('allocation', taken)
     log.warn({ allocations: taken }, 'took over allocations from dead conductors')
     void then.wake()
   }

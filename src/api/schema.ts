@@ -3,19 +3,24 @@
 import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { canonicalUuid } from '../ledger/uuid.ts'
+import type { Form } from './operation.ts'
 
 const ajv = new Ajv({ strict: false, verbose: true, allowUnionTypes: true })
 ajv.addFormat('uuid', text => canonicalUuid(text) !== null)
 
 /** The value, known to have its type, or what is wrong with it. */
-export type Check<T> = (value: unknown) => { ok: true; value: T } | { ok: false; reason: string }
+export interface Check<T> extends Form {
+  (value: unknown): { ok: true; value: T } | { ok: false; reason: string }
+}
 
 export function check<S extends TSchema>(schema: S): Check<Static<S>> {
   const validate = ajv.compile(schema)
-  return value => {
+  const checked: Check<Static<S>> = value => {
     if (!validate(value)) return { ok: false, reason: reasonOf(validate.errors![0]!) }
     return { ok: true, value: value as Static<S> }
   }
+  checked.schema = schema
+  return checked
 }
 
 function reasonOf(error: ErrorObject): string {

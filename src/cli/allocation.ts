@@ -1,6 +1,6 @@
 // holdfast allocation: ask for a node of some kind, and get one.
 import { type Command, Option } from 'commander'
-import type { Allocation, Holdfast, NewAllocation, Reasons } from '../client/index.ts'
+import type { Allocation, Holdfast, NewAllocation } from '../client/index.ts'
 import {
   countOf,
   type Document,
@@ -16,14 +16,16 @@ import {
   serverCommand,
 } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
+import { CAUSE_COLUMNS, causeRows, causesIn, printForecast, relaxationIn } from './reasons.ts'
 import { waitFor, type WaitOptions } from './waiting.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
-const CAUSES = ['when', 'cause', 'count', 'traits', 'sample']
+const CAUSES = ['when', ...CAUSE_COLUMNS]
 
-interface CreateFlags extends Flags {
+interface CreateFlags extends Flags, DryRun {
   resourceClass?: string
   trait?: string[]
   name?: string
@@ -39,11 +41,13 @@ interface CreateFlags extends Flags {
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const allocation = program.command(name).description(help)
-  printingCommand(
-    allocation,
-    'create',
-    'ask for a node',
-    'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
+  withDryRun(
+    printingCommand(
+      allocation,
+      'create',
+      'ask for a node',
+      'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
+    ),
   )
     .option('--resource-class <resource-class>', 'of this class')
     .option('--trait <traits...>', 'with all of these traits', listed)
@@ -58,10 +62,13 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--wait [duration]', 'wait here until it has a node, at most so long')
     .action(onServer(async (server, flags: CreateFlags) => createAllocation(server, flags)))
   addLookCommands(allocation)
-  serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(
+    serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17'),
+  ).action(
+    onServer(async ({ allocations }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        await server.allocations.delete(ident)
+        if (dryRun) return sayTouched(ident, await allocations.explainDeletion(ident))
+        await allocations.delete(ident)
         say(`${ident} is gone`)
       }),
     ),
@@ -113,6 +120,7 @@ async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<v
     expires_at: flags.expiresAt,
     wait_until: flags.waitUntil,
   }
+  if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
   await printWhenReady(server, await server.allocations.create(wanted), flags)
 }
 
@@ -142,22 +150,6 @@ export function allocated(
   return waitFor(look, options)
 }
 
-const countedIn = ({ causes }: Reasons) =>
-  causes.map(({ cause, count, traits }) => `${count} ${cause}${traits ? ` ${traits.join(' and ')}` : ''}`).join(', ')
-
-function causesIn(reasons: Reasons): string {
-  const { resource_class, considered, available } = reasons
-  if (considered === 0) return `there is none of class ${resource_class}`
-  return `${considered} of class ${resource_class}: ${[...(available > 0 ? [`${available} free`] : []), countedIn(reasons)].filter(Boolean).join(', ')}`
-}
-
-function relaxationIn({ relaxations: [first] }: Reasons): string | null {
-  if (!first) return null
-  const { traits = [], candidate_nodes } = first.without
-  const left = [...traits, ...(candidate_nodes ? ['the list of candidates'] : [])]
-  return `without ${left.join(' and ')} there ${first.nodes === 1 ? 'is 1' : `are ${first.nodes}`}`
-}
-
 async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
   const explained = await allocations.explain(ident)
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained as unknown as Document, flags)
@@ -171,16 +163,7 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
     )
   }
   printList(
-    rows.flatMap(({ when, reasons }) => [
-      ...(reasons.available > 0 ? [{ when, cause: 'free', count: reasons.available, traits: [], sample: [] }] : []),
-      ...reasons.causes.map(({ cause, count, traits = [], sample }) => ({
-        when,
-        cause,
-        count,
-        traits,
-        sample: sample.map(({ name, uuid }) => name ?? uuid),
-      })),
-    ]),
+    rows.flatMap(({ when, reasons }) => causeRows(reasons).map(row => ({ when, ...row }))),
     CAUSES,
     flags,
   )

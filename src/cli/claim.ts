@@ -11,19 +11,22 @@ import {
   type ServerFlags,
   serverCommand,
 } from './client-command.ts'
+import { printClaimForecast, printMoveForecast } from './claim-dry-run.ts'
 import type { Word } from './command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
 import { amountsIn } from './provider.ts'
 
 const COLUMNS = ['provider', 'resource_class', 'used', 'consumer_type', 'project_id', 'user_id']
 
-interface ClaimFlags extends ServerFlags {
-  allocation?: string[]
-  project?: string
-  user?: string
-  type?: string
-}
+type ClaimFlags = ServerFlags &
+  DryRun & {
+    allocation?: string[]
+    project?: string
+    user?: string
+    type?: string
+  }
 
 const ownersIn = ({ project, user, type }: ClaimFlags): Owners => ({ project, user, type })
 
@@ -44,7 +47,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .requiredOption('--allocation <rp=PROVIDER,CLASS=amount,...>', 'what it has of a provider; may be repeated', many)
     .action(
       onServer(async (server, consumer: string, flags: ClaimFlags) => {
-        await server.claims.set(consumer, await resourcesIn(server, flags.allocation!), ownersIn(flags))
+        const wanted = await resourcesIn(server, flags.allocation!)
+        if (flags.dryRun) return printClaimForecast(server, consumer, wanted)
+        await server.claims.set(consumer, wanted, ownersIn(flags))
         say(`${consumer} has what was asked for`)
       }),
     )
@@ -58,6 +63,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     serverCommand(claim, 'move <from> <to>', 'all that one has goes to another, at once', `claim move ${one} ${other}`),
   ).action(
     onServer(async (server, from: string, to: string, flags: ClaimFlags) => {
+      if (flags.dryRun) return printMoveForecast(server, from, to)
       await server.claims.move(from, to, ownersIn(flags))
       say(`${to} has what ${from} had`)
     }),
@@ -65,7 +71,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 const withOwners = (command: Command) =>
-  command
+  withDryRun(command)
     .option('--project <id>', "whose it is; as before, or the caller's")
     .option('--user <id>', 'likewise')
     .option('--type <TYPE>', 'of the consumer; as before, or INSTANCE')

@@ -2,28 +2,24 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
-import { connect, type Holdfast, whereIs } from '../client/index.ts'
+import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
 import { instantOf } from '../instants.ts'
 import { UsageError } from '../usage-error.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
+import { connectOptionsOf, type ServerFlags, serverFlagsOf, withServerFlags } from './server-flags.ts'
 
-export interface ServerFlags {
-  url?: string
-  osCloud?: string
-}
+export type { ServerFlags } from './server-flags.ts'
 
 export type Flags = OutputFlags & ServerFlags
 
 /** A command that finds its server by itself; `example` is shown below its help. */
 export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
-  return parent
-    .command(usage)
-    .description(help)
-    .option('--url <url>', 'where Holdfast is (HOLDFAST_URL; default: http://127.0.0.1:8780)')
-    .option('--os-cloud <cloud>', 'the cloud in clouds.yaml to use (OS_CLOUD)')
-    .addHelpText('after', `\nExample:\n  holdfast ${example}`)
+  return withServerFlags(parent.command(usage).description(help)).addHelpText(
+    'after',
+    `\nExample:\n  holdfast ${example}`,
+  )
 }
 
 /** Knows the columns that its command shows to people; whatever else the server says can be chosen too. */
@@ -66,25 +62,32 @@ export function onServer<Given extends [...unknown[], ServerFlags]>(
   return async (...given: unknown[]): Promise<void> => {
     // Behind the flags comes the command itself.
     const words = given.slice(0, -1) as Given
-    await action(await connectWith(words.at(-1) as ServerFlags), ...words)
+    await action(await connectWith(serverFlagsOf(given.at(-1) as Command)), ...words)
   }
 }
 
 /** Asked for once, also by those who have to log in again. */
 let typed: string | null = null
 
-export async function connectWith(
-  { url, osCloud: cloud }: ServerFlags,
-  canAsk = process.stdin.isTTY,
-): Promise<Holdfast> {
-  const options = { url, cloud, env: process.env }
-  const { cacert } = whereIs(options)
-  if (cacert !== null) trust(cacert)
-  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
-  return connect({ ...options, askPassword: canAsk ? ask : undefined })
+/** Where the server is that these flags name; from here on we trust whom they say. */
+export function whereWith(flags: ServerFlags): Where {
+  const where = whereIs(connectOptionsOf(flags))
+  if (where.cacert !== null) trust(where.cacert)
+  return where
 }
 
-function trust(file: string): void {
+export async function connectWith(flags: ServerFlags, canAsk = process.stdin.isTTY): Promise<Holdfast> {
+  whereWith(flags)
+  return connect({ ...connectOptionsOf(flags), askPassword: passwordAsker(canAsk) })
+}
+
+/** Where nobody sits, nobody is asked. */
+export function passwordAsker(canAsk = process.stdin.isTTY): ((user: string) => Promise<string>) | undefined {
+  const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
+  return canAsk ? ask : undefined
+}
+
+export function trust(file: string): void {
   // Takes its time to load, and most servers need nothing of it.
   const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls')
   try {

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
+import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
 
 export interface Word {
   name: string
@@ -21,7 +22,11 @@ const WORDS: Record<string, Words> = {
   api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
   conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
   migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
-  fsck: { help: 'check the invariants of the ledger', load: () => import('./service.ts') },
+  fsck: {
+    help: 'check the invariants of the ledger, in the database or of a running server',
+    load: () => import('./fsck.ts'),
+  },
+  doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
   user: { help: 'the users of --auth password', load: () => import('./user.ts') },
   node: { help: 'bare metal nodes', load: () => import('./node.ts') },
   allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
@@ -37,8 +42,18 @@ const WORDS: Record<string, Words> = {
   claim: { help: 'who has what', load: () => import('./claim.ts') },
   usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
   candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
+  import: {
+    help: 'make nodes, providers and hosts what files say of them; - is standard input',
+    load: () => import('./import.ts'),
+  },
+  export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
+  demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo.ts') },
   audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
-  version: { help: 'say which version this is', load: () => import('./version.ts') },
+  completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
+  version: {
+    help: 'say which version this is, and which one the server is if it answers',
+    load: () => import('./version.ts'),
+  },
 }
 
 /** All words with their help; what is below them only of the one that is meant. */
@@ -48,6 +63,8 @@ export async function programWith(meant: string | undefined): Promise<Command> {
     .exitOverride()
     .enablePositionalOptions()
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+    .addHelpText('after', '\nholdfast completion --help says how to have names completed with the Tab key.')
+  withServerFlagsForAll(program)
   for (const [name, { help, load }] of Object.entries(WORDS)) {
     if (name === meant) (await load()).addCommands(program, { name, help })
     else program.command(name).description(help)
@@ -57,7 +74,8 @@ export async function programWith(meant: string | undefined): Promise<Command> {
 
 /** Answers the exit code. */
 export async function runCommand(words: readonly string[]): Promise<number> {
-  const [first, ...rest] = words
+  const [first, ...rest] = withoutOptions(words)
+  if (first === '__complete') return (await import('./complete.ts')).complete(rest.slice(1), programWith)
   const program = await programWith(first === 'help' ? rest[0] : first)
   try {
     await program.parseAsync(words, { from: 'user' })

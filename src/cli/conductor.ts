@@ -4,7 +4,8 @@ import { startConductor } from '../serve.ts'
 
 export async function conductor(config: Config): Promise<number> {
   const running = await startConductor(config)
-  process.stdout.write(`Conductor ${running.hostname} is working on ${mask(config.database)}\n`)
+  const asked = running.address === null ? '' : `, and says how it is at ${running.address}/metrics`
+  process.stdout.write(`Conductor ${running.hostname} is working on ${mask(config.database)}${asked}\n`)
   const signal = await new Promise<string>(resolve => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)

@@ -51,7 +51,9 @@ export function verdictOn(error: unknown): Verdict | null {
   if (error instanceof CommandFailure) return error
   if (error instanceof ConnectionUnclear) return { exitCode: EXIT.usage, message: error.message, hint: null }
   if (error instanceof Unreachable) {
-    const hint = 'is it running (holdfast serve)? say with --url or HOLDFAST_URL where it is'
+    const hint = error.message.includes('certificate')
+      ? 'name the certificate to trust with --os-cacert, OS_CACERT or cacert in clouds.yaml'
+      : 'is it running (holdfast serve)? say with --url or HOLDFAST_URL where it is'
     return { exitCode: EXIT.unreachable, message: error.message, hint }
   }
   if (!(error instanceof ApiError)) return null

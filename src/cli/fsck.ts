@@ -1,26 +1,48 @@
-// holdfast fsck
-import { existsSync } from 'node:fs'
-import { type Config, UsageError } from '../config.ts'
-import { checkEverything } from '../fsck.ts'
-import { pendingMigrations } from '../store/migrate.ts'
-import { openStore } from '../store/open.ts'
+// holdfast fsck: the invariants of the ledger, as a running server sees them or in the database itself.
+import { type Command, Option } from 'commander'
+import type { Fsck } from '../client/index.ts'
+import { UsageError } from '../usage-error.ts'
+import { connectWith } from './client-command.ts'
+import type { Word } from './command.ts'
+import { EXIT } from './failures.ts'
+import { FORMATS, type OutputFlags, printList, printOne } from './output.ts'
+import { serverFlagsOf, withServerFlags } from './server-flags.ts'
+import { configOf, printConfig, type SettingFlags, saysSettings, withPrintConfig, withSettings } from './settings.ts'
 
-/** Prints each invariant with the number of its violations; fails when there is any. */
-export async function fsck({ database }: Config): Promise<number> {
-  const file = database.startsWith('sqlite:') ? database.slice('sqlite:'.length) : null
-  if (file !== null && !existsSync(file)) throw new UsageError(`there is no database file ${file}`)
-  const store = openStore(database)
-  try {
-    const pending = await pendingMigrations(store)
-    if (pending.length > 0) throw new UsageError('this database has no ledger of this version; run: holdfast migrate')
-    const findings = await checkEverything(store)
-    for (const { invariant, violations } of findings) {
-      process.stdout.write(`${String(violations).padStart(8)}  ${invariant}\n`)
-    }
-    const total = findings.reduce((sum, { violations }) => sum + violations, 0)
-    process.stdout.write(`${String(total).padStart(8)}  violations in all\n`)
-    return total === 0 ? 0 : 1
-  } finally {
-    await store.close()
+const WHICH = `
+With --url, --os-cloud or another --os- option it asks the server that they name, which needs the role admin.
+Without any of them it opens the database of the settings, beside the server or without one.
+
+Examples:
+  holdfast fsck --database sqlite:./holdfast.db
+  holdfast fsck --url http://127.0.0.1:8780 -f json`
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  const command = withPrintConfig(withSettings(withServerFlags(program.command(name).description(help))))
+  command
+    .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
+    .addHelpText('after', WHICH)
+    .action(async (flags: SettingFlags & OutputFlags): Promise<void> => {
+      if (flags['printConfig']) return printConfig(configOf(flags))
+      const found = await findingsOf(flags, command)
+      print(found, flags)
+      process.exitCode = found.violations === 0 ? EXIT.ok : EXIT.failed
+    })
+}
+
+async function findingsOf(flags: SettingFlags, command: Command): Promise<Fsck> {
+  const server = serverFlagsOf(command)
+  if (Object.keys(server).length > 0) {
+    if (saysSettings(flags)) throw new UsageError('name a server (--url, --os-…) or a database (settings), not both')
+    return (await connectWith(server)).fsck()
   }
+  const { fsckOfDatabase } = await import('./fsck-database.ts')
+  return fsckOfDatabase(configOf(flags))
+}
+
+function print({ violations, invariants }: Fsck, flags: OutputFlags): void {
+  if (flags.format === 'json' || flags.format === 'yaml') return printOne({ violations, invariants }, flags)
+  if (flags.format !== 'table') return printList(invariants, ['violations', 'invariant'], flags)
+  const rows = [...invariants, { invariant: 'violations in all', violations }]
+  for (const row of rows) process.stdout.write(`${String(row.violations).padStart(8)}  ${row.invariant}\n`)
 }

@@ -36,6 +36,15 @@ export function addCommands(program: Command, { name, help }: Word): void {
   printingCommand(host, 'show <host>', 'show a host, by its id or name', 'host show compute-1').action(
     onServer(async (server, ident: string, flags: Flags) => printOne(await server.hosts.show(ident), flags)),
   )
+  printingCommand(host, 'set <host>', 'add or change what a host is capable of', 'host set compute-1 --extra gpu=yes')
+    .requiredOption('--extra <key=value>', 'a capability; may be repeated', many)
+    .action(
+      onServer(async (server, ident: string, flags: Flags & { extra: string[] }) => {
+        const capabilities = pairsIn(flags.extra, value => value) as Record<string, string>
+        const { id } = await server.hosts.show(ident)
+        printOne(await server.hosts.update(id, capabilities), flags)
+      }),
+    )
   serverCommand(host, 'delete <hosts...>', 'no more leases on these', 'host delete compute-1').action(
     onServer(async (server, idents: string[], _flags: ServerFlags) =>
       forEach(idents, async ident => {

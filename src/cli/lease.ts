@@ -1,6 +1,6 @@
 // holdfast lease: capacity for a time to come.
 import type { Command } from 'commander'
-import type { Holdfast, Lease, LeaseChange } from '../client/index.ts'
+import type { Holdfast, Lease, LeaseChange, LeaseExplained, NewLease } from '../client/index.ts'
 import { UsageError } from '../usage-error.ts'
 import {
   type Document,
@@ -17,11 +17,13 @@ import {
   serverCommand,
 } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
+import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
 
-interface LeaseFlags extends Flags {
+interface LeaseFlags extends Flags, DryRun {
   name?: string
   startDate?: string
   endDate?: string
@@ -36,17 +38,28 @@ const INSTANCES = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const lease = program.command(name).description(help)
-  printingCommand(lease, 'create <name>', 'book capacity', `lease create week-7 --for 2d --reservation ${INSTANCES}`)
-    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"', 'now')
-    .option('--end-date <date>', 'likewise')
-    .option('--for <duration>', 'how long, instead of the end')
-    .option('--before-end-date <date>', 'when to be reminded of the end')
-    .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
-    .action(
-      onServer(async (server, name: string, flags: LeaseFlags) =>
-        printOne(await createLease(server, name, flags), flags),
+  withDryRun(
+    withTerms(
+      printingCommand(
+        lease,
+        'create <name>',
+        'book capacity',
+        `lease create week-7 --for 2d --reservation ${INSTANCES}`,
       ),
-    )
+    ),
+  ).action(onServer(async (server, name: string, flags: LeaseFlags) => createLease(server, name, flags)))
+  withTerms(
+    printingCommand(
+      lease,
+      'explain [name]',
+      'say where a lease would go, or why it does not fit and when it would',
+      `lease explain --for 2d --reservation ${INSTANCES}`,
+    ),
+  ).action(
+    onServer(async ({ leases }, name: string | undefined, flags: LeaseFlags) =>
+      printExplained(await leases.explain({ ...wantedIn(flags), name }), flags),
+    ),
+  )
   printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS).action(
     onServer(async (server, flags: Flags) => printList(await server.leases.list(), COLUMNS, flags)),
   )
@@ -67,30 +80,72 @@ export function addCommands(program: Command, { name, help }: Word): void {
         printOne(await server.leases.update(present.id, changeIn(present, flags)), flags)
       }),
     )
-  serverCommand(lease, 'delete <leases...>', 'end and delete leases', 'lease delete week-7').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(serverCommand(lease, 'delete <leases...>', 'end and delete leases', 'lease delete week-7')).action(
+    onServer(async ({ leases }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        const { id } = await server.leases.show(ident)
-        await server.leases.delete(id)
+        const { id } = await leases.show(ident)
+        if (dryRun) return sayTouched(ident, await leases.explainDeletion(id))
+        await leases.delete(id)
         say(`${ident} is gone`)
       }),
     ),
   )
 }
 
-async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags): Promise<Lease> {
+const withTerms = (command: Command) =>
+  command
+    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"', 'now')
+    .option('--end-date <date>', 'likewise')
+    .option('--for <duration>', 'how long, instead of the end')
+    .option('--before-end-date <date>', 'when to be reminded of the end')
+    .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
+
+async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags): Promise<void> {
+  const wanted = { ...wantedIn(flags), name }
+  if (!flags.dryRun) return printOne(await leases.create(wanted), flags)
+  const explained = await leases.explain(wanted)
+  printExplained(explained, flags)
+  if (explained.fits) return
+  const [next] = explained.windows
+  const hint = next ? `it would from ${typed(next.start_date)} to ${typed(next.end_date)}` : null
+  throw new CommandFailure(EXIT.conflict, `the lease would not fit: ${obstaclesIn(explained)}`, hint)
+}
+
+const obstaclesIn = ({ reasons }: LeaseExplained) =>
+  reasons.map(({ reason, count }) => `${count} ${reason}`).join(', ') || 'nothing can be leased'
+
+function printExplained(explained: LeaseExplained, flags: Flags): void {
+  if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained, flags)
+  const { fits, places, reasons, windows } = explained
+  const isForPeople = flags.format === 'table'
+  if (isForPeople) say(fits ? 'It would fit:' : 'It would not fit:')
+  if (fits) {
+    const rows = places.flatMap((place, reservation) =>
+      Object.entries(place).map(([on, slots]) => ({ reservation, on, slots })),
+    )
+    return printList(rows, ['reservation', 'on', 'slots'], flags)
+  }
+  const rows = reasons.map(reason => ({
+    ...reason,
+    sample: reason.sample.map(({ host, detail }) => `${host}: ${detail}`),
+  }))
+  printList(rows, ['reservation', 'reason', 'count', 'sample'], flags)
+  if (!isForPeople) return
+  for (const { start_date, end_date } of windows) say(`It would fit from ${typed(start_date)} to ${typed(end_date)}.`)
+}
+
+function wantedIn(flags: LeaseFlags): Omit<NewLease, 'name'> {
   const { startDate = 'now', for: duration } = flags
   if ((flags.endDate === undefined) === (duration === undefined))
     throw new UsageError('say --end-date, or --for how long')
   if (!flags.reservation) throw new UsageError('say with --reservation what is to be booked')
   const end = flags.endDate ?? shownDate((startDate === 'now' ? Date.now() : timeOf(startDate)) + durationOf(duration!))
-  return leases.create({
-    name,
+  return {
     start_date: startDate,
     end_date: end,
     reservations: flags.reservation.map(reservationIn),
     ...(flags.beforeEndDate !== undefined && { before_end_date: flags.beforeEndDate }),
-  })
+  }
 }
 
 function changeIn(present: Lease, flags: LeaseFlags): LeaseChange {
@@ -123,6 +178,9 @@ function timeOf(date: string): number {
   if (Number.isNaN(ms)) throw new UsageError(`'${date}' is no date such as "2030-01-01 10:00"`)
   return ms
 }
+
+/** A date of the server's as one would type it. */
+const typed = (date: string) => date.slice(0, 16).replace('T', ' ')
 
 /** The server counts in whole minutes. */
 const shownDate = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')

@@ -12,7 +12,10 @@ import {
   serverCommand,
 } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { addChangeCommands } from './node-change.ts'
+import { addLeasableCommands } from './node-leasable.ts'
+import { addPortCommands } from './node-port.ts'
 import { addStateCommands, addVerbCommands } from './node-states.ts'
 import { addTraitCommands } from './node-trait.ts'
 import { plainName, printList, printOne, say, withoutLinks } from './output.ts'
@@ -22,9 +25,9 @@ const COLUMNS = [
   'name',
   'resource_class',
   'provision_state',
-  'power_state',
-  'maintenance',
   'instance_uuid',
+  'maintenance',
+  'power_state',
   'reservation_uuid',
 ]
 
@@ -37,10 +40,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       onServer(async (server, ident: string, flags: Flags & { fields?: string[] }) => printShown(server, ident, flags)),
     )
   addChangeCommands(node)
-  serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2').action(
-    onServer(async (server, idents: string[], _flags: ServerFlags) =>
+  withDryRun(serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2')).action(
+    onServer(async ({ nodes }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        await server.nodes.delete(ident)
+        if (dryRun) return sayTouched(ident, await nodes.explainDeletion(ident))
+        await nodes.delete(ident)
         say(`${ident} is gone`)
       }),
     ),
@@ -48,6 +52,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addVerbCommands(node)
   addStateCommands(node)
   addTraitCommands(node)
+  addPortCommands(node)
+  addLeasableCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

@@ -1,7 +1,7 @@
 // How answers are printed: for people, and in the formats that programs read.
 import { UsageError } from '../usage-error.ts'
 import { yamlOf } from '../yaml.ts'
-import { screenOf, sheetOf, tableOf } from './table.ts'
+import { screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
 
@@ -48,7 +48,12 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
 }
 
 /** What came of it, in a sentence, where people look; programs have the exit code. */
-export const say = (sentence: string) => void process.stdout.write(`${visible(sentence)}\n`)
+export const say = (sentence: string) =>
+  write(
+    wrapped(visible(sentence), screenOf(process.stdout).width)
+      .map(line => `${line}\n`)
+      .join(''),
+  )
 
 const write = (text: string) => void process.stdout.write(text)
 
@@ -103,4 +108,5 @@ function lineByLine(value: unknown): string {
 export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
 
 const csvCell = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`
+/** With its end. */
+export const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { countOf, type Flags, listed, many, onServer, pairsIn, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { printList, printOne } from './output.ts'
+import { addProviderChangeCommands } from './provider-change.ts'
 
 const COLUMNS = ['uuid', 'name', 'generation', 'parent_provider_uuid']
 
@@ -48,6 +49,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       printOne({ ...rest, inventories: used }, flags)
     }),
   )
+  addProviderChangeCommands(provider)
 }
 
 interface Asked {

@@ -11,12 +11,13 @@ import {
   serverCommand,
 } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
 const UUID = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'
 
-interface CreateFlags extends Flags {
+interface CreateFlags extends Flags, DryRun {
   instance?: string
   owner?: string
   expiresAt?: string
@@ -62,13 +63,17 @@ function addIronicCreate(program: Command, { name, help }: Word): void {
 }
 
 const withTerms = (command: Command) =>
-  command
+  withDryRun(command)
     .option('--owner <owner>', "whose it is; the caller's project for all but admins")
     .option('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
 
 async function create({ reservations }: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
   const { instance = crypto.randomUUID(), owner, expiresAt: expires_at } = flags
-  printOne(await reservations.create({ instance_uuid: instance, node_uuid: nodes, owner, expires_at }), flags)
+  const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
+  if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
+  const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
+  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${until}.`)
+  else printOne({ node_uuid, expires_at: until }, flags)
 }
 
 /** `typed` is all of the words, for the example. */

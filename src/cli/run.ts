@@ -6,18 +6,22 @@ import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { printForecast } from './reasons.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
+import { environmentOf, serverFlagsOf } from './server-flags.ts'
 
-interface RunFlags extends ServerFlags {
-  resourceClass: string
-  trait?: string[]
-  candidateNode?: string[]
-  name?: string
-  for?: string
-  wait?: string
-  renewEvery: number
-}
+type RunFlags = ServerFlags &
+  DryRun & {
+    resourceClass: string
+    trait?: string[]
+    candidateNode?: string[]
+    name?: string
+    for?: string
+    wait?: string
+    renewEvery: number
+  }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a command may take to end by itself. */
@@ -28,11 +32,13 @@ const TIMED_OUT = 124
 const RENEWALS_PER_TERM = 3
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  serverCommand(
-    program,
-    `${name} <command...>`,
-    help,
-    'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+  withDryRun(
+    serverCommand(
+      program,
+      `${name} <command...>`,
+      help,
+      'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
+    ),
   )
     .requiredOption('--resource-class <resource-class>', 'a node of this class')
     .option('--trait <trait>', 'with this trait; may be repeated', many)
@@ -46,7 +52,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
     )
     .passThroughOptions()
-    .action(async (words: string[], flags: RunFlags) => void (process.exitCode = await run(words, flags)))
+    .action(async (words: string[], flags: RunFlags, command: Command) => {
+      process.exitCode = await run(words, { ...flags, ...serverFlagsOf(command) })
+    })
 }
 
 async function run(words: readonly string[], flags: RunFlags): Promise<number> {
@@ -63,6 +71,10 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     expires_at: lasting(term.lastsMs),
     wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
   }
+  if (flags.dryRun) {
+    printForecast(await server.allocations.forecast(wanted), { format: 'table' })
+    return EXIT.ok
+  }
   const signals = new Signals()
   const sentAt = Date.now()
   let renewal: Renewal | null = null
@@ -71,7 +83,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
     const wait = { timeoutMs: null, signal: signals.aborted }
     const got = await allocated(server, made, wait, '--wait 10m waits for one')
-    const environment = await environmentOf(server, got, flags)
+    const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
     return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
   } catch (error) {
@@ -91,12 +103,12 @@ function termOf(everyMs: number, endsAt: number): Term {
   return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
 }
 
-async function environmentOf({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, { osCloud }: RunFlags) {
+async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
   const { name } = await nodes.show(node_uuid!, ['name'])
   return {
     ...process.env,
+    ...environmentOf(flags),
     HOLDFAST_URL: url,
-    ...(osCloud !== undefined && { OS_CLOUD: osCloud }),
     HOLDFAST_ALLOCATION: uuid,
     HOLDFAST_NODE_UUID: node_uuid!,
     HOLDFAST_NODE_NAME: name ?? '',

@@ -1,8 +1,8 @@
-// holdfast serve, api, conductor, migrate, fsck: what runs the service or works on its database.
+// holdfast serve, api, conductor, migrate: what runs the service or prepares its database.
 import type { Command } from 'commander'
-import { type Config, loadConfig, printable, SETTINGS } from '../config.ts'
-import { yamlOf } from '../yaml.ts'
+import type { Config } from '../config.ts'
 import type { Word } from './command.ts'
+import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
 
 /** Each answers the exit code. */
 const RUN: Record<string, (config: Config) => Promise<number>> = {
@@ -10,21 +10,12 @@ const RUN: Record<string, (config: Config) => Promise<number>> = {
   api: async config => (await import('./serve.ts')).serve(config, 'api'),
   conductor: async config => (await import('./conductor.ts')).conductor(config),
   migrate: async config => (await import('./migrate.ts')).migrateDatabase(config),
-  fsck: async config => (await import('./fsck.ts')).fsck(config),
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  const command = program.command(name).description(help)
-  for (const { flag, fallback, help } of Object.values(SETTINGS)) {
-    const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
-    command.option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
-  }
-  command.option('--config <file>', 'YAML file with settings, named as the options are')
-  command.option('--print-config', 'show the settings in effect and exit')
-  command.action(async (flags: Record<string, unknown>) => {
-    const { config: file, printConfig, ...given } = flags
-    const config = loadConfig(given, process.env, (file as string | undefined) ?? process.env['HOLDFAST_CONFIG'])
-    if (printConfig) process.stdout.write(yamlOf(printable(config)))
+  withPrintConfig(withSettings(program.command(name).description(help))).action(async (flags: SettingFlags) => {
+    const config = configOf(flags)
+    if (flags['printConfig']) printConfig(config)
     else process.exitCode = await RUN[name]!(config)
   })
 }

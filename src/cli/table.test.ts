@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sheetOf, tableOf, widthOf } from './table.ts'
+import { sheetOf, tableOf } from './table.ts'
+import { widthOf } from './width.ts'
 
 const at = (width: number) => ({ width, hasColour: false })
 
@@ -31,6 +32,25 @@ test('where there is no room, the widest column gives way', () => {
   )
 })
 
+const UUID = '5f9b0a2e-6f36-4b5e-9d0a-3a0f6a8f0c11'
+
+test('times, ids, and columns without anything in them give way before texts; the name never does', () => {
+  const headings = ['uuid', 'name', 'node_uuid', 'expires_at', 'owner', 'note']
+  const rows = [[UUID, 'job-17.example.org', UUID, '2030-01-01T10:00:00+00:00', '-', 'a text of some length']]
+  const lineAt = (width: number) => tableOf(headings, rows, at(width)).split('\n')[1]
+  const texts = 'job-17.example.org  5f9b0a2e…  2030-01-01 10:00'
+  assert.equal(lineAt(145), `${UUID}  job-17.example.org  ${UUID}  2030-01-01 10:00  -      a text of some length`)
+  assert.equal(lineAt(130), `${UUID}  ${texts}  -      a text of some length`)
+  assert.equal(lineAt(85), `5f9b0a2e…  ${texts}  a text of some length`)
+  assert.equal(lineAt(70), `5f9b0a2e…  ${texts}  a text of…`)
+  assert.match(tableOf(headings, rows, at(60)), /^job-17\.example\.org .*\n\(no room for uuid; -c chooses/m)
+})
+
+test('without a name the id is one', () => {
+  const [, line] = tableOf(['uuid', 'node_uuid', 'count'], [[UUID, UUID, '1']], at(60)).split('\n')
+  assert.equal(line, `${UUID}  5f9b0a2e…  1`)
+})
+
 test('characters that take two cells count for two', () => {
   assert.equal(widthOf('数据a'), 5)
   assert.equal(
@@ -51,15 +71,18 @@ test('a sheet goes on below, at spaces if it can', () => {
   assert.equal(sheetOf([['list', 'a\nb']], at(Infinity)), 'list  a\n      b\n')
 })
 
-test('no line is wider than a screen that has room for the narrowest columns', () => {
+test('no line is wider than the screen', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 60 }).filter(text => !/\p{Cc}/u.test(text))
   fc.assert(
     fc.property(
-      fc.array(fc.tuple(cell, cell, cell), { maxLength: 8 }),
-      fc.integer({ min: 30, max: 120 }),
-      (rows, width) => {
-        const lines = tableOf(['one', 'two', 'three'], rows, at(width)).trimEnd().split('\n')
+      fc.array(fc.array(cell, { minLength: 9, maxLength: 9 }), { maxLength: 8 }),
+      fc.subarray(['uuid', 'name', 'one', 'two', 'three', 'four', 'five', 'six', 'a_long_heading'], { minLength: 1 }),
+      fc.integer({ min: 20, max: 120 }),
+      (rows, headings, width) => {
+        const table = tableOf(headings, rows, at(width))
+        const lines = table.slice(0, -1).split('\n')
         for (const line of lines) assert.ok(widthOf(line) <= width, `${widthOf(line)} > ${width}: ${line}`)
+        assert.ok(lines.length > rows.length)
       },
     ),
   )

@@ -1,5 +1,7 @@
 // Tables for people: columns as wide as they need to be, narrower where the terminal is.
 import { styleText } from 'node:util'
+import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
+import { cutTo, widestOf, widthOf } from './width.ts'
 
 export interface Screen {
   /** Infinity when nobody looks: whoever reads a pipe wants all of it. */
@@ -12,27 +14,50 @@ export const screenOf = (stream: NodeJS.WriteStream): Screen => ({
   hasColour: stream.isTTY && stream.hasColors(),
 })
 
-const GAP = '  '
 const NARROWEST = 4
 
-/** One row a line; what doesn't fit ends in an ellipsis. */
-export function tableOf(columns: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {
-  const widths = fitted(
-    columns.map((name, at) => Math.max(widthOf(name), ...rows.map(row => widthOf(row[at]!)))),
-    screen.width,
+/** One row a line; what has no room is cut or left out, and said below. */
+export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {
+  const all = headings.map((heading, at) =>
+    columnOf(
+      heading,
+      rows.map(row => row[at]!),
+    ),
   )
-  const line = (cells: readonly string[], paint: (text: string, at: number) => string) =>
-    cells
-      .map((cell, at) => padded(cell, widths[at]!, at === cells.length - 1, text => paint(text, at)))
+  const columns = fitted(all, screen.width)
+  const line = (cellOf: (column: Column) => string, paint: (text: string, column: Column) => string) =>
+    columns
+      .map((column, at) => padded(cellOf(column), column.width, at === columns.length - 1, text => paint(text, column)))
       .join(GAP)
       .trimEnd()
-  const heading = line(columns, text => painted('bold', text, screen))
-  return [heading, ...rows.map(row => line(row, (text, at) => coloured(columns[at]!, text, screen)))].join('\n') + '\n'
+  const lines = [
+    line(
+      ({ heading }) => heading,
+      text => painted('bold', text, screen),
+    ),
+    ...rows.map((_, row) =>
+      line(
+        ({ cells }) => cells[row]!,
+        (text, { heading }) => coloured(heading, text, screen),
+      ),
+    ),
+    ...leftOut(all, columns).flatMap(said => wrapped(said, screen.width).map(part => painted('dim', part, screen))),
+  ]
+  return lines.map(one => `${one}\n`).join('')
+}
+
+/** What isn't shown though there is something in it. */
+function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {
+  const isShown = ({ heading }: Column) => shown.some(one => one.heading === heading)
+  const missing = all.filter(one => !isShown(one) && !isEmpty(one)).map(({ heading }) => heading)
+  if (missing.length === 0) return []
+  const named = missing.length <= 3 ? missing.join(', ') : `${missing.length} more columns`
+  return [`(no room for ${named}; -c chooses columns, -f json has all)`]
 }
 
 /** One field a line; what doesn't fit goes on below. */
 export function sheetOf(fields: readonly (readonly [string, string])[], screen: Screen): string {
-  const left = Math.max(0, ...fields.map(([name]) => widthOf(name)))
+  const left = widestOf(fields.map(([name]) => name))
   const room = Math.max(screen.width - left - GAP.length, NARROWEST)
   const lines = fields.flatMap(([name, value]) =>
     value
@@ -46,39 +71,12 @@ export function sheetOf(fields: readonly (readonly [string, string])[], screen: 
   return lines.map(line => `${line}\n`).join('')
 }
 
-/** The widest give way first, evenly. */
-function fitted(wanted: readonly number[], width: number): number[] {
-  const room = width - GAP.length * (wanted.length - 1)
-  const widths = [...wanted]
-  let over = widths.reduce((sum, one) => sum + one, 0) - room
-  while (over > 0) {
-    const widest = Math.max(...widths)
-    if (widest <= NARROWEST) break
-    const at = widths.lastIndexOf(widest)
-    const next = Math.max(NARROWEST, ...widths.filter(one => one < widest))
-    const cut = Math.min(over, Math.max(1, widest - next))
-    widths[at] = widest - cut
-    over -= cut
-  }
-  return widths
-}
-
 function padded(cell: string, width: number, isLast: boolean, paint: (text: string) => string): string {
   const text = widthOf(cell) > width ? `${cutTo(cell, width - 1)}…` : cell
   return paint(text) + (isLast ? '' : ' '.repeat(Math.max(0, width - widthOf(text))))
 }
 
-function cutTo(text: string, width: number): string {
-  let [out, used] = ['', 0]
-  for (const character of text) {
-    used += widthOf(character)
-    if (used > width) break
-    out += character
-  }
-  return out
-}
-
-function wrapped(text: string, width: number): string[] {
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let rest = text
   while (widthOf(rest) > width) {
@@ -89,18 +87,6 @@ function wrapped(text: string, width: number): string[] {
     rest = rest.slice(taken.length)
   }
   return [...lines, rest]
-}
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-const PLAIN = /^[\x20-\x7e]*$/
-
-/** Cells of a terminal. */
-export function widthOf(text: string): number {
-  if (PLAIN.test(text)) return text.length
-  let width = 0
-  for (const character of text) width += /\p{M}|\u200d/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1
-  return width
 }
 
 type Colour = 'bold' | 'green' | 'yellow' | 'red' | 'dim'

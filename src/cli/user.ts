@@ -6,7 +6,8 @@ import { loadConfig, SETTINGS, UsageError } from '../config.ts'
 import { REGION } from '../identity/catalog.ts'
 import { FileDirectory } from '../identity/directory.ts'
 import { hashPassword } from '../identity/passwords.ts'
-import { ROLES } from '../identity/roles.ts'
+import { type Role, ROLES } from '../identity/roles.ts'
+import { addUserTo } from '../identity/user-edits.ts'
 import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../identity/users-file.ts'
 import { limits } from '../limits.ts'
 import type { Word } from './command.ts'
@@ -20,7 +21,7 @@ interface Flags {
 }
 interface AddFlags extends Flags {
   project: string
-  role: string[]
+  role: Role[]
 }
 interface CloudFlags extends Flags {
   url: string
@@ -75,14 +76,10 @@ async function addUser(name: string, flags: AddFlags): Promise<void> {
     if (!new RegExp(NAME_PATTERN).test(word)) throw new UsageError(`'${word}' can't be a name: no colon, 1 to 255 long`)
   }
   const password = await hashed(await newPassword(flags))
-  editUsersFile(path, (document, { users, projects }) => {
-    if (Object.hasOwn(users, name)) throw new UsageError(`there is a user ${name} already`)
-    if (!Object.hasOwn(projects, flags.project)) document.setIn(['projects', flags.project], document.createNode({}))
-    // An id of their own: who comes later under the same name is someone else.
-    const id = systemClock.newUuid().replaceAll('-', '')
-    const entry = { id, password, roles: { [flags.project]: flags.role }, 'default-project': flags.project }
-    document.setIn(['users', name], document.createNode(entry))
-  })
+  // An id of their own: who comes later under the same name is someone else.
+  const id = systemClock.newUuid().replaceAll('-', '')
+  const user = { id, name, password, project: flags.project, roles: flags.role }
+  editUsersFile(path, (document, content) => addUserTo(document, content, user))
   process.stdout.write(`${name} is ${flags.role.join(', ')} in ${flags.project}, in ${path}\n`)
 }
 

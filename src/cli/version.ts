@@ -1,17 +1,16 @@
 // holdfast version
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { versionAt } from '../client/operations.ts'
+import { VERSION } from '../version.ts'
+import { serverCommand, whereWith } from './client-command.ts'
 import type { Word } from './command.ts'
-
-const PACKAGE = new URL('../../package.json', import.meta.url)
+import { serverFlagsOf } from './server-flags.ts'
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  program
-    .command(name)
-    .description(help)
-    .addHelpText('after', '\nExample:\n  holdfast version')
-    .action(() => {
-      const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }
-      process.stdout.write(`holdfast ${version}\n`)
-    })
+  const command = serverCommand(program, name, help, 'version').action(async () => {
+    process.stdout.write(`holdfast ${VERSION}\n`)
+    const { url } = whereWith(serverFlagsOf(command))
+    const version = url === null ? null : await versionAt(url)
+    if (version !== null) process.stdout.write(`server ${version} at ${url}\n`)
+  })
 }

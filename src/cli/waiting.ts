@@ -12,11 +12,13 @@ export interface WaitOptions {
   /** null for as long as it takes. */
   timeoutMs: number | null
   signal?: AbortSignal
+  /** Where it is said what for; a line of its own if nothing else is given. */
+  progress?: { show: (text: string, waitedMs: number) => void; clear: () => void }
 }
 
-export async function waitFor<T>(look: () => Promise<Look<T>>, { timeoutMs, signal }: WaitOptions): Promise<T> {
+export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOptions): Promise<T> {
+  const { timeoutMs, signal, progress = new Progress() } = options
   const started = Date.now()
-  const progress = new Progress()
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, PAUSE_MAX_MS)) {
       signal?.throwIfAborted()
@@ -36,7 +38,7 @@ export async function waitFor<T>(look: () => Promise<Look<T>>, { timeoutMs, sign
 }
 
 /** One line that changes on a terminal; elsewhere a line whenever there is something new to say. */
-class Progress {
+export class Progress {
   #said = ''
 
   show(text: string, waitedMs: number): void {

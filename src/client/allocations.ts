@@ -1,4 +1,5 @@
 // Allocations: a node of some class, with some traits, whichever it is.
+import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Allocation extends Json {
@@ -54,6 +55,18 @@ export interface AllocationExplained {
   now: Reasons
 }
 
+/** What would come of an allocation that isn't made. */
+export interface Forecast {
+  fits: boolean
+  /** How many nodes would do; `nodes` are some of them. */
+  count: number
+  nodes: { uuid: string; name: string | null }[]
+  /** How many that would do go to those who wait already. */
+  promised: number
+  /** Not there for a node that was named. */
+  reasons?: Reasons
+}
+
 export interface AllocationFilter {
   where?: Query
   fields?: readonly string[] | undefined
@@ -86,4 +99,9 @@ export class Allocations {
     )
   explain = (allocation: string) =>
     this.#operator.get<AllocationExplained>(`/explain/allocations/${segment(allocation)}`)
+  /** What `create` would come to now; nothing is made. */
+  forecast = (wanted: NewAllocation) => this.#operator.post<Forecast>('/explain/allocations', wanted)
+  /** What `delete` would touch; refused as that would be. */
+  explainDeletion = (allocation: string) =>
+    this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`)
 }

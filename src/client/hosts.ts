@@ -11,6 +11,12 @@ export interface Host extends Json {
   reservable: boolean
 }
 
+export interface HostBookings {
+  /** The host's id. */
+  resource_id: string
+  reservations: { id: string; lease_id: string; start_date: string; end_date: string }[]
+}
+
 interface One {
   host: Host
 }
@@ -37,5 +43,14 @@ export class Hosts {
   async create(name: string, capabilities: Record<string, string> = {}): Promise<Host> {
     return (await this.#api.post<One>('/os-hosts', { ...capabilities, name })).host
   }
+  /** Adds or changes capabilities. */
+  async update(id: string, capabilities: Record<string, string>): Promise<Host> {
+    return (await this.#api.put<One>(`/os-hosts/${segment(id)}`, capabilities)).host
+  }
   delete = (id: string) => this.#api.delete(`/os-hosts/${segment(id)}`)
+
+  /** Which leases are booked on which hosts. */
+  async bookings(): Promise<HostBookings[]> {
+    return (await this.#api.get<{ allocations: HostBookings[] }>('/os-hosts/allocations')).allocations
+  }
 }

@@ -1,5 +1,6 @@
 // Leases: capacity that is promised for a time to come.
 import { ApiError } from './errors.ts'
+import type { Touched } from './operations.ts'
 import { type Api, type Json, segment } from './wire.ts'
 
 export interface Lease extends Json {
@@ -24,15 +25,27 @@ export interface NewLease {
 
 export type LeaseChange = { [Name in keyof NewLease]?: NewLease[Name] | undefined }
 
+/** What would come of a lease that isn't made. */
+export interface LeaseExplained extends Json {
+  fits: boolean
+  /** For each reservation, the slots by name of the host or node. */
+  places: Record<string, number>[]
+  reasons: { reservation: number; reason: string; count: number; sample: { host: string; detail: string }[] }[]
+  /** When all of it would fit. */
+  windows: { start_date: string; end_date: string }[]
+}
+
 interface One {
   lease: Lease
 }
 
 export class Leases {
   readonly #api: Api
+  readonly #operator: Api
 
-  constructor(api: Api) {
+  constructor(api: Api, operator: Api) {
     this.#api = api
+    this.#operator = operator
   }
 
   async list(): Promise<Lease[]> {
@@ -59,4 +72,10 @@ export class Leases {
     return (await this.#api.put<One>(`/leases/${segment(id)}`, change)).lease
   }
   delete = (id: string) => this.#api.delete(`/leases/${segment(id)}`)
+
+  /** Where it would go, or why it doesn't fit and when it would; the name may be left out. */
+  explain = (wanted: Omit<NewLease, 'name'> & { name?: string | undefined }) =>
+    this.#operator.post<LeaseExplained>('/explain/leases', wanted)
+  /** What `delete` would touch; refused as that would be. */
+  explainDeletion = (id: string) => this.#operator.get<Touched>(`/explain/deletions/leases/${segment(id)}`)
 }

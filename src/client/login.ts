@@ -1,5 +1,5 @@
 // Proves who we are: a token of the identity service, or a header that needs none.
-import { ConnectionUnclear } from './errors.ts'
+import { ApiError, ConnectionUnclear } from './errors.ts'
 import { type Credentials, type Reference, type Where, withoutApi } from './where.ts'
 import { exchange, type Json } from './wire.ts'
 
@@ -10,12 +10,20 @@ export interface Login {
   /** Who we are, as far as the identity service said it. */
   user: string | null
   project: string | null
+  /** The same in names, with our roles. */
+  who: Who | null
+}
+
+export interface Who {
+  user: string
+  project: string | null
+  roles: string[]
 }
 
 type AskPassword = ((user: string) => Promise<string>) | undefined
 
 export async function logIn({ url, authUrl, credentials, region }: Where, ask?: AskPassword): Promise<Login> {
-  const unknown = { user: null, project: null }
+  const unknown = { user: null, project: null, who: null }
   if (credentials.kind === 'basic') {
     const { username } = credentials
     const password = credentials.password ?? (await asked(username, ask))
@@ -30,18 +38,37 @@ export async function logIn({ url, authUrl, credentials, region }: Where, ask?: 
   const { answer, headers } = await exchange('POST', `${identity}/auth/tokens`, {}, await proofOf(credentials, ask))
   const token = headers.get('x-subject-token')
   if (token === null) throw new ConnectionUnclear(`${identity} gave no token; is it an identity service?`)
-  const { user, project, catalog } = (answer as { token: Token }).token
+  const { token: facts } = answer as { token: Token }
+  const { user, project, catalog } = facts
   return {
     url: url ?? holdfastIn(catalog ?? [], region),
     headers: { 'x-auth-token': token },
     user: user?.id ?? null,
     project: project?.id ?? null,
+    who: whoIn(facts),
   }
 }
 
+/** Whom the token of someone who has only that stands for; null where the identity service doesn't say. */
+export async function bearerOf({ url, authUrl }: Where, token: string): Promise<Who | null> {
+  const identity = authUrl ?? `${url}/identity/v3`
+  const headers = { 'x-auth-token': token, 'x-subject-token': token }
+  try {
+    const { answer } = await exchange('GET', `${identity}/auth/tokens`, headers)
+    return whoIn((answer as { token: Token }).token)
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+const whoIn = ({ user, project, roles = [] }: Token): Who | null =>
+  user ? { user: user.name ?? user.id, project: project?.name ?? null, roles: roles.map(({ name }) => name) } : null
+
 interface Token {
-  user?: { id: string }
-  project?: { id: string }
+  user?: { id: string; name?: string }
+  project?: { id: string; name?: string }
+  roles?: { name: string }[]
   catalog?: Service[]
 }
 interface Service {

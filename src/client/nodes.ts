@@ -1,4 +1,5 @@
 // Bare metal nodes: what they are, and what is done with them.
+import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Node extends Json {
@@ -44,9 +45,11 @@ const joined = (names: readonly string[] | undefined) => (names?.length ? names.
 
 export class Nodes {
   readonly #api: Api
+  readonly #operator: Api
 
-  constructor(api: Api) {
+  constructor(api: Api, operator: Api) {
     this.#api = api
+    this.#operator = operator
   }
 
   list({ traits, traitsAny, notTraits, notTraitsAny, where = {}, fields, limit }: NodeFilter = {}): Promise<Node[]> {
@@ -79,7 +82,13 @@ export class Nodes {
   async traits(node: string): Promise<string[]> {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
   }
+  /** These and no others. */
+  setTraits = (node: string, traits: readonly string[]) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/traits`, { traits })
   addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
+
+  /** What `delete` would touch; refused as that would be. */
+  explainDeletion = (node: string) => this.#operator.get<Touched>(`/explain/deletions/nodes/${segment(node)}`)
 }

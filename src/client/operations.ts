@@ -8,6 +8,11 @@ export interface Fsck {
   invariants: { invariant: string; violations: number }[]
 }
 
+/** What a change would touch. */
+export interface Touched {
+  objects: { kind: string; id: string }[]
+}
+
 export interface AuditEntry extends Json {
   id: number
   at: string
@@ -41,3 +46,17 @@ export const auditAt =
   (api: Api) =>
   (where: Query = {}, limit = 100) =>
     api.all<AuditEntry>('/audit', 'entries', where, limit)
+
+/** A word, not work: whoever doesn't say it at once isn't there. */
+const VERSION_TIMEOUT_MS = 2_000
+
+/** The version of the server at this address, which it tells everyone; null when no Holdfast answers there. */
+export async function versionAt(url: string): Promise<string | null> {
+  try {
+    const answer = await fetch(`${url}/`, { signal: AbortSignal.timeout(VERSION_TIMEOUT_MS) })
+    const { name, version } = (await answer.json()) as Json
+    return name === 'holdfast' && typeof version === 'string' ? version : null
+  } catch {
+    return null
+  }
+}

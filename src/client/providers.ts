@@ -19,6 +19,9 @@ export interface Inventory {
   allocation_ratio: number
 }
 
+/** What is left out is as Placement has it by default. */
+export type NewInventory = Pick<Inventory, 'total'> & Partial<Inventory>
+
 export interface ProviderInFull extends Provider {
   inventories: Record<string, Inventory>
   usages: Record<string, number>
@@ -55,6 +58,37 @@ export class Providers {
       ['inventories', 'usages', 'traits', 'aggregates'].map(at),
     )
     return { ...found, ...inventories, ...usages, ...traits, ...aggregates, links: null } as unknown as ProviderInFull
+  }
+
+  create = (provider: { name: string; uuid?: string; parent_provider_uuid?: string | null }) =>
+    this.#api.post<Provider>('/resource_providers', provider)
+  /** Without a parent in it, the parent stays. */
+  update = (uuid: string, change: { name: string; parent_provider_uuid?: string | null }) =>
+    this.#api.put<Provider>(`/resource_providers/${segment(uuid)}`, change)
+  delete = (uuid: string) => this.#api.delete(`/resource_providers/${segment(uuid)}`)
+
+  /** These and no others. As all that follow, refused when the provider has changed since that generation. */
+  setInventories = (uuid: string, inventories: Record<string, NewInventory>, generation: number) =>
+    this.#set(uuid, 'inventories', inventories, generation)
+  setTraits = (uuid: string, traits: readonly string[], generation: number) =>
+    this.#set(uuid, 'traits', traits, generation)
+  setAggregates = (uuid: string, aggregates: readonly string[], generation: number) =>
+    this.#set(uuid, 'aggregates', aggregates, generation)
+
+  /** Answers the generation that comes of it. */
+  async #set(uuid: string, what: string, value: unknown, generation: number): Promise<number> {
+    const path = `/resource_providers/${segment(uuid)}/${what}`
+    const body = { [what]: value, resource_provider_generation: generation }
+    return (await this.#api.put<{ resource_provider_generation: number }>(path, body)).resource_provider_generation
+  }
+
+  deleteInventory = (uuid: string, resourceClass: string) =>
+    this.#api.delete(`/resource_providers/${segment(uuid)}/inventories/${segment(resourceClass)}`)
+
+  /** Who has something of it. */
+  async consumers(uuid: string): Promise<string[]> {
+    const path = `/resource_providers/${segment(uuid)}/allocations`
+    return Object.keys((await this.#api.get<{ allocations: Json }>(path)).allocations)
   }
 
   async usages(provider: string): Promise<Record<string, number>> {

@@ -25,9 +25,11 @@ interface One {
 
 export class Reservations {
   readonly #api: Api
+  readonly #operator: Api
 
-  constructor(api: Api) {
+  constructor(api: Api, operator: Api) {
     this.#api = api
+    this.#operator = operator
   }
 
   list = (where: Query = {}, limit?: number) =>
@@ -37,6 +39,10 @@ export class Reservations {
   }
   async create(wanted: NewReservation): Promise<Reservation> {
     return (await this.#api.post<One>('/reservations', wanted)).reservation
+  }
+  /** The reservation that `create` would make, or its refusal; nothing is held. */
+  async forecast(wanted: NewReservation): Promise<Reservation> {
+    return (await this.#operator.post<One>('/explain/reservations', wanted)).reservation
   }
   /** Without a time, for as long as a new one would last. */
   async renew(uuid: string, expiresAt?: string): Promise<Reservation> {

@@ -64,6 +64,7 @@ test('the environment has the names that OpenStack’s clients know', () => {
     },
     region: null,
     cacert: null,
+    from: 'OS_AUTH_URL',
   })
   assert.deepEqual(whereIs({ env: { OS_TOKEN: 't', HOLDFAST_URL: 'http://h' } }).credentials, {
     kind: 'token',
@@ -88,6 +89,41 @@ test('a cloud is found where OpenStack’s clients look, and wins over HOLDFAST_
   })
   const plain = whereIs({ cloud: 'plain', env: { OS_CLIENT_CONFIG_FILE: CLOUDS } })
   assert.deepEqual([plain.url, plain.credentials.kind], ['http://lab:8780', 'basic'])
+})
+
+test('what is said on purpose wins over the cloud and the environment, and takes the place of what contradicts it', () => {
+  const environment = { HOLDFAST_URL: 'http://other', OS_ENDPOINT: 'http://e', OS_TOKEN: 't', OS_PROJECT_ID: '7' }
+  const kept = whereIs({ env: environment, said: { username: 'ann', project_name: 'lab' } })
+  assert.deepEqual([kept.url, kept.credentials.kind], ['http://other', 'password'])
+  assert.deepEqual(kept.credentials.kind === 'password' && kept.credentials.project, {
+    name: 'lab',
+    domain: { id: 'default' },
+  })
+  assert.deepEqual(whereIs({ env: environment, said: { auth_url: 'http://k' } }).authUrl, 'http://k/v3')
+  assert.equal(whereIs({ env: environment, said: { auth_url: 'http://k' } }).url, null)
+  assert.equal(whereIs({ env: environment, said: { endpoint: 'http://f/placement' } }).url, 'http://f')
+  const bob = whereIs({ cloud: 'lab', env, said: { username: 'bob', cacert: '/other.pem' } })
+  assert.deepEqual(bob.credentials.kind === 'password' && bob.credentials.user, {
+    name: 'bob',
+    domain: { name: 'Default' },
+  })
+  assert.equal(bob.cacert, '/other.pem')
+  const token = { kind: 'token', token: 'mine' }
+  for (const cloud of ['lab', 'robot', 'plain'])
+    assert.deepEqual(whereIs({ cloud, env, said: { token: 'mine' } }).credentials, token)
+})
+
+test('where the address came from is told', () => {
+  const told: [Parameters<typeof whereIs>[0], string][] = [
+    [{ env: {} }, 'default'],
+    [{ url: 'http://a', env: { HOLDFAST_URL: 'http://b' } }, '--url'],
+    [{ env: { HOLDFAST_URL: 'http://b', OS_ENDPOINT: 'http://c' } }, 'HOLDFAST_URL'],
+    [{ env: { OS_ENDPOINT: 'http://c' } }, 'OS_ENDPOINT'],
+    [{ env: { OS_AUTH_URL: 'http://k' } }, 'OS_AUTH_URL'],
+    [{ env: { OS_AUTH_URL: 'http://k' }, said: { auth_url: 'http://l' } }, '--os-auth-url'],
+    [{ cloud: 'plain', env }, `cloud plain in ${CLOUDS}`],
+  ]
+  for (const [options, from] of told) assert.equal(whereIs(options).from, from)
 })
 
 test('what can’t be meant is said', () => {

@@ -12,6 +12,8 @@ export interface ConnectOptions {
   cloud?: string | undefined
   /** Where to look for HOLDFAST_URL and OS_…; nothing is taken from elsewhere. */
   env: Record<string, string | undefined>
+  /** Said on purpose, so it wins over the cloud and the environment; named as in clouds.yaml: auth_url, username … */
+  said?: Readonly<Record<string, string>> | undefined
   /** Asked when there is a user without a password. */
   askPassword?: ((user: string) => Promise<string>) | undefined
 }
@@ -35,6 +37,8 @@ export interface Where {
   region: string | null
   /** A file with certificates to trust. */
   cacert: string | null
+  /** What said where it is. */
+  from: string
 }
 
 export const DEFAULT_URL = 'http://127.0.0.1:8780'
@@ -42,19 +46,45 @@ export const DEFAULT_URL = 'http://127.0.0.1:8780'
 /** What clouds.yaml calls `auth`, flat, with what stands beside it. */
 type Settings = Record<string, string | undefined>
 
-export function whereIs({ url, cloud, env }: ConnectOptions): Where {
-  const name = cloud ?? env['OS_CLOUD']
-  const settings = name ? fromCloud(name, env) : fromEnvironment(env)
-  // A cloud that is named on the command line is meant, whatever the environment says.
-  const given = url ?? (cloud === undefined ? env['HOLDFAST_URL'] : undefined) ?? settings['endpoint']
+export function whereIs({ url, cloud, env, said = {} }: ConnectOptions): Where {
+  const name = cloud ?? (env['OS_CLOUD'] || undefined)
+  const found = name === undefined ? fromEnvironment(env) : fromCloud(name, env)
+  const settings = overridden(found.settings, said)
+  // What is named on the command line is meant, whatever the environment says.
+  const isMeant = cloud !== undefined || 'endpoint' in said || 'auth_url' in said
+  const place = (setting: string) => (setting in said ? `--os-${setting.replaceAll('_', '-')}` : found.from(setting))
+  const candidates: [string | undefined, string][] = [
+    [url, '--url'],
+    [isMeant ? undefined : env['HOLDFAST_URL'], 'HOLDFAST_URL'],
+    [settings['endpoint'], place('endpoint')],
+  ]
+  const given = candidates.find(([address]) => address)
   const authUrl = settings['auth_url'] ? identityAt(settings['auth_url']) : null
   return {
-    url: given ? originOf(given) : authUrl === null ? DEFAULT_URL : null,
+    url: given ? originOf(given[0]!) : authUrl === null ? DEFAULT_URL : null,
     authUrl,
     credentials: credentialsIn(settings),
     region: settings['region_name'] ?? null,
     cacert: settings['cacert'] ?? null,
+    from: given ? given[1] : authUrl === null ? 'default' : place('auth_url'),
   }
+}
+
+const APPLICATION = ['application_credential_id', 'application_credential_name', 'application_credential_secret']
+
+/** What someone who says this doesn't mean any more, besides what it is itself. */
+const INSTEAD_OF: Record<string, readonly string[]> = {
+  auth_url: ['endpoint'],
+  username: ['user_id', 'token', ...APPLICATION],
+  token: ['auth_type', 'username', 'user_id', 'password', ...APPLICATION],
+  project_name: ['project_id', 'tenant_id', 'tenant_name', 'system_scope'],
+  user_domain_name: ['user_domain_id'],
+  project_domain_name: ['project_domain_id'],
+}
+
+function overridden(settings: Settings, said: Readonly<Record<string, string>>): Settings {
+  const gone = new Set(Object.keys(said).flatMap(name => INSTEAD_OF[name] ?? []))
+  return { ...Object.fromEntries(Object.entries(settings).filter(([name]) => !gone.has(name))), ...textsOf(said) }
 }
 
 /** Of the address of one of the APIs, only where all of them are. */
@@ -88,7 +118,13 @@ export function cloudNames(env: ConnectOptions['env']): string[] {
   return file === undefined ? [] : Object.keys(cloudsIn(file))
 }
 
-function fromCloud(name: string, env: ConnectOptions['env']): Settings {
+/** Settings, and where each of them was said. */
+interface Found {
+  settings: Settings
+  from: (setting: string) => string
+}
+
+function fromCloud(name: string, env: ConnectOptions['env']): Found {
   const places = placesOf(env)
   const file = places.find(place => existsSync(place))
   if (file === undefined) throw new ConnectionUnclear(`there is no clouds.yaml; looked at ${places.join(', ')}`)
@@ -102,7 +138,8 @@ function fromCloud(name: string, env: ConnectOptions['env']): Settings {
   }
   const { auth, ...beside } = cloud
   const endpoint = cloud['baremetal_endpoint_override'] ?? cloud['placement_endpoint_override']
-  return textsOf({ ...beside, ...(auth as object | undefined), ...(endpoint !== undefined && { endpoint }) })
+  const settings = { ...beside, ...(auth as object | undefined), ...(endpoint !== undefined && { endpoint }) }
+  return { settings: textsOf(settings), from: () => `cloud ${name} in ${file}` }
 }
 
 function cloudsIn(file: string): Record<string, Record<string, unknown>> {
@@ -117,14 +154,16 @@ function cloudsIn(file: string): Record<string, Record<string, unknown>> {
   return clouds as Record<string, Record<string, unknown>>
 }
 
-const fromEnvironment = (env: ConnectOptions['env']): Settings =>
-  textsOf(
+const fromEnvironment = (env: ConnectOptions['env']): Found => ({
+  settings: textsOf(
     Object.fromEntries(
       Object.entries(env)
         .filter(([name]) => name.startsWith('OS_'))
         .map(([name, value]) => [name.slice('OS_'.length).toLowerCase(), value]),
     ),
-  )
+  ),
+  from: setting => `OS_${setting.toUpperCase()}`,
+})
 
 /** Without what is empty, which is how scripts take variables away. */
 const textsOf = (given: object): Settings =>

@@ -10,6 +10,7 @@ const HEADERS = {
   '/baremetal/v1': { 'x-openstack-ironic-api-version': '1.83' },
   '/placement': { 'openstack-api-version': 'placement 1.39' },
   '/reservation/v1': {},
+  '/compute/v2.1': { 'x-openstack-nova-api-version': '2.1' },
   '/holdfast/v1': {},
 } as const
 
@@ -56,7 +57,7 @@ export class Api {
     for (;;) {
       const page = await this.#send<Json>('GET', `${path}${search}`)
       rows.push(...((page[name] ?? []) as T[]))
-      const next = page['next']
+      const next = page['next'] ?? nextIn(page[`${name}_links`])
       if (typeof next !== 'string' || rows.length >= limit) return rows.slice(0, limit)
       // Only the question: behind a proxy, the server may know itself by another name.
       search = new URL(next).search
@@ -69,8 +70,17 @@ export class Api {
   }
 }
 
+/** Where compute says it. */
+const nextIn = (links: unknown) =>
+  (links as { rel: string; href: string }[] | undefined)?.find(({ rel }) => rel === 'next')?.href
+
 /** One request; a refusal is thrown as an ApiError, silence as Unreachable. */
-export async function exchange(method: Method, url: string, headers: Record<string, string>, body?: unknown) {
+export async function exchange(
+  method: Method,
+  url: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<{ answer: unknown; headers: Headers }> {
   const response = await answered(url, {
     method,
     headers: {
@@ -105,7 +115,8 @@ function reasonOf(error: unknown): string {
   const { code, message: deeper } = (cause ?? {}) as { code?: string; message?: string }
   if (code === 'ECONNREFUSED') return 'nothing listens there'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'
-  return deeper || code || message
+  // Behind a semicolon Node says how to start itself, which is no help to our users.
+  return deeper?.split('; if the root CA', 1)[0] || code || message
 }
 
 /** undefined for what is no JSON. */

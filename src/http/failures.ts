@@ -1,10 +1,21 @@
 // Turns whatever was thrown into a problem that can be told, and logs what the client is not told.
 import type { FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import type { Context } from '../context.ts'
 import { Problem, problem } from '../problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 
-export function problemOf(error: unknown, request: FastifyRequest, { log }: Pick<Context, 'log'>): Problem {
+export function problemOf(
+  error: unknown,
+  request: FastifyRequest,
+  { log, metrics }: Pick<Context, 'log' | 'metrics'>,
+): Problem {
+  const found = told(error, request, log)
+  metrics.problem(found.kind)
+  return found
+}
+
+function told(error: unknown, request: FastifyRequest, log: Logger): Problem {
   if (error instanceof Problem) return error
   if (error instanceof StoreUnavailable || error instanceof StoreConflict) {
     log.warn({ request: request.id, err: error }, 'the store could not serve a request')

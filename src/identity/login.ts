@@ -100,7 +100,8 @@ export class Login {
       methods: ['password'],
       credential: null,
       issuedAt: now,
-      expiresAt: now + 1,
+      // Nobody keeps it, so it need only last until it is looked at.
+      expiresAt: now + limits.tokenRecheckMs,
     })
   }
 

@@ -1,8 +1,8 @@
 // Bookings in the database: what a lease has of hosts and nodes, replaced as a whole. Every change happens under the lock
 // of the host or node and makes its version grow.
 import { pledgeNode } from '../metal/pledge.ts'
-import { bulk, type Command, command } from '../store/statement.ts'
-import { runAll, type Write } from '../store/transaction.ts'
+import { bulk, type Command, command, query } from '../store/statement.ts'
+import { all, runAll, type Write } from '../store/transaction.ts'
 import { type Booked, type Leasable, peakOf, type Size } from './calendar.ts'
 import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from './leasables.ts'
 
@@ -24,7 +24,6 @@ const raiseVersions = bulk<Ceiling>(CEILING, (db, r, on) =>
     }))
     .where('leasables.provider_id', '=', r.id),
 )
-interface NewBooking extends Omit<BookingRow, 'allocation'> {}
 const BOOKING = {
   reservation_id: 'text',
   provider_id: 'bigint',
@@ -37,13 +36,21 @@ const BOOKING = {
   start_at: 'bigint',
   end_at: 'bigint',
   free_at: 'bigint',
+  allocation: 'text',
 } as const
-const addBookings = bulk<NewBooking>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
+const addBookings = bulk<BookingRow>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
 const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly number[] }, on) =>
   db
     .deleteFrom('bookings')
     .where(on.isIn('reservation_id', a.reservations))
     .where(on.isIn('provider_id', a.providers, 'bigint')),
+)
+const givenNodes = query((db, a: { reservations: readonly string[] }, on) =>
+  db
+    .selectFrom('bookings')
+    .select(['reservation_id', 'provider_id', 'allocation'])
+    .where(on.isIn('reservation_id', a.reservations))
+    .where('allocation', 'is not', null),
 )
 
 /**
@@ -82,8 +89,14 @@ function* replace(
   }))
   // As wide as what is booked already where the capacity was lowered since, and no wider: the schema stops the rest.
   const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
-  const added = after.flatMap(({ id, booked }) => booked.filter(isOwn).map(one => rowOf(id, one)))
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
+  const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
+  // A node that the lease has been given stays its own, whatever becomes of the dates.
+  const allocationOf = (provider: number, { reservation }: Booked) =>
+    given.find(row => row.provider_id === provider && row.reservation_id === reservation)?.allocation ?? null
+  const added = after.flatMap(({ id, booked }) =>
+    booked.filter(isOwn).map(one => rowOf(id, one, allocationOf(id, one))),
+  )
   const providers = touched.map(({ id }) => id)
   yield* runAll([
     ...first,
@@ -109,7 +122,7 @@ const widest = (a: Size, b: Size): Size => ({
   disk_gb: Math.max(a.disk_gb, b.disk_gb, 0),
 })
 
-const rowOf = (provider_id: number, booked: Booked): NewBooking => ({
+const rowOf = (provider_id: number, booked: Booked, allocation: string | null): BookingRow => ({
   reservation_id: booked.reservation,
   provider_id,
   lease_id: booked.lease,
@@ -121,4 +134,5 @@ const rowOf = (provider_id: number, booked: Booked): NewBooking => ({
   start_at: booked.start,
   end_at: booked.end,
   free_at: booked.free,
+  allocation,
 })

@@ -21,15 +21,17 @@ function isDue({ due }: StoredLease, event: EventType, now: number): boolean {
   return at !== undefined && at !== null && at <= now
 }
 
-/** Starts those of these leases that are due. */
-export function* startLeases(ids: readonly string[], now: number): Write<void> {
-  yield* start(yield* lockDue(ids, now), now)
+/** Starts those of these leases that are due, and says which. */
+export function* startLeases(ids: readonly string[], now: number): Write<string[]> {
+  const due = yield* lockDue(ids, now)
+  yield* start(due, now)
+  return due.map(({ id }) => id)
 }
 
-/** Starts a lease of nodes if it is due; false while it has not got all of them. */
-export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean> {
+/** Starts a lease of nodes if it is due; false while it has not got all of them, null when there was nothing to do. */
+export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
   const [lease] = yield* lockDue([id], now)
-  if (!lease) return true
+  if (!lease) return null
   const isAll = yield* giveNodes(lease, newUuid, now)
   if (isAll) yield* start([lease], now)
   else yield* setStatus(id, 'STARTING', now)
@@ -61,13 +63,10 @@ function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): W
 }
 
 /** Nothing happens then but that it is known to have happened. */
-export function* passBeforeEnd(ids: readonly string[], now: number): Write<void> {
-  const leases = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now))
-  yield* finishEvent(
-    leases.map(({ id }) => id),
-    'before_end_lease',
-    now,
-  )
+export function* passBeforeEnd(ids: readonly string[], now: number): Write<string[]> {
+  const due = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now)).map(({ id }) => id)
+  yield* finishEvent(due, 'before_end_lease', now)
+  return due
 }
 
 /** Ends the lease if it is due; the lease when it is over now, null when there was nothing to do or something is left. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { problem } from '../problem.ts'
 import { command } from '../store/statement.ts'
-import { run, type Write } from '../store/transaction.ts'
+import { type Read, run, type Write } from '../store/transaction.ts'
 import type { LeaseSettings } from './leasing.ts'
 import { aheadOf } from './rows.ts'
 
@@ -38,11 +38,18 @@ const lockProject = command((db, a: { project: string }, on) =>
   ),
 )
 
-/** The hours of a project's leases that are still to come, with this one. */
+/** The hours of a project's leases that are still to come, with this one; whoever books it is alone with the project. */
 export function* checkAhead(config: LeaseSettings, lease: Limited, now: number): Write<void> {
-  const hoursMax = config.leaseHoursMax
-  if (hoursMax === 0 || isExempt(config, lease.project_id)) return
+  if (!hasHours(config, lease.project_id)) return
   yield* run(lockProject({ project: lease.project_id }))
+  yield* checkHours(config, lease, now)
+}
+
+const hasHours = (config: LeaseSettings, project: string) => config.leaseHoursMax > 0 && !isExempt(config, project)
+
+export function* checkHours(config: LeaseSettings, lease: Limited, now: number): Read<void> {
+  const hoursMax = config.leaseHoursMax
+  if (!hasHours(config, lease.project_id)) return
   const others = (yield* aheadOf(lease.project_id, now)).filter(({ id }) => id !== lease.id)
   const ms = [...others, lease].reduce((sum, { start_at, end_at }) => sum + end_at - Math.max(start_at, now), 0)
   if (ms <= hoursMax * HOUR_MS) return

@@ -16,6 +16,8 @@ interface DueEvent {
   lease_id: string
   event_type: EventType
   attempts: number
+  /** When it should have happened. */
+  time: number
   /** Nodes come and go one by one, and so does a lease of them. */
   has_nodes: 0 | 1
 }
@@ -23,7 +25,7 @@ interface DueEvent {
 const dueEvents = query((db, a: { now: number; limit: number }) =>
   db
     .selectFrom('lease_events')
-    .select(['lease_id', 'event_type', 'attempts'])
+    .select(['lease_id', 'event_type', 'attempts', 'time'])
     .select(
       sql<0 | 1>`case when exists (select 1 from lease_reservations r where r.lease_id = lease_events.lease_id
         and r.resource_type = 'physical:node') then 1 else 0 end`.as('has_nodes'),
@@ -38,7 +40,9 @@ const nextEvent = query((db, _: object) =>
   db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
 )
 
-type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'>
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & {
+  metrics: { leaseEvent(event: EventType, lateMs: number): void }
+}
 
 export function eventsDuty(leasing: Working): Duty {
   return new Duty({
@@ -95,9 +99,10 @@ async function work(leasing: Working, events: readonly DueEvent[]): Promise<void
 }
 
 /** One transaction for all; when one of them is in trouble, the others shouldn't be. */
-async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<void>) {
+async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
   try {
-    await leasing.store.write(() => step(events.map(({ lease_id }) => lease_id)))
+    const done = await leasing.store.write(() => step(events.map(({ lease_id }) => lease_id)))
+    for (const event of events) if (done.includes(event.lease_id)) tell(leasing, event)
   } catch (error) {
     if (events.length === 1) return putOff(leasing, events[0]!, error)
     for (const event of events) await together(leasing, [event], step)
@@ -109,7 +114,8 @@ async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
   try {
     const newUuid = () => clock.newUuid()
     const isAll = await store.write(() => startLeaseOfNodes(event.lease_id, newUuid, clock.now()))
-    if (!isAll) await putOff(leasing, event, null)
+    if (isAll) tell(leasing, event)
+    if (isAll === false) await putOff(leasing, event, null)
   } catch (error) {
     await putOff(leasing, event, error)
   }
@@ -119,6 +125,7 @@ async function end(leasing: Working, event: DueEvent): Promise<void> {
   const { store, clock, drivers, bell } = leasing
   try {
     const { over, isLeft } = await store.write(() => endLeaseIfDue(event.lease_id, drivers, clock.now()))
+    if (over) tell(leasing, event)
     if (over) void tellService(leasing, over)
     // A node may have to be torn down first.
     if (isLeft && event.has_nodes) bell.ring('nodes')
@@ -127,6 +134,9 @@ async function end(leasing: Working, event: DueEvent): Promise<void> {
     await putOff(leasing, event, error)
   }
 }
+
+const tell = ({ metrics, clock }: Working, { event_type, time }: DueEvent) =>
+  metrics.leaseEvent(event_type, clock.now() - time)
 
 /** Tried again later, ever more seldom, and never given up. */
 async function putOff({ store, clock, log }: Working, event: DueEvent, error: unknown): Promise<void> {

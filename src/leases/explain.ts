@@ -1,10 +1,15 @@
 // What would come of a lease: where it would go, or why it doesn't fit and when it would. Nothing is booked.
 import { limits } from '../limits.ts'
-import { fit, type Request } from './fit.ts'
-import { type Leasing, MINUTE_MS } from './leasing.ts'
+import { checkNewDates } from './dates.ts'
+import { checkHours, checkLength } from './enforcement.ts'
+import { fit } from './fit.ts'
+import { requestFor } from './leases.ts'
+import type { Leasing } from './leasing.ts'
 import type { NewLease, Refusal } from './types.ts'
 import { nextWindows, reasonsOf } from './why-not.ts'
-import { wishOf } from './wishes.ts'
+
+/** No lease has this id. */
+const NOT_YET = ''
 
 export interface LeaseExplained extends Refusal {
   fits: boolean
@@ -12,13 +17,19 @@ export interface LeaseExplained extends Refusal {
   places: readonly Readonly<Record<string, number>>[]
 }
 
+/** Refused like the lease itself when its dates can't be, or the project may not have it. */
 export async function explainLease(
-  { calendar, clock, config }: Leasing,
-  { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
+  leasing: Leasing,
+  project: string,
+  wanted: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
 ): Promise<LeaseExplained> {
-  const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
-  const window = { start: start_at, free: end_at + cleaningMs }
-  const request: Request = { window, except: null, cleaningMs, wishes: reservations.map(terms => wishOf(terms)) }
+  const { store, calendar, clock, config } = leasing
+  const now = clock.now()
+  const { start_at, end_at } = wanted
+  checkNewDates(wanted, now)
+  checkLength(config, project, wanted)
+  await store.read(() => checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now))
+  const request = requestFor(leasing, wanted, null)
   await calendar.catchUp()
   const { leasables } = calendar
   const names = new Map(leasables.map(({ id, name }) => [id, name]))
@@ -27,6 +38,6 @@ export async function explainLease(
     fits: places !== null,
     places: (places ?? []).map(place => Object.fromEntries([...place].map(([id, slots]) => [names.get(id)!, slots]))),
     reasons: reasonsOf(leasables, request),
-    windows: places ? [] : nextWindows(leasables, request, clock.now(), limits.explainLooksMax),
+    windows: places ? [] : nextWindows(leasables, request, now, limits.explainLooksMax),
   }
 }

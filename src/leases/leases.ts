@@ -83,10 +83,18 @@ function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, 
   }
 }
 
-function requestOf(leasing: Leasing, { start_at, end_at, reservations }: Lease, except: string | null): Request {
+const requestOf = (leasing: Leasing, { start_at, end_at, reservations }: Lease, except: string | null): Request =>
+  requestFor(leasing, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
+
+/** What is looked for, in the calendar's words. */
+export function requestFor(
+  leasing: Leasing,
+  { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
+  except: string | null,
+): Request {
   const cleaningMs = cleaningOf(leasing)
   const window = { start: start_at, free: end_at + cleaningMs }
-  const wishes = reservations.map(({ terms }) => wishOf(terms))
+  const wishes = reservations.map(terms => wishOf(terms))
   return { window, except, cleaningMs, wishes, ...overdue(start_at, leasing.clock.now()) }
 }
 
@@ -187,14 +195,14 @@ function* rebook(
 export async function deleteLease(leasing: Leasing, id: string, project: string | null): Promise<void> {
   const { store, clock, bell, drivers } = leasing
   const now = clock.now()
-  const ended = await store.write(() => remove(id, project, drivers, now))
+  const ended = await store.write(() => removeLease(id, project, drivers, now))
   bell.ring('leases')
   if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
 }
 
 /** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
-function* remove(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
+export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
   if (yield* endLease(lease, drivers, now)) yield* dropLease(id)
   else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })

@@ -143,6 +143,11 @@ export function* allocationsAtWork(affinity: string): Read<AtWork> {
   return { own, others }
 }
 
+/** Those who wait for a node, with whichever conductor, in their order. */
+export function* waitingAllocations(): Read<AllocationRow[]> {
+  return yield* all(othersWaiting({ affinity: '' }))
+}
+
 export function* isSomeoneWaiting(): Read<boolean> {
   return (yield* one(anyoneWaiting({}))) !== undefined
 }

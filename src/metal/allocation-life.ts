@@ -64,7 +64,7 @@ export interface Routing {
   takeOverMs: number
   seed: number
   /** The conductor in this process, if there is one; it may do its work at once. */
-  attempt: ((row: AllocationRow, now: number) => Write<void>) | null
+  attempt: ((row: AllocationRow, now: number) => Write<unknown>) | null
 }
 
 export function* createAllocation(
@@ -75,20 +75,11 @@ export function* createAllocation(
   now: number,
 ): Write<Allocation> {
   if (wanted.node !== null) return yield* backfill(wanted, wanted.node, access, who, now)
-  const [live, atWork, twins, users] = yield* together(
-    liveConductors({ silentMs: routing.takeOverMs }),
-    countAtWork({}),
-    allocationTwins(wanted),
-    usersOfUuid(wanted),
-  )
-  const conductor_affinity = someConductor(live, routing)
-  requireRoomToWork(atWork)
-  refuseTwins(wanted, twins, null)
-  refuseUsers(wanted, users)
+  const { conductor_affinity, candidates } = yield* requireAcceptable(wanted, access, routing)
   const row = {
     ...columnsOf(wanted, who, now),
     resource_class: wanted.resourceClass!,
-    candidate_nodes: JSON.stringify(yield* candidateUuids(wanted.candidates ?? [], access)),
+    candidate_nodes: JSON.stringify(candidates),
     node_id: null,
     state: 'allocating' as const,
     conductor_affinity,
@@ -100,9 +91,28 @@ export function* createAllocation(
   return { ...row, id, node_uuid: null }
 }
 
+/** What is asked of every allocation before it is one; answers who will work on it, and its candidates by uuid. */
+export function* requireAcceptable(
+  wanted: AllocationRequest,
+  access: Access,
+  routing: Pick<Routing, 'takeOverMs' | 'seed'>,
+): Read<{ conductor_affinity: string; candidates: string[] }> {
+  const [live, atWork, twins, users] = yield* together(
+    liveConductors({ silentMs: routing.takeOverMs }),
+    countAtWork({}),
+    allocationTwins(wanted),
+    usersOfUuid(wanted),
+  )
+  const conductor_affinity = someConductor(live, routing)
+  requireRoomToWork(atWork)
+  refuseTwins(wanted, twins, null)
+  refuseUsers(wanted, users)
+  return { conductor_affinity, candidates: yield* candidateUuids(wanted.candidates ?? [], access) }
+}
+
 type Live = Parameters<typeof affinityOf>[0]
 
-function someConductor(live: readonly Live[], { seed }: Routing): string {
+function someConductor(live: readonly Live[], { seed }: Pick<Routing, 'seed'>): string {
   if (live.length === 0) throw problem('unavailable', { reason: 'No conductor is alive to process the allocation.' })
   return affinityOf(live[seed % live.length]!)
 }

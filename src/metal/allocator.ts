@@ -28,6 +28,8 @@ export interface AllocatorOptions {
   /** The affinity under which this conductor works now. */
   affinity: () => string
   witness: Witness
+  /** Is told how long each allocation took, once it is decided. */
+  observe: (outcome: 'active' | 'error', ms: number) => void
 }
 
 interface Pair {
@@ -63,12 +65,14 @@ export class Allocator {
    * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
    * one commit instead of two. Whatever comes of it, the next run sees to the rest.
    */
-  *attempt(row: AllocationRow, now: number): Write<void> {
+  *attempt(row: AllocationRow, now: number): Write<boolean> {
     const { supply, clock, affinity } = this.#options
-    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return
+    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return false
     const wish = wishOf(row)
     const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
-    if (node) yield* this.#assigned([{ row, node }], row.conductor_affinity, now)
+    if (!node) return false
+    const [outcome] = yield* this.#assigned([{ row, node }], row.conductor_affinity, now)
+    return outcome === 'granted'
   }
 
   /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
@@ -116,6 +120,8 @@ export class Allocator {
       const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
       if (batch.length === 0) return left
       const outcomes = await this.#assign(batch, proposed, self)
+      const granted = batch.filter((_, i) => outcomes[i] === 'granted')
+      this.#tell('active', granted)
       const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
       for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
       for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
@@ -174,13 +180,23 @@ export class Allocator {
         const reasons = whyNot(supply, wish, held, now)
         return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
       })
-      await store.write(() => this.#failed(some, verdicts, self, now))
+      const failed = await store.write(() => this.#failed(some, verdicts, self, now))
+      this.#tell('error', failed)
     }
   }
 
-  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<void> {
-    const failed = yield* writes.failAllocations(verdicts, self, now)
-    const pairs = jobs.filter(({ row }) => failed.has(row.id)).map(({ row }) => ({ row, node: null }))
-    yield* this.#recorded(pairs, 'failed')
+  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<Job[]> {
+    const ids = yield* writes.failAllocations(verdicts, self, now)
+    const failed = jobs.filter(({ row }) => ids.has(row.id))
+    yield* this.#recorded(
+      failed.map(({ row }) => ({ row, node: null })),
+      'failed',
+    )
+    return failed
+  }
+
+  #tell(outcome: 'active' | 'error', jobs: readonly Job[]): void {
+    const now = this.#options.clock.now()
+    for (const { row } of jobs) this.#options.observe(outcome, now - (row.updated_at ?? row.created_at))
   }
 }

@@ -33,6 +33,8 @@ export interface ConductorOptions {
   takeOverMs: number
   /** What it does is written down. */
   isAudited: boolean
+  /** Is told what was taken over from the dead. */
+  tookOver: (found: { silent: number; resumed: number; failed: number }) => void
 }
 
 const RETRY_MS = 200
@@ -148,7 +150,7 @@ export class Conductor {
     const at = performance.now()
     if (await store.write(() => heartbeat(this.#incarnation))) {
       this.#beatAt = at
-    } else {
+    } else if (!this.#stopped) {
       log.warn({ hostname: this.#hostname }, 'other conductors had given this one up; it starts anew')
       this.#incarnation = clock.newUuid()
       await this.#signIn()
@@ -163,6 +165,7 @@ export class Conductor {
     )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
+    this.#options.tookOver({ silent: silent.length, resumed, failed })
     if (resumed > 0) this.wake()
   }
 

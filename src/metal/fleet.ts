@@ -133,6 +133,10 @@ export class Fleet {
     return this.#byProvider.size
   }
 
+  nodes(): Iterable<FleetNode> {
+    return this.#byProvider.values()
+  }
+
   ofProvider(provider: number): FleetNode | undefined {
     return this.#byProvider.get(provider)
   }

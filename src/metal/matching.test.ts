@@ -5,6 +5,7 @@ import { seeded } from '../ledger/candidates/shuffle.ts'
 import { CandidateTable } from '../ledger/candidates/table.ts'
 import type { Store } from '../store/store.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
+import { forecast } from './forecast.ts'
 import { fits, propose, type Supply, suggestions, type Wish } from './matching.ts'
 import { countsOf, sentenceOf, whyNot } from './why-not.ts'
 
@@ -190,4 +191,15 @@ test('the causes are told with their counts, the most frequent first', () => {
 test('without any node of the class, that is what is said', () => {
   const reasons = whyNot(supplyOf([]), wish(), new Set(), 0)
   assert.equal(countsOf(reasons), 'There is no node of class gpu.')
+})
+
+test('a forecast leaves the nodes to those who wait, as far as they want them', () => {
+  const supply = supplyOf([{ traits: ['CUSTOM_FAST'] }, {}])
+  const waiting = [wish({ id: 7, traits: ['CUSTOM_FAST'] }), wish({ id: 8, traits: ['CUSTOM_NONE'] })]
+  const told = (more: Partial<Wish>) => {
+    const { fits, nodes, promised } = forecast(supply, wish({ id: 9, ...more }), waiting, new Set(), seeded(1), 0)
+    return [fits, nodes.map(({ name }) => name), promised]
+  }
+  assert.deepEqual(told({}), [true, ['n2'], 1])
+  assert.deepEqual(told({ traits: ['CUSTOM_FAST'] }), [false, [], 1])
 })

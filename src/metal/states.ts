@@ -124,6 +124,9 @@ export function transitionFor(verb: Verb, state: State): Transition | null {
 const SYNONYMS: Record<string, Verb> = { deploy: 'active', undeploy: 'deleted' }
 const VERBS = new Set<string>(TRANSITIONS.map(({ verb }) => verb))
 
+/** All words that mean a verb. */
+export const VERB_WORDS: readonly string[] = [...VERBS, ...Object.keys(SYNONYMS)]
+
 /** The verb that a client's word means, or null when there is none. */
 export function verbOf(word: string): Verb | null {
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : VERBS.has(word) ? (word as Verb) : null

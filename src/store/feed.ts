@@ -40,6 +40,10 @@ const PRUNE = `with old as (
       and xid < pg_snapshot_xmin(pg_current_snapshot()) returning xid)
   update changes_horizon set xid = greatest(xid, (select max(xid::text::numeric) + 1 from old)::text::xid8)
   where exists (select 1 from old)`
+// In a database that was restored into another server, transactions count from elsewhere: what lies ahead of all that this
+// server has begun is not its own. Left there, everyone would be behind until it has caught up with those numbers.
+const FORGET = `with foreign_entries as (delete from changes where xid >= pg_snapshot_xmax(pg_current_snapshot()))
+  update changes_horizon set xid = '0' where xid > pg_snapshot_xmax(pg_current_snapshot())`
 
 export class Feed {
   readonly #store: PostgresStore
@@ -69,6 +73,7 @@ export class Feed {
 
   /** Notes where the feed is, loads, and follows from there: what is committed meanwhile is read twice, never missed. */
   async start(): Promise<void> {
+    await this.#store.pool.query(FORGET)
     this.#cursor = (await this.#store.pool.query<{ xmin: string }>(STATE, ['0'])).rows[0]!.xmin
     await this.#reader.load()
     await this.#listen()

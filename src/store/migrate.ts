@@ -31,10 +31,14 @@ export async function pendingMigrations(store: Store): Promise<string[]> {
 
 function pendingOf(store: Store, applied: Record<string, unknown>[]): string[] {
   const known = new Set(applied.map(row => row['name']))
-  const ending = `.${store.dialect}.sql`
+  return migrationsOf(store.dialect).filter(name => !known.has(name))
+}
+
+/** The names of all migrations that this version knows, in their order. */
+export function migrationsOf(dialect: Store['dialect']): string[] {
+  const ending = `.${dialect}.sql`
   return readdirSync(FOLDER)
     .filter(file => file.endsWith(ending))
     .map(file => file.slice(0, -ending.length))
-    .filter(name => !known.has(name))
     .sort()
 }

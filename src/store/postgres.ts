@@ -48,6 +48,9 @@ export class PostgresStore implements Store {
   /** Commits that others may see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #nudging = false
+  /** Grows when the schema changed under us; connections from before have plans that no longer fit. */
+  #schema = 0
+  readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
 
   constructor(
     url: string,
@@ -114,25 +117,38 @@ export class PostgresStore implements Store {
     changes: Change[],
     committing: () => void = () => {},
   ): Promise<T> {
-    const client = await this.#connect()
-    let broken = false
-    try {
-      return await this.#run(client, begin, work(), changes, committing)
-    } catch (error) {
-      const known = classify(error)
-      broken = known instanceof StoreUnavailable
-      throw known
-    } finally {
-      client.release(broken)
+    for (;;) {
+      const client = await this.#connect()
+      let broken = false
+      try {
+        return await this.#run(client, begin, work(), changes, committing)
+      } catch (error) {
+        broken = isOutdated(error)
+        if (broken) {
+          // A newer version has migrated the database while we go on: with a new connection we can.
+          if (this.#schemaOf.get(client) === this.#schema) this.#schema++
+          changes.length = 0
+          continue
+        }
+        const known = classify(error)
+        broken = known instanceof StoreUnavailable
+        throw known
+      } finally {
+        client.release(broken)
+      }
     }
   }
 
   async #connect(): Promise<pg.PoolClient> {
-    if (this.pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
-    try {
-      return await this.pool.connect()
-    } catch (error) {
-      throw new StoreUnavailable('the database is away', { cause: error })
+    for (;;) {
+      if (this.pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
+      try {
+        const client = await this.pool.connect()
+        if (this.#schemaOf.getOrInsert(client, this.#schema) === this.#schema) return client
+        client.release(true)
+      } catch (error) {
+        throw new StoreUnavailable('the database is away', { cause: error })
+      }
     }
   }
 
@@ -233,6 +249,10 @@ async function execute(client: pg.PoolClient, { compiled, args }: Call): Promise
   })
   return { rows, count: rowCount ?? 0 }
 }
+
+/** A statement that was prepared before a column was added to what it selects. */
+const isOutdated = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
 function classify(error: unknown): unknown {
   if (!(error instanceof Error)) return error

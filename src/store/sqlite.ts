@@ -21,6 +21,7 @@ export class SqliteStore implements Store {
   readonly #waiting: Waiting[] = []
   readonly #lock: DatabaseSync | null
   #armed = false
+  #isClosed = false
   #absorb: Absorb = () => {}
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
@@ -55,6 +56,8 @@ export class SqliteStore implements Store {
   }
 
   write<T>(work: () => Write<T>): Promise<T> {
+    // Someone's last heartbeat may come after the end.
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('the database is closed'))
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
       if (this.#armed) return
@@ -163,6 +166,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     while (this.#armed) await new Promise(resolve => setImmediate(resolve))
+    this.#isClosed = true
     if (this.#idle) clearTimeout(this.#idle)
     this.#database.close()
     this.#lock?.close()

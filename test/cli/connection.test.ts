@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { stringify } from 'yaml'
+import { VERSION } from '../../src/version.ts'
 import { eachIdentity } from '../support/identity.ts'
 import { runHoldfast } from '../support/server.ts'
 import { Person } from './person.ts'
@@ -59,6 +60,11 @@ eachIdentity('holdfast and who one is', ({ api }) => {
     const withToken = await person.types('node list', { OS_TOKEN: token })
     assert.equal(withToken.code, 0, withToken.stderr)
   })
+
+  test('which version the server is, is told without a login', async () => {
+    const { stdout } = await person.types('version')
+    assert.equal(stdout, `holdfast ${VERSION}\nserver ${VERSION} at ${api.origin}\n`)
+  })
 })
 
 test('where nothing listens, the exit code is 6 and the line says what to do', async () => {
@@ -82,8 +88,10 @@ test('wrong words are told in one line, with exit code 2', async () => {
   }
 })
 
-test('version says which one it is', async () => {
-  assert.match((await runHoldfast(['version']).exit).stdout, /^holdfast \d+\.\d+\.\d+\n$/)
+test('version says which one it is, where there is no server too', async () => {
+  const { code, stdout } = await runHoldfast(['version', '--url', 'http://127.0.0.1:9'], { OS_CLOUD: '' }).exit
+  assert.equal(code, 0)
+  assert.equal(stdout, `holdfast ${VERSION}\n`)
 })
 
 test('the help of a command has an example', async () => {

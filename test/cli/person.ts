@@ -1,6 +1,8 @@
 // Someone at a shell: types commands, reads what comes back, and looks at the exit code.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connect, type Holdfast } from '../../src/client/index.ts'
 import { until } from '../support/identity.ts'
@@ -11,6 +13,13 @@ export const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
 
 /** What was set for this process must not reach the command. */
 const NO_CLOUD = { OS_CLOUD: '', OS_AUTH_URL: '', OS_USERNAME: '', OS_TOKEN: '', OS_ENDPOINT: '', HOME: '/nonexistent' }
+
+export interface Terminal {
+  type: (keys: string) => void
+  /** All that was shown so far, escapes and all. */
+  shown: () => string
+  exit: Promise<{ code: number | null; shown: string }>
+}
 
 export class Person {
   readonly #origin: () => string
@@ -31,6 +40,25 @@ export class Person {
 
   types(line: string | readonly string[], environment?: Record<string, string>): Promise<Exit> {
     return this.starts(line, environment).exit
+  }
+
+  /** What a shell of theirs has set: the command is found, and so is the server. */
+  environment(): NodeJS.ProcessEnv {
+    // CI's terminals are taken for colourless.
+    const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env
+    return { ...inherited, ...NO_CLOUD, PATH: `${dirname(BIN)}:${process.env['PATH']}`, HOLDFAST_URL: this.origin }
+  }
+
+  /** A line of the shell in a pseudo-terminal of so many columns; what is written to it is typed. */
+  atTerminal(line: string, columns: number, environment: Record<string, string> = {}): Terminal {
+    const child = spawn('script', ['-qec', `stty cols ${columns}; ${line}`, '/dev/null'], {
+      env: { ...this.environment(), TERM: 'xterm-256color', ...environment },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    let shown = ''
+    child.stdout.setEncoding('utf8').on('data', text => (shown += text))
+    const exit = once(child, 'close').then(() => ({ code: child.exitCode, shown }))
+    return { type: keys => void child.stdin.write(keys), shown: () => shown, exit }
   }
 
   /** What is printed by a command that must succeed, without the last line's end. */

@@ -1,26 +1,16 @@
 // What only a terminal sees: colours, tables that fit, progress in one line.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { test } from 'node:test'
-import { BIN, eachShell, hasScript, until } from './person.ts'
+import { eachShell, hasScript, until } from './person.ts'
 
 const ESCAPE = '\u001b['
+const EXAMPLE = fileURLToPath(new URL('../../docs/examples/fleet.yaml', import.meta.url))
 
 eachShell('holdfast in a terminal', person => {
-  /** The command in a pseudo-terminal of so many columns; what it shows, escapes and all. */
-  function atTerminal(line: string, columns: number, environment: Record<string, string> = {}) {
-    // CI's terminals are taken for colourless.
-    const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env
-    const child = spawn('script', ['-qec', `stty cols ${columns}; ${BIN} ${line}`, '/dev/null'], {
-      env: { ...inherited, TERM: 'xterm-256color', OS_CLOUD: '', HOLDFAST_URL: person.origin, ...environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const shown = text(child.stdout)
-    return { child, exit: once(child, 'close').then(async () => ({ code: child.exitCode, shown: await shown })) }
-  }
+  const atTerminal = (line: string, columns: number, environment?: Record<string, string>) =>
+    person.atTerminal(`holdfast ${line}`, columns, environment)
   const options = { skip: !hasScript && 'script(1) is not here' }
 
   test('a table fits, and what does not fit ends in an ellipsis', options, async () => {
@@ -53,22 +43,32 @@ eachShell('holdfast in a terminal', person => {
   test('progress stays in one line and is gone at the end', options, async () => {
     await person.node('terminal-3', 'queue')
     await person.reads('allocation create --resource-class queue --name first --wait')
-    const { child, exit } = atTerminal(
+    const { shown: seen, exit } = atTerminal(
       'allocation create --resource-class queue --name second --wait-until 10m --wait',
       100,
     )
-    let seen = ''
-    child.stdout.on('data', chunk => (seen += String(chunk)))
     await until(
-      async () => seen,
+      async () => seen(),
       shown => shown.includes('1 allocated'),
     )
-    assert.ok(seen.includes(`\r${ESCAPE}Kwaiting for a node: 1 of class queue: 1 allocated (`), seen)
+    assert.ok(seen().includes(`\r${ESCAPE}Kwaiting for a node: 1 of class queue: 1 allocated (`), seen())
     await person.reads('allocation delete first')
     const { code, shown } = await exit
     assert.equal(code, 0)
     assert.ok(shown.lastIndexOf(`\r${ESCAPE}K`) > shown.lastIndexOf('waiting for a node'), 'the line is cleared')
     assert.match(stripVTControlCharacters(shown), /state +active/)
+  })
+
+  test('an import has a bar that grows, and is gone at the end', options, async () => {
+    const { code, shown } = await atTerminal(`import ${EXAMPLE}`, 70).exit
+    assert.equal(code, 0, shown)
+    const lines = stripVTControlCharacters(shown).split('\r')
+    assert.ok(
+      lines.some(line => /^█+░+ +\d+ %  writing nodes$/.test(line)),
+      shown,
+    )
+    assert.ok(lines.every(line => line.length < 70))
+    assert.match(shown.slice(shown.lastIndexOf(`\r${ESCAPE}K`)), /^\r.{3}17 created, 0 changed, 0 unchanged\s+$/)
   })
 
   test('what others wrote does not drive the terminal', options, async () => {

@@ -66,6 +66,8 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /baremetal/v1/reservations/:uuid': () => ({}),
   'PATCH /baremetal/v1/reservations/:uuid': () => [],
   'POST /holdfast/v1/allocations/:ident/retry': nothing,
+  'POST /holdfast/v1/explain/allocations': () => ({ resource_class: 'no-such-class' }),
+  'POST /holdfast/v1/explain/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),
   'GET /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
@@ -119,6 +121,9 @@ const KINDS: [string, Kind][] = [
   ['/reservation/v1/leases/:id', 'lease'],
   ['/holdfast/v1/allocations/', 'allocation'],
   ['/holdfast/v1/explain/allocations/', 'allocation'],
+  ['/holdfast/v1/explain/deletions/nodes/', 'node'],
+  ['/holdfast/v1/explain/deletions/allocations/', 'allocation'],
+  ['/holdfast/v1/explain/deletions/leases/', 'lease'],
 ]
 /** What is about a node that the body, or the query, names. */
 const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
@@ -138,7 +143,7 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
       // These look up what the path names among the caller's own, whatever the action.
-      const isOwn = api === 'compute' || api === 'reservation'
+      const isOwn = api === 'compute' || api === 'reservation' || path.endsWith('/deletions/leases/:ident')
       const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }

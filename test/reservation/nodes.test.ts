@@ -103,6 +103,24 @@ eachReservation('leases of nodes', api => {
     await api.end(lease.id)
   })
 
+  void test('a running lease keeps its nodes when its end moves, and gives them back at the new one', async () => {
+    const { resource_class, nodes } = await enrolled(1)
+    const [node] = nodes as [string]
+    const lease = await api.lease(wanted(resource_class), { from: 10, to: 70 }, alice)
+    await api.advance(11)
+    const before = (await api.until(lease.id, 'ACTIVE')).reservations[0].nodes
+    for (const minutes of [120, 40]) {
+      const end_date = dateAt(await api.now(), minutes)
+      expectStatus(await api.put(`/leases/${lease.id}`, { end_date }), 200)
+      assert.deepEqual((await api.show(lease.id)).reservations[0].nodes, before)
+      await api.fsck()
+    }
+    expectStatus(await api.put(`/leases/${lease.id}`, { end_date: 'now' }), 200)
+    await api.until(lease.id, 'TERMINATED')
+    assert.equal((await metal.show(node)).instance_uuid, null)
+    await api.end(lease.id)
+  })
+
   void test('a node in use at the end is torn down first', async () => {
     const { resource_class, nodes } = await enrolled(1)
     const [node] = nodes as [string]

@@ -14,6 +14,8 @@ eachReservation(
     void test('is allowed, and a longer one is not, new or changed', async () => {
       const wanted = [instances({ resource_properties: (await api.pool(1)).only })]
       expectError(await api.tryLease(wanted, { from: 60, to: 121 }, alice), 400, /3660 seconds.*3600/)
+      assert.equal((await api.explain(wanted, { from: 60, to: 121 }, alice)).status, 400)
+      assert.equal((await api.explain(wanted, { from: 60, to: 120 }, alice)).body.fits, true)
       const lease = await api.lease(wanted, { from: 60, to: 120 }, alice)
       const longer = { end_date: dateAt(Date.parse(`${lease.end_date}Z`), 1) }
       expectError(await api.put(`/leases/${lease.id}`, longer, alice), 400, /seconds/)
@@ -33,6 +35,8 @@ eachReservation(
       const wanted = [instances({ resource_properties: (await api.pool(1)).only })]
       const first = await api.lease(wanted, { from: 60, to: 120 }, alice)
       expectError(await api.tryLease(wanted, { from: 60, to: 181 }, alice), 400, /hours/)
+      assert.match((await api.explain(wanted, { from: 60, to: 181 }, alice)).body.error.message, /hours/)
+      assert.equal((await api.explain(wanted, { from: 60, to: 180 }, alice)).body.fits, true)
       const second = await api.lease(wanted, { from: 60, to: 180 }, alice)
       expectError(await api.tryLease(wanted, { from: 300, to: 301 }, alice), 400, /hours/)
       const others = await api.lease(wanted, { from: 60, to: 120 }, as('bob', 'p2'))

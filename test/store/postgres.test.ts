@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { connect } from '../../src/client/index.ts'
 import { clients } from '../races/clients.ts'
 import { expectStatus, Placement } from '../support/placement.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
@@ -73,6 +75,29 @@ test('a PostgreSQL that is killed in the middle of claims has all that were answ
   for (const consumer of granted) assert.ok(consumer in allocations, `lost: ${consumer}`)
   assert.ok(granted.length > 0)
   await api.fsck()
+})
+
+test('a server goes on while a newer version adds columns to what it reads', async () => {
+  const database = await postgres.createDatabase('older')
+  const older = await startServer(database, { auth: 'none', placementPolicy: 'open' })
+  const { nodes, allocations } = await connect({ url: older.origin, env: {} })
+  const use = async (names: readonly string[]) => {
+    const made = await Promise.all(names.map(name => nodes.create({ driver: 'fake-hardware', name })))
+    await Promise.all(made.map(({ uuid }) => nodes.startMaintenance(uuid)))
+    await Promise.all(made.map(({ uuid }) => nodes.show(uuid)))
+    await allocations.list()
+  }
+  // At once, so that each connection has its statements.
+  await use(Array.from({ length: 32 }, (_, i) => `before-${i}`))
+  const sql = new Client({ connectionString: database })
+  await sql.connect()
+  for (const table of ['nodes', 'allocations', 'conductors', 'providers']) {
+    await sql.query(`alter table ${table} add column newer bigint`)
+  }
+  await sql.end()
+  await use(Array.from({ length: 32 }, (_, i) => `after-${i}`))
+  assert.equal((await nodes.list()).length, 64)
+  await older.stop()
 })
 
 test('a server that finds no PostgreSQL says so and exits', async () => {

@@ -88,3 +88,12 @@ test('a database in memory is served like any other', async () => {
   api.close()
   await server.stop()
 })
+
+test('a write that comes after the end is told so, and nobody else notices', async () => {
+  const store = openStore('sqlite::memory:')
+  await store.close()
+  await assert.rejects(
+    store.write(function* () {}),
+    StoreUnavailable,
+  )
+})

@@ -6,6 +6,7 @@ import { after, before, describe } from 'node:test'
 import type { Config } from '../../src/config.ts'
 import { inParallel } from '../races/clients.ts'
 import { type Answer, Client, type Options } from './client.ts'
+import { requireDocumented } from './documented.ts'
 import { expectStatus, Placement } from './placement.ts'
 import { sharedPostgres } from './postgres.ts'
 import { type Command, runHoldfast, type Server, spawnServer, startServer } from './server.ts'
@@ -147,13 +148,19 @@ export class Baremetal extends Client {
   }
 
   /** What is for operators on the same server. */
-  async operator(method: string, path: string, body?: object): Promise<Answer> {
+  async operator(method: string, path: string, body?: object, options: Options = {}): Promise<Answer> {
+    const { token = 'admin', headers: more } = options
+    const who = { 'x-auth-token': String(token), ...(more as Record<string, string> | undefined) }
     const answer = await fetch(`${this.origin}/holdfast/v1${path}`, {
       method,
-      headers: { 'x-auth-token': 'admin', ...(body && { 'content-type': 'application/json' }) },
+      headers: { ...who, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
-    return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.json() }
+    const text = await answer.text()
+    const headers = Object.fromEntries(answer.headers)
+    const sent = body && JSON.stringify(body)
+    requireDocumented({ method, path: `/holdfast/v1${path}`, sent, status: answer.status, headers, text })
+    return { status: answer.status, headers, body: JSON.parse(text) }
   }
 
   fsck = () => this.placement.fsck()

@@ -1,5 +1,6 @@
 // A small HTTP client for tests: keep-alive, any body, and the answer as it came.
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as send } from 'node:http'
+import { requireDocumented } from './documented.ts'
 
 export interface Answer {
   status: number
@@ -40,7 +41,7 @@ export class Client {
   del = (path: string, options?: Options) => this.request('DELETE', path, undefined, options)
 
   /** A string or a buffer is sent as it is, anything else as JSON. */
-  request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer> {
+  async request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer> {
     const { version = '1.39', token = 'admin', headers = {} } = options
     const bytes = body === undefined || typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
     const all: OutgoingHttpHeaders = {
@@ -51,6 +52,17 @@ export class Client {
     }
     // An undefined header takes one away that would have been sent.
     for (const name of Object.keys(all)) if (all[name] === undefined) delete all[name]
+    const { status, headers: answered, text } = await this.#exchange(method, path, bytes, all)
+    requireDocumented({ method, path: `${this.#prefix}${path}`, sent: bytes, status, headers: answered, text })
+    return { status, headers: answered, body: text === '' ? null : parse(text) }
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    bytes: string | Buffer | undefined,
+    headers: OutgoingHttpHeaders,
+  ): Promise<Pick<Answer, 'status' | 'headers'> & { text: string }> {
     return new Promise((resolve, reject) => {
       // Not as one URL, which would be tidied up: the path goes out as the test says it.
       const { hostname, port } = new URL(this.origin)
@@ -60,7 +72,7 @@ export class Client {
           port,
           path: `${this.#prefix}${path}`,
           method,
-          headers: all,
+          headers,
           agent: this.#agent,
           timeout: ANSWER_TIMEOUT_MS,
         },
@@ -70,7 +82,7 @@ export class Client {
           incoming.on('error', reject)
           incoming.on('end', () => {
             const text = Buffer.concat(chunks).toString()
-            resolve({ status: incoming.statusCode!, headers: incoming.headers, body: text === '' ? null : parse(text) })
+            resolve({ status: incoming.statusCode!, headers: incoming.headers, text })
           })
         },
       )

@@ -94,6 +94,11 @@ export class Reservation extends Client {
     return expectStatus(await this.tryLease(reservations, window, options), 201).body.lease
   }
 
+  /** What would come of it. */
+  async explain(reservations: readonly object[], window: Window = {}, options?: Options): Promise<Answer> {
+    return this.#operator.post('/explain/leases', await this.leaseBody(reservations, window), options)
+  }
+
   async show(lease: string, options?: Options): Promise<Shown> {
     return expectStatus(await this.get(`/leases/${lease}`, options), 200).body.lease
   }

@@ -1,4 +1,5 @@
 // /v1/allocations
+import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocation-list.ts'
@@ -10,13 +11,31 @@ import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { findNode } from '../../metal/nodes.ts'
 import { requireTraitNames } from '../../metal/traits.ts'
 import { Problem, problem } from '../../problem.ts'
+import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
-import { asText, isDocument, isText, isUuid, members } from './collection.ts'
-import { linksTo, shownTime } from './links.ts'
+import type { Operation } from '../operation.ts'
+import { Document, from, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import {
+  asText,
+  FIELDS_PARAMETER,
+  Fields,
+  inPart,
+  is,
+  isDocument,
+  isText,
+  isTime,
+  isUuid,
+  listShape,
+  members,
+  membersIn,
+  membersOf,
+  PATCH,
+} from './collection.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
-import { nextLink, PAGING, parsePaging } from './paging.ts'
-import type { Answer, MetalRequest } from './request.ts'
-import type { Has, Word } from './versions.ts'
+import { nextLink, pagingOf, parsePaging } from './paging.ts'
+import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { type Has, since, type Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -50,23 +69,24 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
   return all
 }
 
-const FIELDS = new Set([
-  'uuid',
-  'name',
-  'node_uuid',
-  'resource_class',
-  'state',
-  'last_error',
-  'traits',
-  'candidate_nodes',
-  'extra',
-  'owner',
-  'expires_at',
-  'wait_until',
-  'created_at',
-  'updated_at',
-  'links',
-])
+export const AllocationShape = named('Allocation', {
+  uuid: Uuid,
+  name: TextOrNull,
+  node_uuid: orNull(Uuid),
+  resource_class: TextOrNull,
+  state: oneOf(...allocations.STATES),
+  last_error: TextOrNull,
+  traits: Type.Array(Text),
+  candidate_nodes: Type.Array(Text),
+  extra: Document,
+  owner: from(since('allocationOwner'), TextOrNull),
+  expires_at: from(since('allocationTimes'), orNull(Time)),
+  wait_until: from(since('allocationTimes'), orNull(Time)),
+  created_at: Time,
+  updated_at: orNull(Time),
+  links: Links,
+})
+const FIELDS = new Set(Object.keys(AllocationShape.properties))
 
 function chosenFields(request: MetalRequest, given: string | undefined): (all: Json) => Json {
   if (given === undefined) return all => all
@@ -84,29 +104,37 @@ function requireMember(request: MetalRequest, name: string): void {
   if (word) request.require(word, `The field ${name}`)
 }
 
-const isList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every(item => typeof item === 'string')
+const isList = (max: number) =>
+  is(
+    Type.Array(Text, { maxItems: max }),
+    value => Array.isArray(value) && value.length <= max && value.every(item => typeof item === 'string'),
+  )
 
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
-const isName = (value: unknown) => typeof value === 'string' && NAME.test(value)
-const isTime = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
+const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
-const CHECKS = {
-  uuid: isUuid,
-  name: isName,
-  resource_class: (value: unknown) => isText(80)(value) && value !== '',
-  traits: (value: unknown) => isList(value) && value.length <= limits.allocationTraitsMax,
-  candidate_nodes: (value: unknown) => isList(value) && value.length <= limits.candidateNodesMax,
-  extra: isDocument,
-  owner: isText(),
-  node: isText(),
-  expires_at: isTime,
-  wait_until: isTime,
-}
+export const NEW_ALLOCATION = membersOf(
+  'NewAllocation',
+  {
+    uuid: isUuid,
+    name: isName,
+    resource_class: isClass,
+    traits: isList(limits.allocationTraitsMax),
+    candidate_nodes: isList(limits.candidateNodesMax),
+    extra: isDocument,
+    owner: isText(),
+    node: isText(),
+    expires_at: isTime,
+    wait_until: isTime,
+  },
+  { needs: SINCE },
+)
 
-function requestOf(request: MetalRequest): allocations.AllocationRequest {
+/** What the body asks for, checked. */
+export function newAllocationOf(request: MetalRequest): allocations.AllocationRequest {
   const { context, now } = request
-  const body = members(request.object(), CHECKS)
+  const body = membersIn(request, NEW_ALLOCATION)
   for (const name of Object.keys(body)) requireMember(request, name)
   const traits = [...new Set((body['traits'] as string[] | undefined) ?? [])]
   requireTraitNames(traits)
@@ -134,23 +162,55 @@ function requestOf(request: MetalRequest): allocations.AllocationRequest {
   }
 }
 
-export const routingOf = ({ context }: Pick<MetalRequest, 'context'>): life.Routing => ({
-  takeOverMs: context.config.takeOverMs,
-  seed: context.clock.newSeed(),
-  attempt: context.allocator && ((row, now) => context.allocator!.attempt(row, now)),
-})
+/** Where a new allocation goes; says after the commit whether that was the end of it. */
+export function routingOf({ context: { config, clock, allocator } }: Pick<MetalRequest, 'context'>) {
+  const routing = {
+    takeOverMs: config.takeOverMs,
+    seed: clock.newSeed(),
+    isGranted: false,
+    attempt:
+      allocator &&
+      function* (row: allocations.AllocationRow, now: number): Write<void> {
+        routing.isGranted = yield* allocator.attempt(row, now)
+      },
+  }
+  return routing
+}
+
+const AllocationRow = inPart(AllocationShape)
+
+postAllocation.operation = {
+  summary: 'Ask for a node',
+  description: 'The answer comes before a node was found: ask for the allocation until its state is active or error.',
+  body: [NEW_ALLOCATION],
+  answers: { 201: AllocationShape },
+} satisfies Operation
 
 export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
-  const wanted = requestOf(request)
+  const wanted = newAllocationOf(request)
   const routing = routingOf(request)
   const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
+  if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   context.bell.ring('allocations')
   if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
 }
 
-const LIST_PARAMETERS = new Set([...PAGING, 'fields', 'node', 'resource_class', 'state', 'owner'])
+const LIST_PARAMETERS = parametersOf({
+  ...pagingOf(SORT_KEYS),
+  fields: Fields,
+  node: Text,
+  resource_class: Text,
+  state: oneOf(...allocations.STATES),
+  owner: from(since('allocationOwner'), Text),
+})
+
+listAllAllocations.operation = {
+  summary: 'List the allocations that match',
+  query: [LIST_PARAMETERS],
+  answers: { 200: listShape('allocations', AllocationRow) },
+} satisfies Operation
 
 export async function listAllAllocations(request: MetalRequest): Promise<Answer> {
   const { context, base, has } = request
@@ -175,7 +235,7 @@ function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'n
     given.get(name),
   )
   if (state !== null && !allocations.STATES.has(state)) throw refuse(`Invalid state: ${state.slice(0, 100)}.`)
-  if (resource_class !== null && !CHECKS.resource_class(resource_class)) throw refuse('Invalid resource_class.')
+  if (resource_class !== null && !isClass(resource_class)) throw refuse('Invalid resource_class.')
   return { state, resource_class, owner }
 }
 
@@ -190,21 +250,31 @@ export function* nodeUuid(ident: string, access: Access) {
   }
 }
 
-const SHOW_PARAMETERS = new Set(['fields'])
+showAllocation.operation = {
+  summary: 'Show an allocation',
+  query: [FIELDS_PARAMETER],
+  answers: { 200: AllocationRow },
+} satisfies Operation
 
 export async function showAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has } = request
-  const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
+  const choose = chosenFields(request, request.parameters(FIELDS_PARAMETER).get('fields'))
   const row = await context.store.read(() => allocations.findAllocation(request.param('ident'), request.access()))
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
 }
 
 const PATCHABLE = new Set(['name', 'extra', 'expires_at'])
 
+patchOneAllocation.operation = {
+  summary: 'Change the name, the extra or the end of an allocation',
+  body: [PATCH],
+  answers: { 200: AllocationShape },
+} satisfies Operation
+
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, now } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
-  const patches = parsePatches(request.json())
+  const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
     if (!PATCHABLE.has(path[0])) {
       throw refuse(
@@ -216,7 +286,9 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   const isTimed = patches.some(({ path }) => path[0] === 'expires_at')
   const change = (present: allocations.Allocation): life.AllocationPatch => {
     const document = { name: present.name, extra: JSON.parse(present.extra) as Json, expires_at: null }
-    const after = members(applyPatches(document, patches), { name: isName, extra: isDocument, expires_at: isTime })
+    const after = members(applyPatches(document, patches), {
+      checks: { name: isName, extra: isDocument, expires_at: isTime },
+    })
     const expiry = after['expires_at']
     return {
       name: asText(after['name']),
@@ -231,18 +303,34 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   return { status: 200, body: shownAllocation(row, base, has) }
 }
 
+deleteOneAllocation.operation = {
+  summary: 'Delete an allocation and free its node',
+  answers: { 204: null },
+} satisfies Operation
+
 export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   await context.store.write(() => life.deleteAllocation(request.param('ident'), request.access(), now))
   return { status: 204 }
 }
 
+showAllocationOfNode.operation = {
+  summary: 'Show the allocation that has a node',
+  query: [FIELDS_PARAMETER],
+  answers: { 200: AllocationRow },
+} satisfies Operation
+
 export async function showAllocationOfNode(request: MetalRequest): Promise<Answer> {
   const { context, base, has } = request
-  const choose = chosenFields(request, request.parameters(SHOW_PARAMETERS).get('fields'))
+  const choose = chosenFields(request, request.parameters(FIELDS_PARAMETER).get('fields'))
   const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.access()))
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
 }
+
+deleteAllocationOfNode.operation = {
+  summary: 'Delete the allocation that has a node',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
   const { context, now } = request

@@ -9,17 +9,28 @@ import {
 } from '../../metal/chassis.ts'
 import { uuidOr } from '../../metal/change.ts'
 import type { Json } from '../../metal/drivers/port.ts'
+import type { Operation } from '../operation.ts'
+import { Document, named, orNull, TextOrNull, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
-import { linksTo, shownTime } from './links.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
-const CHECKS = { uuid: c.isUuid, description: c.isText(), extra: c.isDocument }
+const NEW = c.membersOf('NewChassis', { uuid: c.isUuid, description: c.isText(), extra: c.isDocument })
 
 const chassis: c.Resource<Chassis> = {
   name: 'chassis',
   short: ['uuid', 'description', 'links'],
   fields: ['uuid', 'description', 'extra', 'created_at', 'updated_at', 'links', 'nodes'],
   sortKeys: ['uuid', 'description', 'created_at', 'updated_at'],
+  shape: named('Chassis', {
+    uuid: Uuid,
+    description: TextOrNull,
+    extra: Document,
+    created_at: Time,
+    updated_at: orNull(Time),
+    links: Links,
+    nodes: Links,
+  }),
   show: (row, { base }) => ({
     uuid: row.uuid,
     description: row.description,
@@ -31,16 +42,32 @@ const chassis: c.Resource<Chassis> = {
   }),
 }
 
-const PARAMETERS = new Set(c.LIST_PARAMETERS)
+const PARAMETERS = c.listParameters(chassis)
 
 export const listAllChassis = (request: MetalRequest) => list(request, 'chassis', false)
+listAllChassis.operation = {
+  summary: 'List the chassis',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('chassis', c.inPart(chassis.shape)) },
+} satisfies Operation
 export const listChassisInDetail = (request: MetalRequest) => list(request, 'chassis/detail', true)
+listChassisInDetail.operation = {
+  summary: 'List the chassis with all their fields',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('chassis', chassis.shape) },
+} satisfies Operation
 
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   request.parameters(PARAMETERS)
   const rows = await request.context.store.read(listChassis)
   return c.shownList(chassis, rows, request, path, detailed)
 }
+
+showChassis.operation = {
+  summary: 'Show a chassis',
+  query: [c.FIELDS_PARAMETER],
+  answers: { 200: c.inPart(chassis.shape) },
+} satisfies Operation
 
 export async function showChassis(request: MetalRequest): Promise<Answer> {
   const row = await request.context.store.read(() => findChassis(request.param('uuid')))
@@ -49,22 +76,32 @@ export async function showChassis(request: MetalRequest): Promise<Answer> {
 
 const columnsOf = (given: Json) => ({ description: c.asText(given['description']), extra: c.asJson(given['extra']) })
 
+postChassis.operation = { summary: 'Make a chassis', body: [NEW], answers: { 201: chassis.shape } } satisfies Operation
+
 export async function postChassis(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  const given = c.members(request.object(), CHECKS)
+  const given = c.membersIn(request, NEW)
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const row = await context.store.write(() => createChassis({ ...columnsOf(given), uuid, created_at: now }))
   return { status: 201, location: `/chassis/${uuid}`, body: chassis.show(row, request) }
 }
 
+patchChassis.operation = {
+  summary: 'Change a chassis',
+  body: [c.PATCH],
+  answers: { 200: chassis.shape },
+} satisfies Operation
+
 export async function patchChassis(request: MetalRequest): Promise<Answer> {
   const change = (row: Chassis) => {
     const before = { description: row.description, extra: JSON.parse(row.extra) as Json }
-    return columnsOf(c.patchedMembers(request, before, CHECKS))
+    return columnsOf(c.patchedMembers(request, before, NEW))
   }
   const row = await request.context.store.write(() => changeChassis(request.param('uuid'), change, request.now))
   return { status: 200, body: chassis.show(row, request) }
 }
+
+deleteOneChassis.operation = { summary: 'Delete a chassis without nodes', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneChassis(request: MetalRequest): Promise<Answer> {
   await request.context.store.write(() => deleteChassis(request.param('uuid')))

@@ -1,11 +1,15 @@
 // What the small resources have in common: fields, pages, and bodies with only known members.
+import { type TProperties, type TSchema, Type } from 'typebox'
 import { parsePatches, applyPatches } from '../../metal/json-patch.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
-import { nextLink, pageOf, PAGING, parsePaging } from './paging.ts'
-import { type Answer, flagParameter, type MetalRequest } from './request.ts'
+import type { Form } from '../operation.ts'
+import { Document, Flag, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
+import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
+import { since, type Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -17,13 +21,40 @@ export interface Resource<Row extends { uuid: string }> {
   short: readonly string[]
   fields: readonly string[]
   sortKeys: readonly string[]
+  /** One with all its fields, as the document shows it. */
+  shape: TSchema & { title: string; properties: TProperties }
 }
 
-export const LIST_PARAMETERS = [...PAGING, 'fields', 'detail']
+/** Names of fields, with commas between them. */
+export const Fields = from(since('fields'), Text)
+export const FIELDS_PARAMETER = parametersOf({ fields: Fields })
+
+/** What every list can be asked for, and what else this one can. */
+export const listParameters = (
+  { sortKeys }: Pick<Resource<never>, 'sortKeys'>,
+  more: Readonly<Record<string, TSchema>> = {},
+): Parameters =>
+  parametersOf({
+    ...pagingOf(['id', ...sortKeys]),
+    fields: Fields,
+    detail: from(since('detailParameter'), Flag),
+    ...more,
+  })
+
+/** One of which a client may have chosen the fields. */
+export const inPart = (shape: Resource<never>['shape']) =>
+  Type.Object(
+    Object.fromEntries(Object.entries(shape.properties).map(([name, field]) => [name, Type.Optional(field)])),
+    { title: `${shape.title}InPart`, description: 'The fields that were asked for.' },
+  )
+
+/** A list of them, and where it goes on. */
+export const listShape = (name: string, item: TSchema, more: TProperties = {}) =>
+  Type.Object({ [name]: Type.Array(item), next: Type.Optional(Text), ...more })
 
 /** One, with the fields that were asked for. */
 export function shownOne<Row extends { uuid: string }>(resource: Resource<Row>, row: Row, request: MetalRequest): Json {
-  const fields = request.parameters(new Set(['fields'])).get('fields')
+  const fields = request.parameters(FIELDS_PARAMETER).get('fields')
   const all = resource.show(row, request)
   return fields === undefined ? all : picked(all, fieldsOf(fields, resource.fields, request))
 }
@@ -64,18 +95,26 @@ function fieldsOf(given: string, known: readonly string[], request: MetalRequest
 const picked = (all: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.filter(name => name in all).map(name => [name, all[name]]))
 
-type Check = (value: unknown) => boolean
-export const isText =
-  (max = 255): Check =>
+/** Whether a member is what it should be; the schema says the same in the document. */
+interface Check extends Form {
+  (value: unknown): boolean
+}
+export const is = (schema: TSchema, holds: (value: unknown) => boolean): Check => Object.assign(holds, { schema })
+
+export const isText = (max = 255) =>
+  is(Type.String({ maxLength: max }), value => typeof value === 'string' && value.length <= max)
+export const isFlag = is(Flag, value => typeof value === 'boolean')
+export const isUuid = is(Uuid, value => typeof value === 'string' && canonicalUuid(value) !== null)
+export const isDocument = is(
+  Document,
   value =>
-    typeof value === 'string' && value.length <= max
-export const isFlag: Check = value => typeof value === 'boolean'
-export const isUuid: Check = value => typeof value === 'string' && canonicalUuid(value) !== null
-export const isDocument: Check = value =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  JSON.stringify(value).length <= limits.nodeJsonBytesMax
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    JSON.stringify(value).length <= limits.nodeJsonBytesMax,
+)
+/** An instant, or how long from now: what exactly is read in instants.ts. */
+export const isTime = is(Type.Union([Text, Type.Number()]), value => ['string', 'number'].includes(typeof value))
 
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
 /** In lower case, whatever way it was written. */
@@ -83,10 +122,40 @@ export const macOf = (text: string): string | null => {
   const lower = text.trim().toLowerCase().replaceAll('-', ':')
   return MAC.test(lower) ? lower : null
 }
-export const isMac: Check = value => typeof value === 'string' && macOf(value) !== null
+export const isMac = is(
+  Type.String({ pattern: '^\\s*[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}\\s*$' }),
+  value => typeof value === 'string' && macOf(value) !== null,
+)
 
-/** The members of a body, each known and of its kind; null is as good as absent. */
-export function members(body: Json, checks: Readonly<Record<string, Check>>): Json {
+/** A body with these members. */
+export interface Members extends Form {
+  checks: Readonly<Record<string, Check>>
+}
+
+interface MoreOfMembers {
+  /** Those that may not be left out. */
+  required?: readonly string[]
+  /** Those that not every version has. */
+  needs?: Readonly<Record<string, Word>>
+}
+
+export function membersOf(
+  title: string,
+  checks: Members['checks'],
+  { required = [], needs = {} }: MoreOfMembers = {},
+): Members {
+  const shapes = Object.entries(checks).map(([name, { schema }]) => {
+    const shape = required.includes(name) ? schema : Type.Optional(orNull(schema))
+    return [name, needs[name] ? Type.Optional(from(since(needs[name]), orNull(schema))) : shape] as const
+  })
+  return { checks, schema: Type.Object(Object.fromEntries(shapes), { title, additionalProperties: false }) }
+}
+
+/** The members of the request's body. */
+export const membersIn = (request: MetalRequest, form: Members): Json => members(request.object(form), form)
+
+/** Members, each known and of its kind; null is as good as absent. */
+export function members(body: Json, { checks }: Pick<Members, 'checks'>): Json {
   const found: Json = {}
   for (const [name, value] of Object.entries(body)) {
     if (!Object.hasOwn(checks, name)) throw refuse(`Unknown attribute ${name.slice(0, 100)}.`)
@@ -97,14 +166,29 @@ export function members(body: Json, checks: Readonly<Record<string, Check>>): Js
   return found
 }
 
+/** A JSON patch; what it may change each resource says. */
+export const PATCH: Form = {
+  schema: Type.Array(
+    Type.Object(
+      {
+        op: oneOf('add', 'replace', 'remove'),
+        path: Type.String({ pattern: '^(/[A-Za-z0-9_-]+)+$' }),
+        value: Type.Optional(Type.Unknown()),
+      },
+      { title: 'Patch', additionalProperties: false },
+    ),
+    { maxItems: limits.patchesMax },
+  ),
+}
+
 /** A patched document, with the same checks as a new one. */
-export function patchedMembers(request: MetalRequest, before: Json, checks: Readonly<Record<string, Check>>): Json {
-  const patches = parsePatches(request.json())
+export function patchedMembers(request: MetalRequest, before: Json, form: Members): Json {
+  const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
-    if (!Object.hasOwn(checks, path[0]) || path[0] === 'uuid')
+    if (!Object.hasOwn(form.checks, path[0]) || path[0] === 'uuid')
       throw refuse(`Cannot patch /${path.join('/').slice(0, 200)}.`)
   }
-  return members(applyPatches(before, patches), checks)
+  return members(applyPatches(before, patches), form)
 }
 
 export const asText = (value: unknown): string | null => (value as string | undefined) ?? null

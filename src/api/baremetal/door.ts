@@ -7,8 +7,8 @@ import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
-import { requireAllowed } from '../policy.ts'
 import { acceptsJson } from '../placement/errors.ts'
+import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
 import { PREFIX } from './prefix.ts'
 import { type Answer, MetalRequest } from './request.ts'
@@ -73,7 +73,7 @@ async function serve(context: Context, route: Route, caller: Caller, raw: Fastif
   }
   const { action, isAccepted } = route
   const own = action === null ? context : audited(context, raw, { caller, action, isAccepted })
-  const request = new MetalRequest(own, caller, raw.metalVersion!, route.action, raw)
+  const request = new MetalRequest(own, caller, raw.metalVersion!, { action, operation: route.handle.operation }, raw)
   return send(request, await route.handle(request), raw, reply)
 }
 

@@ -1,11 +1,20 @@
 // /v1/drivers
+import { Type } from 'typebox'
 import { listConductors } from '../../metal/conductors.ts'
-import { type Driver, INTERFACES } from '../../metal/drivers/port.ts'
+import { type Driver, type InterfaceName, INTERFACES } from '../../metal/drivers/port.ts'
 import { problem } from '../../problem.ts'
-import { linksTo } from './links.ts'
-import { type Answer, flagParameter, type MetalRequest } from './request.ts'
+import type { Operation } from '../operation.ts'
+import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
+import { inPart } from './collection.ts'
+import { Links, linksTo } from './links.ts'
+import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
+import { since, type Word } from './versions.ts'
 
-const PARAMETERS = new Set(['type', 'detail', 'fields'])
+const PARAMETERS = parametersOf({
+  type: from(since('driverDetails'), oneOf('dynamic', 'classic')),
+  detail: from(since('driverDetails'), Flag),
+  fields: Text,
+})
 
 /** The hosts of each driver that some conductor offers now. */
 async function hostsByDriver({ context }: MetalRequest): Promise<Map<string, string[]>> {
@@ -40,8 +49,33 @@ function show({ name, interfaces }: Driver, hosts: readonly string[], detailed: 
   }
 }
 
-const isKnown = (kind: string, { has }: MetalRequest) =>
-  (kind !== 'bios' || has.bios) && (kind !== 'rescue' || has.rescue) && (kind !== 'storage' || has.storageInterface)
+/** The interfaces that came later than the rest. */
+const SINCE: Partial<Record<InterfaceName, Word>> = { bios: 'bios', rescue: 'rescue', storage: 'storageInterface' }
+const isKnown = (kind: InterfaceName, { has }: MetalRequest) => !SINCE[kind] || has[SINCE[kind]]
+
+const short = {
+  name: Text,
+  hosts: Type.Array(Text),
+  links: Links,
+  properties: Links,
+  type: from(since('driverDetails'), Text),
+}
+const interfaceShapes = Object.fromEntries(
+  INTERFACES.flatMap(kind => {
+    const version = since(SINCE[kind] ?? 'driverDetails')
+    return [
+      [`default_${kind}_interface`, from(version, Text)],
+      [`enabled_${kind}_interfaces`, from(version, Type.Array(Text))],
+    ]
+  }),
+)
+const Detailed = named('Driver', { ...short, ...interfaceShapes })
+
+listDrivers.operation = {
+  summary: 'List the drivers that conductors offer',
+  query: [PARAMETERS],
+  answers: { 200: Type.Object({ drivers: Type.Array(inPart(Detailed)) }) },
+} satisfies Operation
 
 export async function listDrivers(request: MetalRequest): Promise<Answer> {
   const given = request.parameters(PARAMETERS)
@@ -71,10 +105,17 @@ async function find(request: MetalRequest): Promise<{ driver: Driver; hosts: str
   return { driver, hosts }
 }
 
+showDriver.operation = { summary: 'Show a driver', answers: { 200: Detailed } } satisfies Operation
+
 export async function showDriver(request: MetalRequest): Promise<Answer> {
   const { driver, hosts } = await find(request)
   return { status: 200, body: show(driver, hosts, true, request) }
 }
+
+showDriverProperties.operation = {
+  summary: 'Show what a driver wants to know of a node',
+  answers: { 200: byName(Text) },
+} satisfies Operation
 
 export async function showDriverProperties(request: MetalRequest): Promise<Answer> {
   return { status: 200, body: (await find(request)).driver.properties }

@@ -1,5 +1,7 @@
 // Failures as bare metal's clients know them: a status, and a string that holds JSON.
+import { Type } from 'typebox'
 import type { MetalProblem, Problem, ProblemKind } from '../../problem.ts'
+import { named } from '../shapes.ts'
 
 interface Shape {
   status: number
@@ -62,6 +64,10 @@ const ROUTER_WORDS: Partial<Record<ProblemKind, string>> = {
   route_not_found: 'The resource could not be found.',
   method_not_allowed: 'The method is not allowed for this resource.',
 }
+
+export const RefusalShape = named('Refusal', {
+  error_message: Type.String({ description: 'A string that holds JSON again.', contentMediaType: 'application/json' }),
+})
 
 export function renderError({ kind, message }: Problem): { status: number; body: string } {
   const { status, router } = ERRORS[kind] ?? { status: 500 }

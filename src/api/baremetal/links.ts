@@ -1,15 +1,21 @@
 // Links, and the other small things that all resources show alike.
 
+import { Type } from 'typebox'
+import { named, oneOf, Text } from '../shapes.ts'
+
 export interface Link {
   href: string
   rel: 'self' | 'bookmark'
 }
+export const Links = Type.Array(named('Link', { href: Text, rel: oneOf('self', 'bookmark') }))
 
 /** The pair that every resource has: one with the version in it, one without. */
 export const linksTo = (base: string, path: string): [Link, Link] => [
   { href: `${base}/v1/${path}`, rel: 'self' },
   { href: `${base}/${path}`, rel: 'bookmark' },
 ]
+
+export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+00:00$' })
 
 /** As clients read times: whole seconds, and with an offset. */
 export const shownTime = (ms: number | null): string | null =>

@@ -1,13 +1,16 @@
 // The fields of a node: from which version on each is there, and how it is written. As text, not as objects:
 // most of a long list is JSON already, and parsing it only to write it again was most of the work.
+import { type TSchema, Type } from 'typebox'
 import { INTERFACES } from '../../metal/drivers/port.ts'
 import { limits } from '../../limits.ts'
 import type { ShelvedNode } from '../../metal/node-shelf.ts'
 import type { Node } from '../../metal/nodes.ts'
 import { problem } from '../../problem.ts'
-import { linksTo, shownTime } from './links.ts'
+import { Document, Flag, FlagOrNull, from as newIn, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { inPart } from './collection.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
 import { masked } from './secrets.ts'
-import { requireWord, type Version, type Word } from './versions.ts'
+import { requireWord, since, type Version, type Word } from './versions.ts'
 
 /** What a field may need besides the node. */
 export interface Scene {
@@ -19,50 +22,42 @@ export interface Scene {
 
 type Show = (node: ShelvedNode, scene: Scene) => string
 
-const words =
-  (column: keyof Node): Show =>
-  node =>
-    node[column] === null ? 'null' : JSON.stringify(node[column])
-const flag =
-  (column: keyof Node): Show =>
-  node =>
-    node[column] === null ? 'null' : node[column] === 1 ? 'true' : 'false'
-const json =
-  (column: keyof Node): Show =>
-  node =>
-    node[column] as string
-const time =
-  (column: keyof Node): Show =>
-  node =>
-    JSON.stringify(shownTime(node[column] as number | null))
-const state =
-  (column: 'provision_state' | 'target_provision_state'): Show =>
-  (node, { version }) =>
-    node[column] === 'available' && !version.has.availableState ? 'null' : JSON.stringify(node[column])
-const links =
-  (below = ''): Show =>
-  ({ uuid }, { base }) =>
-    JSON.stringify(linksTo(base, `nodes/${uuid}${below}`))
+interface Written {
+  show: Show
+  /** The same for the document. */
+  shape: TSchema
+}
+const as = (shape: TSchema, show: Show): Written => ({ show, shape })
+
+const words = (column: keyof Node, shape: TSchema = TextOrNull) =>
+  as(shape, node => (node[column] === null ? 'null' : JSON.stringify(node[column])))
+const flag = (column: keyof Node, shape: TSchema = Flag) =>
+  as(shape, node => (node[column] === null ? 'null' : node[column] === 1 ? 'true' : 'false'))
+const json = (column: keyof Node) => as(Document, node => node[column] as string)
+const time = (column: keyof Node) => as(orNull(Time), node => JSON.stringify(shownTime(node[column] as number | null)))
+const state = (column: 'provision_state' | 'target_provision_state') =>
+  as(TextOrNull, (node, { version }) =>
+    node[column] === 'available' && !version.has.availableState ? 'null' : JSON.stringify(node[column]),
+  )
+const links = (below = '') => as(Links, ({ uuid }, { base }) => JSON.stringify(linksTo(base, `nodes/${uuid}${below}`)))
 
 // Nodes of a kind have the same interfaces, so the last text is mostly the next one too.
 let lastText = ''
 let lastInterfaces: Record<string, string> = {}
-const interfaceField =
-  (name: string): Show =>
-  ({ interfaces }) => {
+const interfaceField = (name: string) =>
+  as(TextOrNull, ({ interfaces }) => {
     if (interfaces !== lastText) {
       lastInterfaces = JSON.parse(interfaces) as Record<string, string>
       lastText = interfaces
     }
     return JSON.stringify(lastInterfaces[name] ?? null)
-  }
+  })
 
-interface Field {
+interface Field extends Written {
   needs: Word | null
-  show: Show
 }
-const always = (show: Show): Field => ({ needs: null, show })
-const from = (needs: Word, show: Show): Field => ({ needs, show })
+const always = (written: Written): Field => ({ needs: null, ...written })
+const from = (needs: Word, { show, shape }: Written): Field => ({ needs, show, shape: newIn(since(needs), shape) })
 
 const INTERFACE_SINCE: Partial<Record<string, Word>> = {
   network: 'networkInterface',
@@ -72,26 +67,27 @@ const INTERFACE_SINCE: Partial<Record<string, Word>> = {
 }
 
 export const FIELDS: Record<string, Field> = {
-  uuid: always(words('uuid')),
+  uuid: always(words('uuid', Uuid)),
   created_at: always(time('created_at')),
   updated_at: always(time('updated_at')),
-  automated_clean: from('automatedClean', flag('automated_clean')),
+  automated_clean: from('automatedClean', flag('automated_clean', FlagOrNull)),
   boot_mode: from('bootMode', words('boot_mode')),
   clean_step: from('cleanStep', json('clean_step')),
-  conductor_group: from('conductorGroup', words('conductor_group')),
+  conductor_group: from('conductorGroup', words('conductor_group', Text)),
   console_enabled: always(flag('console_enabled')),
   deploy_step: from('deployStep', json('deploy_step')),
   description: from('description', words('description')),
-  driver: always(words('driver')),
-  driver_info: always((node, { veiled }) => (veiled ? '{}' : masked(node.driver_info))),
-  driver_internal_info: from('driverInternalInfo', (node, { veiled }) =>
-    veiled ? '{}' : masked(node.driver_internal_info),
+  driver: always(words('driver', Text)),
+  driver_info: always(as(Document, (node, { veiled }) => (veiled ? '{}' : masked(node.driver_info)))),
+  driver_internal_info: from(
+    'driverInternalInfo',
+    as(Document, (node, { veiled }) => (veiled ? '{}' : masked(node.driver_internal_info))),
   ),
   extra: always(json('extra')),
   fault: from('fault', words('fault')),
   inspection_finished_at: from('inspection', time('inspection_finished_at')),
   inspection_started_at: from('inspection', time('inspection_started_at')),
-  instance_info: always(node => masked(node.instance_info, ['configdrive'])),
+  instance_info: always(as(Document, node => masked(node.instance_info, ['configdrive']))),
   instance_uuid: always(words('instance_uuid')),
   last_error: always(words('last_error')),
   lessee: from('lessee', words('lessee')),
@@ -111,12 +107,15 @@ export const FIELDS: Record<string, Field> = {
   resource_class: from('resourceClass', words('resource_class')),
   retired: from('retired', flag('retired')),
   retired_reason: from('retired', words('retired_reason')),
-  secure_boot: from('bootMode', flag('secure_boot')),
+  secure_boot: from('bootMode', flag('secure_boot', FlagOrNull)),
   shard: from('shards', words('shard')),
   target_power_state: always(words('target_power_state')),
   target_provision_state: always(state('target_provision_state')),
   target_raid_config: from('raidConfig', json('target_raid_config')),
-  traits: from('traits', ({ traits }) => JSON.stringify(traits)),
+  traits: from(
+    'traits',
+    as(Type.Array(Text), ({ traits }) => JSON.stringify(traits)),
+  ),
   ...Object.fromEntries(
     INTERFACES.map(name => [`${name}_interface`, from(INTERFACE_SINCE[name] ?? 'interfaces', interfaceField(name))]),
   ),
@@ -135,6 +134,12 @@ const SHORT = ['uuid', 'name', 'instance_uuid', 'maintenance', 'power_state', 'p
 const SHORT_WITH_ASSOCIATIONS = [...SHORT, 'allocation_uuid', 'reservation_uuid']
 export const shortFields = ({ has }: Version) => (has.associationInRows ? SHORT_WITH_ASSOCIATIONS : SHORT)
 export const ALL = Object.keys(FIELDS)
+
+const shapesOf = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, FIELDS[name]!.shape]))
+export const NodeShape = named('Node', shapesOf(ALL))
+/** Which members a row has says the client, or it has the short ones. */
+export const NodeRow = inPart(NodeShape)
+export const nodeShapeOf = (title: string, names: readonly string[]) => named(title, shapesOf(names))
 
 /** The fields that a client named, or a refusal. */
 export function fieldsNamed(given: string, version: Version): string[] {

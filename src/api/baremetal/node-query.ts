@@ -1,58 +1,67 @@
 // What a list of nodes is asked for: filters, traits, fields and the page.
+import type { TSchema } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { type NodeFilter, SORT_KEYS, type SortKey, type TraitFilter } from '../../metal/node-list.ts'
 import { STATES } from '../../metal/states.ts'
 import { isTraitName } from '../../metal/trait-names.ts'
 import { problem } from '../../problem.ts'
+import { Flag, from, oneOf, Text, Uuid } from '../shapes.ts'
+import { Fields } from './collection.ts'
 import { ALL, fieldsNamed, shortFields } from './node-fields.ts'
-import { PAGING, type Paging, parsePaging } from './paging.ts'
-import { flagParameter, type MetalRequest } from './request.ts'
-import type { Word } from './versions.ts'
+import { type Paging, pagingOf, parsePaging } from './paging.ts'
+import { flagParameter, type MetalRequest, parametersOf } from './request.ts'
+import { since, type Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
 type Value = string | number | readonly string[]
-interface Filter {
-  needs: Word | null
+interface Kind {
   parse: (value: string, name: string) => Value
+  shape: TSchema
 }
+interface Filter extends Kind {
+  needs: Word | null
+}
+const of = (shape: TSchema, parse: Kind['parse']): Kind => ({ shape, parse })
 
-const text = (value: string) => value
-const flag = (value: string, name: string) => (flagParameter(name, value) ? 1 : 0)
-const uuid = (value: string, name: string) => {
+const text = of(Text, value => value)
+const flag = of(Flag, (value, name) => (flagParameter(name, value) ? 1 : 0))
+const uuid = of(Uuid, (value, name) => {
   const found = canonicalUuid(value)
   if (!found) throw refuse(`Expected a UUID but received ${value.slice(0, 100)} for ${name}.`)
   return found
-}
-const state = (value: string) => {
+})
+const state = of(oneOf(...STATES), value => {
   if (!STATES.has(value)) throw refuse(`Invalid provision state: ${value.slice(0, 100)}.`)
   return value
-}
-const FAULTS = new Set(['power failure', 'clean failure', 'rescue abort failure'])
-const fault = (value: string) => {
-  if (value !== 'none' && !FAULTS.has(value)) throw refuse(`Unrecognized fault "${value.slice(0, 100)}".`)
+})
+const FAULTS = new Set(['none', 'power failure', 'clean failure', 'rescue abort failure'])
+const fault = of(oneOf(...FAULTS), value => {
+  if (!FAULTS.has(value)) throw refuse(`Unrecognized fault "${value.slice(0, 100)}".`)
   return value
-}
+})
+const group = of(Text, value => value.toLowerCase())
+const list = of(Text, value => value.split(',').map(part => part.trim()))
 
 const FILTERS: Record<keyof Omit<NodeFilter, 'eligible'>, Filter> = {
-  instance_uuid: { needs: null, parse: uuid },
-  associated: { needs: null, parse: flag },
-  maintenance: { needs: null, parse: flag },
-  chassis_uuid: { needs: null, parse: uuid },
-  provision_state: { needs: 'provisionStateFilter', parse: state },
-  driver: { needs: 'driverFilter', parse: text },
-  resource_class: { needs: 'resourceClass', parse: text },
-  fault: { needs: 'fault', parse: fault },
-  conductor_group: { needs: 'conductorGroup', parse: value => value.toLowerCase() },
-  conductor: { needs: 'conductors', parse: text },
-  owner: { needs: 'owner', parse: text },
-  description_contains: { needs: 'description', parse: text },
-  retired: { needs: 'retired', parse: flag },
-  lessee: { needs: 'lessee', parse: text },
-  project: { needs: 'lessee', parse: text },
-  shard: { needs: 'shards', parse: value => value.split(',').map(part => part.trim()) },
-  sharded: { needs: 'shards', parse: flag },
-  reserved: { needs: 'reservations', parse: flag },
+  instance_uuid: { needs: null, ...uuid },
+  associated: { needs: null, ...flag },
+  maintenance: { needs: null, ...flag },
+  chassis_uuid: { needs: null, ...uuid },
+  provision_state: { needs: 'provisionStateFilter', ...state },
+  driver: { needs: 'driverFilter', ...text },
+  resource_class: { needs: 'resourceClass', ...text },
+  fault: { needs: 'fault', ...fault },
+  conductor_group: { needs: 'conductorGroup', ...group },
+  conductor: { needs: 'conductors', ...text },
+  owner: { needs: 'owner', ...text },
+  description_contains: { needs: 'description', ...text },
+  retired: { needs: 'retired', ...flag },
+  lessee: { needs: 'lessee', ...text },
+  project: { needs: 'lessee', ...text },
+  shard: { needs: 'shards', ...list },
+  sharded: { needs: 'shards', ...flag },
+  reserved: { needs: 'reservations', ...flag },
 }
 const NO_FILTER = Object.fromEntries([...Object.keys(FILTERS), 'eligible'].map(name => [name, null]))
 
@@ -62,8 +71,15 @@ const TRAIT_FILTERS: Record<string, keyof TraitFilter> = {
   'not-traits': 'notAll',
   'not-traits-any': 'notAny',
 }
-const KNOWN = new Set([...PAGING, ...Object.keys(FILTERS), ...Object.keys(TRAIT_FILTERS), 'fields', 'detail'])
-const KNOWN_IN_DETAIL = new Set([...KNOWN].filter(name => name !== 'fields' && name !== 'detail'))
+const shapes = {
+  ...pagingOf(SORT_KEYS),
+  ...Object.fromEntries(
+    Object.entries(FILTERS).map(([name, { needs, shape }]) => [name, needs ? from(since(needs), shape) : shape]),
+  ),
+  ...Object.fromEntries(Object.keys(TRAIT_FILTERS).map(name => [name, from(since('traits'), Text)])),
+}
+export const NODE_LIST = parametersOf({ ...shapes, fields: Fields, detail: from(since('detailParameter'), Flag) })
+export const NODE_LIST_IN_DETAIL = parametersOf(shapes)
 
 export interface NodeQuery {
   filter: NodeFilter
@@ -74,7 +90,7 @@ export interface NodeQuery {
 
 /** `detailed` is for the path that says so by itself. */
 export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQuery {
-  const given = request.parameters(detailed ? KNOWN_IN_DETAIL : KNOWN)
+  const given = request.parameters(detailed ? NODE_LIST_IN_DETAIL : NODE_LIST)
   const filter: Record<string, Value | null> = { ...NO_FILTER }
   const traits: TraitFilter = { all: null, any: null, notAll: null, notAny: null }
   for (const [name, value] of given) {

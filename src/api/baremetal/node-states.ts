@@ -1,4 +1,5 @@
 // /v1/nodes/X/states, its verbs and its power; maintenance; validation.
+import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { setMaintenance } from '../../metal/change.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
@@ -7,9 +8,12 @@ import { startPower, startVerb } from '../../metal/transitions.ts'
 import { type Verb, verbOf } from '../../metal/states.ts'
 import { validateNode } from '../../metal/validation.ts'
 import { problem } from '../../problem.ts'
-import { FIELDS, writer } from './node-fields.ts'
+import type { Operation } from '../operation.ts'
+import { byName, Flag, named, Text } from '../shapes.ts'
+import { NEW_MAINTENANCE, NEW_POWER_STATE, NEW_PROVISION_STATE } from './node-bodies.ts'
+import { FIELDS, nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
-import type { Answer, MetalRequest } from './request.ts'
+import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 import type { Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
@@ -27,6 +31,13 @@ const STATE_FIELDS = [
   'boot_mode',
   'secure_boot',
 ].filter(name => name in FIELDS)
+
+const Verdicts = byName(named('Verdict', { result: Flag, reason: Type.Optional(Text) }))
+
+showStates.operation = {
+  summary: 'Show the states of a node',
+  answers: { 200: nodeShapeOf('NodeStates', STATE_FIELDS) },
+} satisfies Operation
 
 export async function showStates(request: MetalRequest): Promise<Answer> {
   const { store, shelf } = request.context
@@ -72,10 +83,16 @@ const ARGUMENTS: Record<string, Argument> = {
   reservation_id: { verbs: ['active'], needs: 'reservations', check: isUuid },
 }
 
+putProvisionState.operation = {
+  summary: 'Have a node provisioned: deploy it, clean it, and so on',
+  body: [NEW_PROVISION_STATE],
+  answers: { 202: null },
+} satisfies Operation
+
 export async function putProvisionState(request: MetalRequest): Promise<Answer> {
   const { context } = request
   const ident = nodeIdent(request)
-  const { target, ...given } = request.object()
+  const { target, ...given } = request.object(NEW_PROVISION_STATE)
   if (typeof target !== 'string') throw refuse('Missing mandatory parameter target.')
   const needs = Object.hasOwn(VERB_SINCE, target) ? VERB_SINCE[target] : null
   if (needs) request.require(needs, `The verb ${target}`)
@@ -138,9 +155,15 @@ function areSteps(value: unknown): boolean {
 
 const TIMEOUT_MAX_S = 86_400
 
+putPowerState.operation = {
+  summary: 'Switch a node on or off',
+  body: [NEW_POWER_STATE],
+  answers: { 202: null },
+} satisfies Operation
+
 export async function putPowerState(request: MetalRequest): Promise<Answer> {
   const { context } = request
-  const { target, timeout, ...others } = request.object()
+  const { target, timeout, ...others } = request.object(NEW_POWER_STATE)
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
   if (typeof target !== 'string' || !(POWER_TARGETS as readonly string[]).includes(target)) {
@@ -164,8 +187,15 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
 
 const REASON_MAX = 4096
 
+putMaintenance.operation = {
+  summary: 'Set a node to maintenance',
+  body: [NEW_MAINTENANCE],
+  bodyIsOptional: true,
+  answers: { 202: null },
+} satisfies Operation
+
 export async function putMaintenance(request: MetalRequest): Promise<Answer> {
-  const { reason, ...others } = request.hasBody ? request.object() : {}
+  const { reason, ...others } = request.hasBody ? request.object(NEW_MAINTENANCE) : {}
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined) throw refuse(`Unknown member ${unknown.slice(0, 100)}.`)
   if (reason !== undefined && reason !== null && (typeof reason !== 'string' || reason.length > REASON_MAX)) {
@@ -177,14 +207,26 @@ export async function putMaintenance(request: MetalRequest): Promise<Answer> {
   return { status: 202 }
 }
 
+deleteMaintenance.operation = { summary: 'End the maintenance of a node', answers: { 202: null } } satisfies Operation
+
 export async function deleteMaintenance(request: MetalRequest): Promise<Answer> {
   await request.context.store.write(() => setMaintenance(nodeIdent(request), request.access(), false, request.now))
   return { status: 202 }
 }
 
 export const showValidation = (request: MetalRequest) => validate(request, nodeIdent(request))
+showValidation.operation = {
+  summary: 'Say of each interface of a node whether it could be driven',
+  answers: { 200: Verdicts },
+} satisfies Operation
 
-const VALIDATE_PARAMETERS = new Set(['node', 'node_uuid'])
+const VALIDATE_PARAMETERS = parametersOf({ node: Text, node_uuid: Text })
+
+showValidationOf.operation = {
+  summary: 'Say of each interface of a node, named in the query, whether it could be driven',
+  query: [VALIDATE_PARAMETERS],
+  answers: { 200: Verdicts },
+} satisfies Operation
 
 export function showValidationOf(request: MetalRequest): Promise<Answer> {
   const given = request.parameters(VALIDATE_PARAMETERS)

@@ -1,4 +1,5 @@
 // /v1/nodes
+import { Type } from 'typebox'
 import { CREATABLE, PATCHABLE, canBeName } from '../../metal/attributes.ts'
 import { createNode, deleteNode, patchNode, uuidOr } from '../../metal/change.ts'
 import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
@@ -8,11 +9,15 @@ import { type ShelvedNode, textOf } from '../../metal/node-shelf.ts'
 import { findNodeKey } from '../../metal/nodes.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problem.ts'
-import { ALL, fieldsNamed, requireField, writer } from './node-fields.ts'
-import { parseNodeQuery } from './node-query.ts'
+import type { Operation } from '../operation.ts'
+import { Flag, from, Text } from '../shapes.ts'
+import { FIELDS_PARAMETER, listShape, PATCH } from './collection.ts'
+import { NEW_NODE } from './node-bodies.ts'
+import { ALL, fieldsNamed, NodeRow, NodeShape, requireField, writer } from './node-fields.ts'
+import { NODE_LIST, NODE_LIST_IN_DETAIL, parseNodeQuery } from './node-query.ts'
 import { nextLink } from './paging.ts'
 import type { BaremetalAction } from './policy.ts'
-import { type Answer, flagParameter, type MetalRequest } from './request.ts'
+import { type Answer, flagParameter, type MetalRequest, NO_PARAMETERS, parametersOf } from './request.ts'
 import { since } from './versions.ts'
 
 /** The node that the path names. */
@@ -44,17 +49,40 @@ function writerFor(request: MetalRequest, fields: readonly string[]): (node: She
   return node => textOf(node, request.may('baremetal:node:get:driver_info', node) ? open : veiled)
 }
 
-const SHOW_PARAMETERS = new Set(['fields'])
+const NextLinks = { nodes_links: Type.Optional(Type.Array(Type.Object({ href: Text, rel: Text }))) }
+const NodeList = listShape('nodes', NodeRow, NextLinks)
+
+showNode.operation = {
+  summary: 'Show a node',
+  query: [FIELDS_PARAMETER],
+  answers: { 200: NodeRow },
+} satisfies Operation
 
 export async function showNode(request: MetalRequest): Promise<Answer> {
   const ident = nodeIdent(request)
-  const given = request.parameters(SHOW_PARAMETERS).get('fields')
+  const given = request.parameters(FIELDS_PARAMETER).get('fields')
   const fields = given === undefined ? ALL : fieldsNamed(given, request.version)
   return { status: 200, body: await show(request, ident, fields) }
 }
 
 export const listAllNodes = (request: MetalRequest) => list(request, 'nodes', false)
+listAllNodes.operation = {
+  summary: 'List the nodes that match',
+  query: [NODE_LIST],
+  answers: { 200: NodeList },
+} satisfies Operation
 export const listNodesInDetail = (request: MetalRequest) => list(request, 'nodes/detail', true)
+listNodesInDetail.operation = {
+  summary: 'List the nodes that match with all their fields',
+  query: [NODE_LIST_IN_DETAIL],
+  answers: { 200: listShape('nodes', NodeShape, NextLinks) },
+} satisfies Operation
+
+listNodesOfChassis.operation = {
+  summary: 'List the nodes of a chassis',
+  query: [NODE_LIST],
+  answers: { 200: NodeList },
+} satisfies Operation
 
 export function listNodesOfChassis(request: MetalRequest): Promise<Answer> {
   request.query.set('chassis_uuid', request.param('uuid'))
@@ -84,9 +112,11 @@ function nextMembers(request: MetalRequest, path: string, limit: number, marker:
   return `,"next":${next},"nodes_links":[{"href":${next},"rel":"next"}]`
 }
 
+postNode.operation = { summary: 'Enroll a node', body: [NEW_NODE], answers: { 201: NodeShape } } satisfies Operation
+
 export async function postNode(request: MetalRequest): Promise<Answer> {
   const { context, has, version } = request
-  const attributes = request.object()
+  const attributes = request.object(NEW_NODE)
   requireCreatable(request, attributes)
   for (const [name, value] of Object.entries(attributes)) {
     if (!CREATABLE.has(name)) {
@@ -126,7 +156,14 @@ const ATTRIBUTE_ACTIONS: Readonly<Record<string, BaremetalAction>> = {
 }
 const actionOn = (attribute: string) => ATTRIBUTE_ACTIONS[attribute] ?? 'baremetal:node:update'
 
-const PATCH_PARAMETERS = new Set(['reset_interfaces'])
+const PATCH_PARAMETERS = parametersOf({ reset_interfaces: from(since('resetInterfaces'), Flag) })
+
+patchOneNode.operation = {
+  summary: 'Change a node',
+  query: [PATCH_PARAMETERS],
+  body: [PATCH],
+  answers: { 200: NodeShape },
+} satisfies Operation
 
 export async function patchOneNode(request: MetalRequest): Promise<Answer> {
   const { context, version, has } = request
@@ -136,7 +173,7 @@ export async function patchOneNode(request: MetalRequest): Promise<Answer> {
     if (!has.resetInterfaces) request.require('resetInterfaces', 'reset_interfaces')
     flagParameter('reset_interfaces', reset)
   }
-  const patches = parsePatches(request.json())
+  const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
     if (!PATCHABLE.has(path[0])) {
       const names = [...PATCHABLE].sort().join(', ')
@@ -158,7 +195,11 @@ export async function patchOneNode(request: MetalRequest): Promise<Answer> {
   return { status: 200, body: await show(request, node.uuid, ALL, access) }
 }
 
-const NO_PARAMETERS: ReadonlySet<string> = new Set()
+deleteOneNode.operation = {
+  summary: 'Delete a node',
+  query: [NO_PARAMETERS],
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteOneNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NO_PARAMETERS)

@@ -1,7 +1,9 @@
 // Pages: where a list begins, how long it is, and the link to what follows.
+import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import { oneOf, Uuid } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
 
 export interface Paging<Key extends string> {
@@ -11,7 +13,13 @@ export interface Paging<Key extends string> {
   descending: boolean
 }
 
-export const PAGING = ['limit', 'marker', 'sort_key', 'sort_dir']
+/** The parameters that ask for a page, for a list that can be sorted by these. */
+export const pagingOf = (sortKeys: readonly string[]) => ({
+  limit: Type.Integer({ minimum: 1 }),
+  marker: Uuid,
+  sort_key: oneOf(...sortKeys),
+  sort_dir: oneOf('asc', 'desc'),
+})
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 

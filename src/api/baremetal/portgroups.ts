@@ -1,4 +1,5 @@
 // /v1/portgroups
+import { Type } from 'typebox'
 import type { Json } from '../../metal/drivers/port.ts'
 import { canBeName } from '../../metal/attributes.ts'
 import { uuidOr } from '../../metal/change.ts'
@@ -13,22 +14,31 @@ import {
   savePortgroup,
 } from '../../metal/portgroups.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
+import { Document, Flag, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
-import { linksTo, shownTime } from './links.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { mistaken } from './ports.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
-const CHECKS = {
-  uuid: c.isUuid,
-  node_uuid: c.isUuid,
-  name: (value: unknown) => typeof value === 'string' && canBeName(value),
-  address: c.isMac,
-  mode: c.isText(),
-  standalone_ports_supported: c.isFlag,
-  properties: c.isDocument,
-  extra: c.isDocument,
-}
+const NEW = c.membersOf(
+  'NewPortgroup',
+  {
+    uuid: c.isUuid,
+    node_uuid: c.isUuid,
+    name: c.is(
+      Type.String({ pattern: '^[A-Za-z0-9._~-]{1,255}$' }),
+      value => typeof value === 'string' && canBeName(value),
+    ),
+    address: c.isMac,
+    mode: c.isText(),
+    standalone_ports_supported: c.isFlag,
+    properties: c.isDocument,
+    extra: c.isDocument,
+  },
+  { required: ['node_uuid'] },
+)
 
 const portgroups: c.Resource<Portgroup> = {
   name: 'portgroups',
@@ -49,6 +59,21 @@ const portgroups: c.Resource<Portgroup> = {
     'ports',
   ],
   sortKeys: ['uuid', 'name', 'address', 'created_at', 'updated_at'],
+  shape: named('Portgroup', {
+    uuid: Uuid,
+    name: TextOrNull,
+    address: TextOrNull,
+    node_uuid: Uuid,
+    mode: Text,
+    standalone_ports_supported: Flag,
+    properties: Document,
+    extra: Document,
+    internal_info: Document,
+    created_at: Time,
+    updated_at: orNull(Time),
+    links: Links,
+    ports: Links,
+  }),
   show: (group, { base }) => ({
     uuid: group.uuid,
     name: group.name,
@@ -66,10 +91,20 @@ const portgroups: c.Resource<Portgroup> = {
   }),
 }
 
-const PARAMETERS = new Set([...c.LIST_PARAMETERS, 'node', 'address'])
+const PARAMETERS = c.listParameters(portgroups, { node: Text, address: Text })
 
 export const listAllPortgroups = (request: MetalRequest) => list(request, 'portgroups', false)
+listAllPortgroups.operation = {
+  summary: 'List the port groups that match',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('portgroups', c.inPart(portgroups.shape)) },
+} satisfies Operation
 export const listPortgroupsInDetail = (request: MetalRequest) => list(request, 'portgroups/detail', true)
+listPortgroupsInDetail.operation = {
+  summary: 'List the port groups that match with all their fields',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('portgroups', portgroups.shape) },
+} satisfies Operation
 
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   const given = request.parameters(PARAMETERS)
@@ -84,7 +119,13 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   return c.shownList(portgroups, rows, request, path, detailed)
 }
 
-const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
+const NODE_PARAMETERS = c.listParameters(portgroups)
+
+listPortgroupsOfNode.operation = {
+  summary: 'List the port groups of a node',
+  query: [NODE_PARAMETERS],
+  answers: { 200: c.listShape('portgroups', c.inPart(portgroups.shape)) },
+} satisfies Operation
 
 export async function listPortgroupsOfNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
@@ -95,6 +136,12 @@ export async function listPortgroupsOfNode(request: MetalRequest): Promise<Answe
   })
   return c.shownList(portgroups, rows, request, `nodes/${ident}/portgroups`, false)
 }
+
+showPortgroup.operation = {
+  summary: 'Show a port group',
+  query: [c.FIELDS_PARAMETER],
+  answers: { 200: c.inPart(portgroups.shape) },
+} satisfies Operation
 
 export async function showPortgroup(request: MetalRequest): Promise<Answer> {
   const group = await request.context.store.read(() => findPortgroup(request.param('ident'), request.access()))
@@ -110,9 +157,15 @@ const columnsOf = (given: Json): Omit<PortgroupRow, 'id' | 'uuid' | 'node_id' | 
   extra: c.asJson(given['extra']),
 })
 
+postPortgroup.operation = {
+  summary: 'Make a port group',
+  body: [NEW],
+  answers: { 201: portgroups.shape },
+} satisfies Operation
+
 export async function postPortgroup(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  const given = c.members(request.object(), CHECKS)
+  const given = c.membersIn(request, NEW)
   const node = given['node_uuid']
   if (typeof node !== 'string') throw problem('invalid_parameter', { reason: 'A portgroup needs a node_uuid.' })
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
@@ -123,11 +176,17 @@ export async function postPortgroup(request: MetalRequest): Promise<Answer> {
   return { status: 201, location: `/portgroups/${uuid}`, body: portgroups.show(group, request) }
 }
 
+patchPortgroup.operation = {
+  summary: 'Change a port group',
+  body: [c.PATCH],
+  answers: { 200: portgroups.shape },
+} satisfies Operation
+
 export async function patchPortgroup(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const after = await context.store.write(function* () {
     const group = yield* findPortgroup(request.param('ident'), request.access())
-    const given = c.patchedMembers(request, documentOf(group), CHECKS)
+    const given = c.patchedMembers(request, documentOf(group), NEW)
     if (given['node_uuid'] !== group.node_uuid) {
       throw problem('invalid_parameter', { reason: 'A portgroup stays with its node.' })
     }
@@ -145,6 +204,8 @@ const documentOf = (group: Portgroup): Json => ({
   properties: JSON.parse(group.properties),
   extra: JSON.parse(group.extra),
 })
+
+deleteOnePortgroup.operation = { summary: 'Delete a port group', answers: { 204: null } } satisfies Operation
 
 export async function deleteOnePortgroup(request: MetalRequest): Promise<Answer> {
   await request.context.store.write(() => deletePortgroup(request.param('ident'), request.access()))

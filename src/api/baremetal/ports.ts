@@ -8,25 +8,32 @@ import { createPort, deletePort, findPort, listPorts, type Port, type PortRow, s
 import { uuidOr } from '../../metal/change.ts'
 import { Problem, problem } from '../../problem.ts'
 import type { Read } from '../../store/transaction.ts'
+import type { Operation } from '../operation.ts'
+import { Document, Flag, from, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
-import { linksTo, shownTime } from './links.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import { since } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-const CHECKS = {
-  uuid: c.isUuid,
-  node_uuid: c.isUuid,
-  address: c.isMac,
-  name: c.isText(),
-  extra: c.isDocument,
-  pxe_enabled: c.isFlag,
-  local_link_connection: c.isDocument,
-  physical_network: c.isText(64),
-  portgroup_uuid: c.isUuid,
-  is_smartnic: c.isFlag,
-}
+const NEW = c.membersOf(
+  'NewPort',
+  {
+    uuid: c.isUuid,
+    node_uuid: c.isUuid,
+    address: c.isMac,
+    name: c.isText(),
+    extra: c.isDocument,
+    pxe_enabled: c.isFlag,
+    local_link_connection: c.isDocument,
+    physical_network: c.isText(64),
+    portgroup_uuid: c.isUuid,
+    is_smartnic: c.isFlag,
+  },
+  { required: ['node_uuid', 'address'] },
+)
 
 const ports: c.Resource<Port> = {
   name: 'ports',
@@ -47,6 +54,21 @@ const ports: c.Resource<Port> = {
     'links',
   ],
   sortKeys: ['uuid', 'address', 'created_at', 'updated_at'],
+  shape: named('Port', {
+    uuid: Uuid,
+    address: Text,
+    node_uuid: Uuid,
+    extra: Document,
+    internal_info: Document,
+    created_at: Time,
+    updated_at: orNull(Time),
+    pxe_enabled: Flag,
+    local_link_connection: Document,
+    portgroup_uuid: from(since('portgroups'), orNull(Uuid)),
+    physical_network: from(since('physicalNetwork'), TextOrNull),
+    is_smartnic: from(since('smartnic'), Flag),
+    links: Links,
+  }),
   show: (port, { base, has }) => ({
     uuid: port.uuid,
     address: port.address,
@@ -64,10 +86,20 @@ const ports: c.Resource<Port> = {
   }),
 }
 
-const PARAMETERS = new Set([...c.LIST_PARAMETERS, 'node', 'node_uuid', 'address', 'portgroup'])
+const PARAMETERS = c.listParameters(ports, { node: Text, node_uuid: Text, address: Text, portgroup: Text })
 
 export const listAllPorts = (request: MetalRequest) => list(request, 'ports', false)
+listAllPorts.operation = {
+  summary: 'List the ports that match',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('ports', c.inPart(ports.shape)) },
+} satisfies Operation
 export const listPortsInDetail = (request: MetalRequest) => list(request, 'ports/detail', true)
+listPortsInDetail.operation = {
+  summary: 'List the ports that match with all their fields',
+  query: [PARAMETERS],
+  answers: { 200: c.listShape('ports', ports.shape) },
+} satisfies Operation
 
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {
   const given = request.parameters(PARAMETERS)
@@ -86,7 +118,13 @@ async function list(request: MetalRequest, path: string, detailed: boolean): Pro
   return c.shownList(ports, rows, request, path, detailed)
 }
 
-const NODE_PARAMETERS = new Set(c.LIST_PARAMETERS)
+const NODE_PARAMETERS = c.listParameters(ports)
+
+listPortsOfNode.operation = {
+  summary: 'List the ports of a node',
+  query: [NODE_PARAMETERS],
+  answers: { 200: c.listShape('ports', c.inPart(ports.shape)) },
+} satisfies Operation
 
 export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
@@ -98,6 +136,12 @@ export async function listPortsOfNode(request: MetalRequest): Promise<Answer> {
   return c.shownList(ports, rows, request, `nodes/${ident}/ports`, false)
 }
 
+listPortsOfGroup.operation = {
+  summary: 'List the ports of a port group',
+  query: [NODE_PARAMETERS],
+  answers: { 200: c.listShape('ports', c.inPart(ports.shape)) },
+} satisfies Operation
+
 export async function listPortsOfGroup(request: MetalRequest): Promise<Answer> {
   request.parameters(NODE_PARAMETERS)
   const ident = request.param('ident')
@@ -107,6 +151,12 @@ export async function listPortsOfGroup(request: MetalRequest): Promise<Answer> {
   })
   return c.shownList(ports, rows, request, `portgroups/${ident}/ports`, false)
 }
+
+showPort.operation = {
+  summary: 'Show a port',
+  query: [c.FIELDS_PARAMETER],
+  answers: { 200: c.inPart(ports.shape) },
+} satisfies Operation
 
 export async function showPort(request: MetalRequest): Promise<Answer> {
   const port = await request.context.store.read(() => findPort(request.param('uuid'), request.access()))
@@ -147,9 +197,11 @@ export function* mistaken<T>(finding: Read<T>): Read<T> {
   }
 }
 
+postPort.operation = { summary: 'Make a port', body: [NEW], answers: { 201: ports.shape } } satisfies Operation
+
 export async function postPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  const given = c.members(request.object(), CHECKS)
+  const given = c.membersIn(request, NEW)
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const port = await context.store.write(function* () {
     const columns = yield* columnsOf(given, request.access())
@@ -158,11 +210,13 @@ export async function postPort(request: MetalRequest): Promise<Answer> {
   return { status: 201, location: `/ports/${uuid}`, body: ports.show(port, request) }
 }
 
+patchPort.operation = { summary: 'Change a port', body: [c.PATCH], answers: { 200: ports.shape } } satisfies Operation
+
 export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const after = await context.store.write(function* () {
     const port = yield* findPort(request.param('uuid'), request.access())
-    const given = c.patchedMembers(request, documentOf(port), CHECKS)
+    const given = c.patchedMembers(request, documentOf(port), NEW)
     return yield* savePort({ ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
   })
   return { status: 200, body: ports.show(after, request) }
@@ -179,6 +233,8 @@ const documentOf = (port: Port): Json => ({
   portgroup_uuid: port.portgroup_uuid,
   is_smartnic: port.is_smartnic === 1,
 })
+
+deleteOnePort.operation = { summary: 'Delete a port', answers: { 204: null } } satisfies Operation
 
 export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
   const uuid = request.param('uuid')

@@ -1,5 +1,6 @@
 // A request as bare metal's handlers see it, and the answer that they give.
 import type { FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
@@ -9,6 +10,7 @@ import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Form, type Operation, requireDeclared } from '../operation.ts'
 import { type Action, requireAllowed } from '../policy.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
@@ -21,21 +23,43 @@ export interface Answer {
   location?: string
 }
 
+/** What a request needs to know of the route that it came by. */
+interface Served {
+  action: Action | null
+  operation: Operation
+}
+
+/** The parameters that a query may have. */
+export interface Parameters extends Form {
+  names: ReadonlySet<string>
+}
+
+export const parametersOf = (shapes: Readonly<Record<string, TSchema>>): Parameters => ({
+  names: new Set(Object.keys(shapes)),
+  schema: Type.Object(Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, Type.Optional(shape)])), {
+    additionalProperties: false,
+  }),
+})
+
+export const NO_PARAMETERS = parametersOf({})
+
 export class MetalRequest {
   readonly context: Context
   readonly caller: Caller
   readonly version: Version
   readonly #action: Action | null
+  readonly #operation: Operation
   /** Where this API is for the client: links begin with it. */
   readonly base: string
   readonly #raw: FastifyRequest
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, version: Version, action: Action | null, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, version: Version, route: Served, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
     this.version = version
-    this.#action = action
+    this.#action = route.action
+    this.#operation = route.operation
     this.base = `${raw.protocol}://${raw.host}${PREFIX}`
     this.#raw = raw
   }
@@ -91,10 +115,12 @@ export class MetalRequest {
   }
 
   /** The parameters, known to be only these; of a repeated one the last. */
-  parameters(known: ReadonlySet<string>): Map<string, string> {
+  parameters(known: Parameters): Map<string, string> {
+    requireDeclared(this.#operation.query, known)
     const given = new Map(this.query)
     for (const [name, value] of given) {
-      if (!known.has(name)) throw problem('invalid_parameter', { reason: `Unknown parameter ${name.slice(0, 100)}.` })
+      if (!known.names.has(name))
+        throw problem('invalid_parameter', { reason: `Unknown parameter ${name.slice(0, 100)}.` })
       if (value.includes('\0')) throw problem('invalid_parameter', { reason: `The parameter ${name} holds NUL.` })
     }
     return given
@@ -104,16 +130,17 @@ export class MetalRequest {
     return this.#raw.body instanceof Buffer && this.#raw.body.length > 0
   }
 
-  /** The JSON of the body, whatever it is. */
-  json(): unknown {
+  /** The JSON of the body, whatever it is; the form is what the document says that it should be. */
+  json(form: Form): unknown {
+    requireDeclared(this.#operation.body, form)
     const value = parseJson(textOfBody(this.#raw.body))
     requireStorable(value, limits.jsonDepthMax)
     return value
   }
 
   /** The body, known to be an object. */
-  object(): Json {
-    const value = this.json()
+  object(form: Form): Json {
+    const value = this.json(form)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw problem('invalid_body', { reason: 'expected an object' })
     }

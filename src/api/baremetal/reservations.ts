@@ -1,4 +1,5 @@
 // /v1/reservations: nodes held for a while.
+import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -6,15 +7,17 @@ import { parsePatches } from '../../metal/json-patch.ts'
 import * as reservations from '../../metal/reservations.ts'
 import { problem } from '../../problem.ts'
 import { futureInstant } from '../instants.ts'
+import type { Operation } from '../operation.ts'
+import { named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { nodeUuid } from './allocations.ts'
-import { asText, isText, isUuid, members } from './collection.ts'
-import { linksTo, shownTime } from './links.ts'
-import { nextLink, PAGING, parsePaging } from './paging.ts'
-import type { Answer, MetalRequest } from './request.ts'
+import { asText, is, isText, isTime, isUuid, listShape, membersIn, membersOf, PATCH } from './collection.ts'
+import { Links, linksTo, shownTime, Time } from './links.ts'
+import { nextLink, pagingOf, parsePaging } from './paging.ts'
+import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-const shown = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
+export const shownReservation = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
   instance_uuid: row.instance_uuid,
@@ -25,10 +28,30 @@ const shown = (row: reservations.Reservation, { base }: MetalRequest): Json => (
   links: linksTo(base, `reservations/${row.uuid}`),
 })
 
-const isTime = (value: unknown) => typeof value === 'string' || typeof value === 'number'
-const isNodeList = (value: unknown) =>
-  isText()(value) || (Array.isArray(value) && value.length <= limits.reservationNodesMax && value.every(isText()))
-const CHECKS = { uuid: isUuid, instance_uuid: isUuid, node_uuid: isNodeList, owner: isText(), expires_at: isTime }
+const Shown = named('Reservation', {
+  uuid: Uuid,
+  node_uuid: Uuid,
+  instance_uuid: Uuid,
+  owner: TextOrNull,
+  expires_at: Time,
+  created_at: Time,
+  updated_at: orNull(Time),
+  links: Links,
+})
+export const OneReservation = Type.Object({ reservation: Shown })
+
+const { schema: Ident } = isText()
+const isNodeList = is(
+  Type.Union([Ident, Type.Array(Ident, { minItems: 1, maxItems: limits.reservationNodesMax })]),
+  value =>
+    isText()(value) || (Array.isArray(value) && value.length <= limits.reservationNodesMax && value.every(isText())),
+)
+export const NEW_RESERVATION = membersOf(
+  'NewReservation',
+  { uuid: isUuid, instance_uuid: isUuid, node_uuid: isNodeList, owner: isText(), expires_at: isTime },
+  { required: ['instance_uuid', 'node_uuid'] },
+)
+const RENEWAL = membersOf('Renewal', { expires_at: isTime })
 
 /** When a hold ends, as far as one may wish for it. */
 function expiryOf(request: MetalRequest, given: unknown): number {
@@ -42,32 +65,51 @@ function expiryOf(request: MetalRequest, given: unknown): number {
   return at
 }
 
-export async function postReservation(request: MetalRequest): Promise<Answer> {
-  const { context, principal, now } = request
-  const body = members(request.object(), CHECKS)
+/** What the body asks for, checked. */
+export function newReservationOf(request: MetalRequest): reservations.ReservationRequest {
+  const { context } = request
+  const body = membersIn(request, NEW_RESERVATION)
   if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
   const nodes = [body['node_uuid'] ?? []].flat() as string[]
   if (nodes.length === 0) throw refuse("Invalid input: 'node_uuid' is a list of at least one node.")
-  const wanted = {
+  return {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
     nodes,
     owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
     expiresAt: expiryOf(request, body['expires_at']),
   }
+}
+
+postReservation.operation = {
+  summary: 'Hold the first of some nodes that is free, for a while',
+  body: [NEW_RESERVATION],
+  answers: { 201: OneReservation },
+} satisfies Operation
+
+export async function postReservation(request: MetalRequest): Promise<Answer> {
+  const { context, principal, now } = request
+  const wanted = newReservationOf(request)
   const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
   context.bell.ring('expiry')
-  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shown(row, request) } }
+  return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
 
-const LIST_PARAMETERS = new Set([...PAGING, 'node', 'instance_uuid', 'owner'])
+const SORT_KEYS = ['id', 'created_at'] as const
+const LIST_PARAMETERS = parametersOf({ ...pagingOf(SORT_KEYS), node: Text, instance_uuid: Uuid, owner: Text })
+
+listAllReservations.operation = {
+  summary: 'List the reservations that match',
+  query: [LIST_PARAMETERS],
+  answers: { 200: listShape('reservations', Shown) },
+} satisfies Operation
 
 export async function listAllReservations(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const access = request.access()
   const given = request.parameters(LIST_PARAMETERS)
-  const paging = parsePaging(given, ['id', 'created_at'])
+  const paging = parsePaging(given, SORT_KEYS)
   const instance = given.get('instance_uuid')
   const instance_uuid = instance === undefined ? null : canonicalUuid(instance)
   if (instance !== undefined && instance_uuid === null) throw refuse('Expected a UUID for instance_uuid.')
@@ -78,7 +120,7 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
     return yield* reservations.listReservations(filter, paging, access, now)
   })
   const page = rows.slice(0, paging.limit)
-  const body: Json = { reservations: page.map(row => shown(row, request)) }
+  const body: Json = { reservations: page.map(row => shownReservation(row, request)) }
   if (rows.length > page.length) body['next'] = nextLink(request, 'reservations', paging.limit, page.at(-1)!.uuid)
   return { status: 200, body }
 }
@@ -89,18 +131,32 @@ function uuidOf(request: MetalRequest): string {
   return uuid
 }
 
+showReservation.operation = { summary: 'Show a reservation', answers: { 200: OneReservation } } satisfies Operation
+
 export async function showReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
+
+putReservation.operation = {
+  summary: 'Renew a reservation',
+  body: [RENEWAL],
+  answers: { 200: OneReservation },
+} satisfies Operation
 
 export async function putReservation(request: MetalRequest): Promise<Answer> {
-  return renew(request, members(request.object(), { expires_at: isTime })['expires_at'])
+  return renew(request, membersIn(request, RENEWAL)['expires_at'])
 }
 
+patchReservation.operation = {
+  summary: 'Set the end of a reservation',
+  body: [PATCH],
+  answers: { 200: OneReservation },
+} satisfies Operation
+
 export async function patchReservation(request: MetalRequest): Promise<Answer> {
-  const patches = parsePatches(request.json())
+  const patches = parsePatches(request.json(PATCH))
   const wrong = patches.find(({ op, path }) => path.join('/') !== 'expires_at' || op === 'remove')
   if (wrong) throw refuse(`Cannot patch /${wrong.path.join('/').slice(0, 200)}. Only expires_at can be set.`)
   return renew(request, patches.at(-1)?.value)
@@ -114,8 +170,10 @@ async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
     reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
   )
   context.bell.ring('expiry')
-  return { status: 200, body: { reservation: shown(row, request) } }
+  return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
+
+deleteOneReservation.operation = { summary: 'End a reservation', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request

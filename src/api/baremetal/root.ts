@@ -1,7 +1,10 @@
 // The version documents.
-import { linksTo } from './links.ts'
+import { Type } from 'typebox'
+import type { Operation } from '../operation.ts'
+import { from, named, Text } from '../shapes.ts'
+import { Links, linksTo } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
-import { NEWEST, OLDEST, type Word } from './versions.ts'
+import { NEWEST, OLDEST, since, type Word } from './versions.ts'
 
 const version = (base: string) => ({
   id: 'v1',
@@ -10,6 +13,17 @@ const version = (base: string) => ({
   min_version: OLDEST.text,
   version: NEWEST.text,
 })
+
+const Version = named('Version', {
+  id: Text,
+  links: Type.Array(Type.Object({ href: Text, rel: Text })),
+  status: Text,
+  min_version: Text,
+  version: Text,
+})
+const Root = Type.Object({ name: Text, description: Text, default_version: Version, versions: Type.Array(Version) })
+
+showRoot.operation = { summary: 'Show the versions of the API', answers: { 200: Root } } satisfies Operation
 
 export function showRoot(base: string): object {
   return {
@@ -33,6 +47,19 @@ const RESOURCES: readonly (readonly [string, Word | null])[] = [
   ['shards', 'shards'],
   ['reservations', 'reservations'],
 ]
+
+const V1 = Type.Object({
+  id: Text,
+  links: Type.Array(Type.Object({ href: Text, rel: Text })),
+  media_types: Type.Array(Type.Object({ base: Text, type: Text })),
+  version: Version,
+  ...Object.fromEntries(RESOURCES.map(([name, word]) => [name, word === null ? Links : from(since(word), Links)])),
+})
+
+showV1.operation = {
+  summary: 'Show the version document, with a link for each resource',
+  answers: { 200: V1 },
+} satisfies Operation
 
 export function showV1({ base, has }: MetalRequest): Answer {
   const there = RESOURCES.filter(([, word]) => word === null || has[word])

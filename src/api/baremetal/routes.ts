@@ -1,4 +1,5 @@
 // All of bare metal's URLs below /v1: who answers, under which permission, and from which version on.
+import type { Described } from '../operation.ts'
 import {
   deleteAllocationOfNode,
   deleteOneAllocation,
@@ -24,11 +25,11 @@ import { showStates, showValidation, showValidationOf } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
 import { deleteOneNode, listAllNodes, listNodesInDetail, listNodesOfChassis } from './nodes.ts'
 import { patchOneNode, postNode, showNode } from './nodes.ts'
+import type { BaremetalAction } from './policy.ts'
 import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPortgroupsOfNode } from './portgroups.ts'
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
-import type { BaremetalAction } from './policy.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import {
   deleteOneReservation,
@@ -39,10 +40,22 @@ import {
   showReservation,
 } from './reservations.ts'
 import { showV1 } from './root.ts'
-import { emptyList, emptyListOfNode, listShards, showInventory, showVolume, showVolumeOfNode } from './shards.ts'
+import {
+  listBios,
+  listConnectors,
+  listConnectorsOfNode,
+  listDeployTemplates,
+  listHistory,
+  listShards,
+  listTargets,
+  listTargetsOfNode,
+  showInventory,
+  showVolume,
+  showVolumeOfNode,
+} from './shards.ts'
 import type { Word } from './versions.ts'
 
-type Handle = (request: MetalRequest) => Answer | Promise<Answer>
+type Handle = Described<(request: MetalRequest) => Answer | Promise<Answer>>
 
 export interface Route {
   handle: Handle
@@ -129,15 +142,12 @@ export const routes: Record<string, Methods> = {
     },
     'allocations',
   ),
-  '/nodes/:ident/bios': onFound({ GET: [emptyListOfNode('bios'), 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [emptyListOfNode('history'), 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
+  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
-  '/nodes/:ident/volume/connectors': onFound(
-    { GET: [emptyListOfNode('connectors'), 'baremetal:volume:list'] },
-    'volume',
-  ),
-  '/nodes/:ident/volume/targets': onFound({ GET: [emptyListOfNode('targets'), 'baremetal:volume:list'] }, 'volume'),
+  '/nodes/:ident/volume/connectors': onFound({ GET: [listConnectorsOfNode, 'baremetal:volume:list'] }, 'volume'),
+  '/nodes/:ident/volume/targets': onFound({ GET: [listTargetsOfNode, 'baremetal:volume:list'] }, 'volume'),
   '/ports': {
     ...to({ GET: [listAllPorts, 'baremetal:port:list'] }),
     ...onFound({ POST: [postPort, 'baremetal:port:create'] }),
@@ -207,8 +217,8 @@ export const routes: Record<string, Methods> = {
     'reservations',
   ),
   '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/connectors': to({ GET: [emptyList('connectors'), 'baremetal:volume:list'] }, 'volume'),
-  '/volume/targets': to({ GET: [emptyList('targets'), 'baremetal:volume:list'] }, 'volume'),
-  '/deploy_templates': to({ GET: [emptyList('deploy_templates'), 'baremetal:deploy_template:get'] }, 'deployTemplates'),
+  '/volume/connectors': to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
+  '/volume/targets': to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
+  '/deploy_templates': to({ GET: [listDeployTemplates, 'baremetal:deploy_template:get'] }, 'deployTemplates'),
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

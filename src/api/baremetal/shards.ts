@@ -1,9 +1,12 @@
 // /v1/shards, and the lists that are empty because nothing here fills them.
 import { sql } from 'kysely'
+import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes.ts'
 import { query } from '../../store/statement.ts'
 import { all } from '../../store/transaction.ts'
-import { linksTo } from './links.ts'
+import type { Operation } from '../operation.ts'
+import { Count, Document, named, Text } from '../shapes.ts'
+import { Links, linksTo } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
@@ -16,10 +19,17 @@ const shards = query((db, _: object) =>
     .orderBy('shard'),
 )
 
+listShards.operation = {
+  summary: 'List the shards, with the number of nodes in each',
+  answers: { 200: Type.Object({ shards: Type.Array(named('Shard', { name: Text, count: Count })) }) },
+} satisfies Operation
+
 export async function listShards({ context }: MetalRequest): Promise<Answer> {
   const found = await context.store.read(() => all(shards({})))
   return { status: 200, body: { shards: found.map(({ name, count }) => ({ name: name ?? 'None', count })) } }
 }
+
+const VolumeLinks = named('Volume', { links: Links, connectors: Links, targets: Links })
 
 const volumeLinks = (base: string, path: string) => ({
   links: linksTo(base, `${path}/`),
@@ -28,24 +38,71 @@ const volumeLinks = (base: string, path: string) => ({
 })
 
 export const showVolume = ({ base }: MetalRequest): Answer => ({ status: 200, body: volumeLinks(base, 'volume') })
+showVolume.operation = { summary: 'Show where volumes would be', answers: { 200: VolumeLinks } } satisfies Operation
+
+showVolumeOfNode.operation = {
+  summary: 'Show where the volumes of a node would be',
+  answers: { 200: VolumeLinks },
+} satisfies Operation
 
 export async function showVolumeOfNode(request: MetalRequest): Promise<Answer> {
   const { uuid } = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
   return { status: 200, body: volumeLinks(request.base, `nodes/${uuid}/volume`) }
 }
 
+/** These handlers have no names of their own. */
+type Named = Required<Pick<Operation, 'id' | 'summary'>>
+const Nothing = Type.Array(Type.Unknown(), { maxItems: 0 })
+
 /** A list that can't have anything in it. */
-export const emptyList =
-  (name: string) =>
-  (_: MetalRequest): Answer => ({ status: 200, body: { [name]: [] } })
+const emptyList = (name: string, operation: Named) =>
+  Object.assign((_: MetalRequest): Answer => ({ status: 200, body: { [name]: [] } }), {
+    operation: { ...operation, answers: { 200: Type.Object({ [name]: Nothing }) } } satisfies Operation,
+  })
 
 /** The same below a node, which must be there. */
-export const emptyListOfNode =
-  (name: string) =>
-  async (request: MetalRequest): Promise<Answer> => {
+const emptyListOfNode = (name: string, operation: Named) => {
+  const list = emptyList(name, operation)
+  const handle = async (request: MetalRequest): Promise<Answer> => {
     await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
-    return { status: 200, body: { [name]: [] } }
+    return list(request)
   }
+  return Object.assign(handle, { operation: list.operation })
+}
+
+export const listBios = emptyListOfNode('bios', {
+  id: 'listBios',
+  summary: 'List the BIOS settings of a node: none are kept',
+})
+export const listHistory = emptyListOfNode('history', {
+  id: 'listHistory',
+  summary: 'List the history of a node: none is kept',
+})
+export const listConnectorsOfNode = emptyListOfNode('connectors', {
+  id: 'listConnectorsOfNode',
+  summary: 'List the volume connectors of a node: there are none',
+})
+export const listTargetsOfNode = emptyListOfNode('targets', {
+  id: 'listTargetsOfNode',
+  summary: 'List the volume targets of a node: there are none',
+})
+export const listConnectors = emptyList('connectors', {
+  id: 'listConnectors',
+  summary: 'List the volume connectors: there are none',
+})
+export const listTargets = emptyList('targets', {
+  id: 'listTargets',
+  summary: 'List the volume targets: there are none',
+})
+export const listDeployTemplates = emptyList('deploy_templates', {
+  id: 'listDeployTemplates',
+  summary: 'List the deploy templates: there are none',
+})
+
+showInventory.operation = {
+  summary: 'Show what the last inspection of a node found',
+  answers: { 200: Type.Object({ inventory: Document, plugin_data: Document }) },
+} satisfies Operation
 
 /** What the last inspection found, as far as the node's properties tell it. */
 export async function showInventory(request: MetalRequest): Promise<Answer> {

@@ -50,7 +50,12 @@ export function compute(context: Context, authenticate: Authenticate) {
           if (value.includes('\0')) throw problem('route_not_found', {})
         }
         const { action } = route
-        const request = new ComputeRequest(audited(context, raw, { caller, action }), caller, raw)
+        const request = new ComputeRequest(
+          audited(context, raw, { caller, action }),
+          caller,
+          route.handle.operation,
+          raw,
+        )
         request.requireAllowed(action)
         const { status, body, location } = await route.handle(request)
         void reply.code(status)

@@ -1,5 +1,7 @@
 // Failures as compute's clients know them: an object named after the status, with code and message.
+import { Type } from 'typebox'
 import type { ComputeProblem, Problem, ProblemKind } from '../../problem.ts'
+import { byName, Text } from '../shapes.ts'
 
 const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,
@@ -60,6 +62,12 @@ const NAMES: Record<number, string> = {
   503: 'serviceUnavailable',
 }
 const WORDS: Partial<Record<ProblemKind, string>> = { route_not_found: 'The resource could not be found.' }
+
+/** Its one member is named after the status. */
+export const RefusalShape = Type.Unsafe<object>({
+  title: 'Refusal',
+  ...byName(Type.Object({ code: Type.Integer(), message: Text })),
+})
 
 export function renderError({ kind, message }: Problem): { status: number; body: object } {
   const status = STATUS[kind] ?? 500

@@ -4,7 +4,9 @@ import { findFlavor, lockOwnFlavor, setExtraSpecs } from '../../compute/flavors.
 import { wrongSpec } from '../../compute/wishes.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { byName, Text } from '../shapes.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
@@ -12,10 +14,22 @@ const Specs = texts(limits.extraSpecsPerFlavorMax)
 const specsBody = check(Type.Object({ extra_specs: Specs }, closed))
 const specBody = check(Specs)
 
+const ShownSpecs = Type.Object({ extra_specs: byName(Text) })
+
+listExtraSpecs.operation = {
+  summary: 'List the extra specs of a flavor',
+  answers: { 200: ShownSpecs },
+} satisfies Operation
+
 export async function listExtraSpecs(request: ComputeRequest): Promise<Answer> {
   const { extra_specs } = await visibleFlavor(request)
   return { status: 200, body: { extra_specs } }
 }
+
+showExtraSpec.operation = {
+  summary: 'Show an extra spec of a flavor',
+  answers: { 200: byName(Text) },
+} satisfies Operation
 
 export async function showExtraSpec(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
@@ -27,11 +41,23 @@ export async function showExtraSpec(request: ComputeRequest): Promise<Answer> {
 const visibleFlavor = (request: ComputeRequest) =>
   request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
 
+postExtraSpecs.operation = {
+  summary: 'Add extra specs to a flavor',
+  body: [specsBody],
+  answers: { 200: ShownSpecs },
+} satisfies Operation
+
 export async function postExtraSpecs(request: ComputeRequest): Promise<Answer> {
   const added = asTexts(request.body(specsBody).extra_specs)
   await change(request, specs => ({ ...specs, ...added }))
   return { status: 200, body: { extra_specs: added } }
 }
+
+putExtraSpec.operation = {
+  summary: 'Set an extra spec of a flavor',
+  body: [specBody],
+  answers: { 200: byName(Text) },
+} satisfies Operation
 
 export async function putExtraSpec(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
@@ -42,6 +68,8 @@ export async function putExtraSpec(request: ComputeRequest): Promise<Answer> {
   await change(request, specs => ({ ...specs, ...given }))
   return { status: 200, body: given }
 }
+
+deleteExtraSpec.operation = { summary: 'Take an extra spec from a flavor', answers: { 200: null } } satisfies Operation
 
 export async function deleteExtraSpec(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')

@@ -3,7 +3,9 @@ import { Type } from 'typebox'
 import { findFlavor, grantAccess, lockOwnFlavor, projectsOf, revokeAccess } from '../../compute/flavors.ts'
 import { problem } from '../../problem.ts'
 import type { Read } from '../../store/transaction.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
@@ -11,6 +13,13 @@ const Tenant = Type.Object({ tenant: Type.String({ minLength: 1, maxLength: 255 
 const actionBody = check(
   Type.Union([Type.Object({ addTenantAccess: Tenant }, closed), Type.Object({ removeTenantAccess: Tenant }, closed)]),
 )
+
+const Access = Type.Object({ flavor_access: Type.Array(Type.Object({ flavor_id: Text, tenant_id: Text })) })
+
+listFlavorAccess.operation = {
+  summary: 'List the projects that may use a private flavor',
+  answers: { 200: Access },
+} satisfies Operation
 
 export async function listFlavorAccess(request: ComputeRequest): Promise<Answer> {
   const id = request.param('id')
@@ -21,6 +30,12 @@ export async function listFlavorAccess(request: ComputeRequest): Promise<Answer>
   })
   return { status: 200, body }
 }
+
+postFlavorAction.operation = {
+  summary: 'Let a project use a private flavor, or no longer',
+  body: [actionBody],
+  answers: { 200: Access },
+} satisfies Operation
 
 export async function postFlavorAction(request: ComputeRequest): Promise<Answer> {
   const id = request.param('id')

@@ -1,5 +1,5 @@
 // /flavors
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import {
   createFlavor,
   deleteFlavor,
@@ -12,9 +12,11 @@ import {
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
 import { problem } from '../../problem.ts'
+import type { Form, Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, Flag, Links, named, oneOf, Text } from '../shapes.ts'
 import { closed, Name, whole } from './bodies.ts'
-import { limitOf, linksTo, nextLinks } from './links.ts'
+import { limitOf, linksTo, nextLinks, PAGE } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
@@ -38,8 +40,44 @@ const detail = (request: ComputeRequest, flavor: Flavor) => ({
   rxtx_factor: flavor.rxtx_factor,
 })
 
+const Summary = { id: Text, name: Text, links: Links }
+const Shown = named('Flavor', {
+  ...Summary,
+  vcpus: Count,
+  ram: Count,
+  disk: Count,
+  swap: Type.Union([Count, Type.Literal('')]),
+  'OS-FLV-EXT-DATA:ephemeral': Count,
+  'OS-FLV-DISABLED:disabled': Flag,
+  'os-flavor-access:is_public': Flag,
+  rxtx_factor: Type.Number(),
+})
+const One = Type.Object({ flavor: Shown })
+const listOf = (item: TSchema) => Type.Object({ flavors: Type.Array(item), flavors_links: Type.Optional(Links) })
+
+const PARAMETERS: Form = {
+  schema: Type.Object({
+    ...PAGE,
+    sort_key: Type.Optional(oneOf('flavorid')),
+    sort_dir: Type.Optional(oneOf('asc')),
+    minRam: Type.Optional(Count),
+    minDisk: Type.Optional(Count),
+    is_public: Type.Optional(Text),
+  }),
+}
+
 export const listAllFlavors = (request: ComputeRequest) => list(request, 'flavors', summary)
+listAllFlavors.operation = {
+  summary: 'List the flavors that the caller may use',
+  query: [PARAMETERS],
+  answers: { 200: listOf(named('FlavorSummary', Summary)) },
+} satisfies Operation
 export const listFlavorsInDetail = (request: ComputeRequest) => list(request, 'flavors/detail', detail)
+listFlavorsInDetail.operation = {
+  summary: 'List the flavors that the caller may use with all their fields',
+  query: [PARAMETERS],
+  answers: { 200: listOf(Shown) },
+} satisfies Operation
 
 async function list(request: ComputeRequest, path: string, show: typeof summary): Promise<Answer> {
   const { store } = request.context
@@ -89,6 +127,8 @@ function numberOf(request: ComputeRequest, name: string): number {
   return Number(given)
 }
 
+showFlavor.operation = { summary: 'Show a flavor', answers: { 200: One } } satisfies Operation
+
 export async function showFlavor(request: ComputeRequest): Promise<Answer> {
   const flavor = await request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
   return { status: 200, body: { flavor: detail(request, flavor) } }
@@ -121,6 +161,8 @@ const FlavorBody = Type.Object(
 )
 const flavorBody = check(FlavorBody)
 
+postFlavor.operation = { summary: 'Make a flavor', body: [flavorBody], answers: { 200: One } } satisfies Operation
+
 export async function postFlavor(request: ComputeRequest): Promise<Answer> {
   const { store, clock } = request.context
   const wanted = newFlavor(request.body(flavorBody).flavor, () => clock.newUuid())
@@ -152,6 +194,8 @@ function newFlavor(given: Static<typeof FlavorBody>['flavor'], newUuid: () => st
   if (!isFair || vcpus < 1 || ram_mb < 1) throw refuse('The numbers of a flavor must be from 1 to 2147483647.')
   return flavor
 }
+
+deleteOneFlavor.operation = { summary: 'Delete a flavor', answers: { 202: null } } satisfies Operation
 
 export async function deleteOneFlavor(request: ComputeRequest): Promise<Answer> {
   const id = request.param('id')

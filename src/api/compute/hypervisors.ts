@@ -1,8 +1,11 @@
 // /os-hypervisors
+import { type TSchema, Type } from 'typebox'
 import { findHypervisor, type Hypervisor, listHypervisors } from '../../compute/hypervisors.ts'
 import { listServers } from '../../compute/server-list.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
+import { Count, named as shape, oneOf, Text, TextOrNull } from '../shapes.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { NO_FILTER } from './server-query.ts'
 
@@ -28,11 +31,51 @@ const detail = (hypervisor: Hypervisor) => ({
   cpu_info: '{}',
 })
 
+const Short = {
+  id: Count,
+  hypervisor_hostname: Text,
+  state: oneOf('up', 'down'),
+  status: oneOf('enabled', 'disabled'),
+}
+const ShownShort = shape('HypervisorSummary', Short)
+// More may be used than there is, after an inventory shrank.
+const Difference = Type.Integer()
+const Shown = shape('Hypervisor', {
+  ...Short,
+  hypervisor_type: Text,
+  hypervisor_version: Count,
+  host_ip: Text,
+  service: Type.Object({ id: Count, host: Text, disabled_reason: TextOrNull }),
+  vcpus: Count,
+  vcpus_used: Count,
+  memory_mb: Count,
+  memory_mb_used: Count,
+  local_gb: Count,
+  local_gb_used: Count,
+  free_ram_mb: Difference,
+  free_disk_gb: Difference,
+  disk_available_least: Difference,
+  running_vms: Count,
+  current_workload: Count,
+  cpu_info: Text,
+})
+const listOf = (item: TSchema) => Type.Object({ hypervisors: Type.Array(item) })
+
 const everyone = ({ context }: ComputeRequest) => context.store.read(listHypervisors)
+
+listAllHypervisors.operation = {
+  summary: 'List the hypervisors',
+  answers: { 200: listOf(ShownShort) },
+} satisfies Operation
 
 export async function listAllHypervisors(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { hypervisors: (await everyone(request)).map(short) } }
 }
+
+listHypervisorsInDetail.operation = {
+  summary: 'List the hypervisors with all their fields',
+  answers: { 200: listOf(Shown) },
+} satisfies Operation
 
 export async function listHypervisorsInDetail(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { hypervisors: (await everyone(request)).map(detail) } }
@@ -52,15 +95,34 @@ const SUMMED = [
   'current_workload',
 ] as const
 
+showStatistics.operation = {
+  summary: 'Show what all hypervisors have and use together',
+  answers: {
+    200: Type.Object({
+      hypervisor_statistics: shape('HypervisorStatistics', {
+        count: Count,
+        ...Object.fromEntries(SUMMED.map(name => [name, Type.Integer()])),
+      }),
+    }),
+  },
+} satisfies Operation
+
 export async function showStatistics(request: ComputeRequest): Promise<Answer> {
   const all = (await everyone(request)).map(detail)
   const sums = SUMMED.map(name => [name, all.reduce((sum, hypervisor) => sum + hypervisor[name], 0)])
   return { status: 200, body: { hypervisor_statistics: { count: all.length, ...Object.fromEntries(sums) } } }
 }
 
+showHypervisor.operation = {
+  summary: 'Show a hypervisor',
+  answers: { 200: Type.Object({ hypervisor: Shown }) },
+} satisfies Operation
+
 export async function showHypervisor(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { hypervisor: detail(await named(request)) } }
 }
+
+showUptime.operation = { summary: 'Say since when a hypervisor is up: never known', answers: {} } satisfies Operation
 
 /** Nothing boots on the fake virt driver, and so nothing can say since when it is up. */
 export async function showUptime(request: ComputeRequest): Promise<Answer> {
@@ -74,9 +136,26 @@ function named(request: ComputeRequest): Promise<Hypervisor> {
   return request.context.store.read(() => findHypervisor(Number(id)))
 }
 
+searchHypervisors.operation = {
+  summary: 'List the hypervisors whose name holds a word',
+  answers: { 200: listOf(ShownShort) },
+} satisfies Operation
+
 export async function searchHypervisors(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { hypervisors: (await matching(request)).map(short) } }
 }
+
+listServersOf.operation = {
+  summary: 'List the servers on the hypervisors whose name holds a word',
+  answers: {
+    200: listOf(
+      shape('HypervisorServers', {
+        ...Short,
+        servers: Type.Optional(Type.Array(Type.Object({ uuid: Text, name: Text }))),
+      }),
+    ),
+  },
+} satisfies Operation
 
 export async function listServersOf(request: ComputeRequest): Promise<Answer> {
   const found = await matching(request)

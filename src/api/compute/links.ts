@@ -1,4 +1,5 @@
 // Links, times, and pages: the small things that all resources show alike.
+import { Type } from 'typebox'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import type { ComputeRequest } from './request.ts'
@@ -21,9 +22,15 @@ export const bookmark = ({ base }: ComputeRequest, path: string): Link[] => [
 /** Whole seconds, with the zone as a letter. */
 export const shownTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+export const ShownTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$' })
+export const ShownRecordTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}$' })
+
 /** Microseconds and no zone, as in the records of services and launches. */
 export const shownRecordTime = (ms: number | null): string | null =>
   ms === null ? null : `${new Date(ms).toISOString().slice(0, 23)}000`
+
+/** The parameters that ask for a page. */
+export const PAGE = { limit: Type.Optional(Type.Integer({ minimum: 0 })), marker: Type.Optional(Type.String()) }
 
 /** How many a list may show: what the client asks for, and not more than one answer holds. */
 export function limitOf(request: ComputeRequest, max: number): number {

@@ -1,6 +1,9 @@
 // /os-migrations: moves of servers, in the words of compute's clients.
+import { Type } from 'typebox'
 import { listMoves, type Move } from '../../compute/moves.ts'
-import { shownRecordTime } from './links.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Count, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
 const shown = (move: Move) => ({
@@ -17,6 +20,34 @@ const shown = (move: Move) => ({
   created_at: shownRecordTime(move.created_at),
   updated_at: shownRecordTime(move.updated_at),
 })
+
+const Shown = named('Migration', {
+  id: Count,
+  instance_uuid: Text,
+  status: Text,
+  source_compute: TextOrNull,
+  source_node: TextOrNull,
+  dest_compute: TextOrNull,
+  dest_node: TextOrNull,
+  dest_host: Type.Null(),
+  old_instance_type_id: Text,
+  new_instance_type_id: Text,
+  created_at: ShownRecordTime,
+  updated_at: orNull(ShownRecordTime),
+})
+const PARAMETERS: Form = {
+  schema: Type.Object({
+    status: Type.Optional(Text),
+    host: Type.Optional(Text),
+    instance_uuid: Type.Optional(Text),
+  }),
+}
+
+listMigrations.operation = {
+  summary: 'List the moves of servers',
+  query: [PARAMETERS],
+  answers: { 200: Type.Object({ migrations: Type.Array(Shown) }) },
+} satisfies Operation
 
 export async function listMigrations(request: ComputeRequest): Promise<Answer> {
   const [status, host, server] = ['status', 'host', 'instance_uuid'].map(name => request.parameter(name))

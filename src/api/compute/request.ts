@@ -6,6 +6,7 @@ import { limits } from '../../limits.ts'
 import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
 import type { Check } from '../schema.ts'
 import type { ComputeAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
@@ -22,14 +23,16 @@ export class ComputeRequest {
   readonly caller: Caller
   /** Where this API is for the client: links begin with it. */
   readonly base: string
+  readonly #operation: Operation
   readonly #raw: FastifyRequest
   /** What the caller was found to be allowed. */
   readonly #asked: ComputeAction[] = []
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, operation: Operation, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
+    this.#operation = operation
     this.base = `${raw.protocol}://${raw.host}${PREFIX}`
     this.#raw = raw
   }
@@ -79,19 +82,22 @@ export class ComputeRequest {
 
   /** A parameter of the query; unknown ones are passed over, as clients of compute expect. */
   parameter(name: string): string | null {
+    requireParameter(this.#operation.query, name)
     const value = this.query.get(name)
     if (value?.includes('\0')) throw problem('compute_invalid', { reason: `The parameter ${name} holds NUL.` })
     return value
   }
 
-  json(): unknown {
+  /** The JSON of the body, whatever it is; the form is what the document says that it should be. */
+  json(form: Form): unknown {
+    requireDeclared(this.#operation.body, form)
     const value = parseJson(textOfBody(this.#raw.body))
     requireStorable(value, limits.jsonDepthMax)
     return value
   }
 
   body<T>(check: Check<T>): T {
-    const checked = check(this.json())
+    const checked = check(this.json(check))
     if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
     return checked.value
   }

@@ -1,4 +1,5 @@
 // All of compute's URLs below /v2.1: who answers, and who may ask.
+import type { Described } from '../operation.ts'
 import { listAggregates, listExtensions, listKeypairs, listServerGroups, showLimits, showQuotas } from './crumbs.ts'
 import { deleteExtraSpec, listExtraSpecs, postExtraSpecs, putExtraSpec, showExtraSpec } from './extra-specs.ts'
 import { listFlavorAccess, postFlavorAction } from './flavor-access.ts'
@@ -29,7 +30,7 @@ import { deleteOneServer, listAllServers, listServersInDetail, putServer, showSe
 import { listServices, listZones, listZonesInDetail, putService } from './services.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-type Handle = (request: ComputeRequest) => Answer | Promise<Answer>
+type Handle = Described<(request: ComputeRequest) => Answer | Promise<Answer>>
 
 export interface Route {
   handle: Handle

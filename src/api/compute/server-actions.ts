@@ -1,12 +1,14 @@
 // POST /servers/{id}/action: one member names the action and holds what it needs.
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { chooseFlavor } from '../../compute/flavors.ts'
 import { confirmMove, type MoveKind, type MoveRequest, revertMove } from '../../compute/moves.ts'
 import { type PowerAction, switchServer } from '../../compute/power.ts'
 import { relocate } from '../../compute/relocate.ts'
 import { wishOf } from '../../compute/wishes.ts'
 import { problem } from '../../problem.ts'
+import type { Form, Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
+import { Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { ComputeAction } from './policy.ts'
 import type { Answer, ComputeRequest } from './request.ts'
@@ -71,8 +73,32 @@ const ACTIONS: Record<string, Action> = {
   evacuate: { needs: 'os_compute_api:os-evacuate', handle: evacuate },
 }
 
+/** What these actions are given is left aside. */
+const Anything = Type.Unknown()
+const action = (name: string, given: TSchema) => Type.Object({ [name]: given }, closed)
+const ACTION: Form = {
+  schema: Type.Union(
+    [
+      ...['os-start', 'os-stop', 'confirmResize', 'revertResize', 'forceDelete'].map(name => action(name, Anything)),
+      action('reboot', rebootBody.schema),
+      action('resize', resizeBody.schema),
+      action('migrate', migrateBody.schema),
+      action('os-migrateLive', liveBody.schema),
+      action('evacuate', evacuateBody.schema),
+    ],
+    { title: 'ServerAction' },
+  ),
+}
+
+postServerAction.operation = {
+  summary: 'Start, stop, reboot, resize or move a server',
+  description: 'Confirming a resize and deleting answer 204, an evacuation 200, all else 202.',
+  body: [ACTION],
+  answers: { 200: Type.Object({ adminPass: Text }), 202: null, 204: null },
+} satisfies Operation
+
 export async function postServerAction(request: ComputeRequest): Promise<Answer> {
-  const body = request.json()
+  const body = request.json(ACTION)
   if (typeof body !== 'object' || body === null || Array.isArray(body) || Object.keys(body).length !== 1) {
     throw problem('compute_invalid', { reason: 'The body must hold exactly one action.' })
   }

@@ -8,7 +8,9 @@ import { wishOf } from '../../compute/wishes.ts'
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Links, Text } from '../shapes.ts'
 import { asTexts, closed, Name, texts, whole } from './bodies.ts'
 import { linksTo } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
@@ -48,6 +50,28 @@ const body = check(
   Type.Object({ server: NewServer, 'os:scheduler_hints': Anything, 'OS-SCH-HNT:scheduler_hints': Anything }, closed),
 )
 type NewServer = Static<typeof NewServer>
+
+const Created = Type.Union(
+  [
+    Type.Object({
+      server: Type.Object({
+        id: Text,
+        links: Links,
+        'OS-DCF:diskConfig': Text,
+        security_groups: Type.Array(Type.Object({ name: Text })),
+        adminPass: Text,
+      }),
+    }),
+    Type.Object({ reservation_id: Text }),
+  ],
+  { title: 'CreatedServer' },
+)
+
+postServer.operation = {
+  summary: 'Make one server, or several of a kind',
+  body: [body],
+  answers: { 202: Created },
+} satisfies Operation
 
 export async function postServer(request: ComputeRequest): Promise<Answer> {
   const { context } = request

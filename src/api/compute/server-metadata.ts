@@ -3,7 +3,9 @@ import { Type } from 'typebox'
 import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { byName, Text } from '../shapes.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
@@ -13,9 +15,19 @@ const Items = texts(limits.metadataPerServerMax)
 const itemsBody = check(Type.Object({ metadata: Items }, closed))
 const itemBody = check(Type.Object({ meta: Items }, closed))
 
+const Shown = Type.Object({ metadata: byName(Text) })
+const ShownOne = Type.Object({ meta: byName(Text) })
+
+listMetadata.operation = { summary: 'List the metadata of a server', answers: { 200: Shown } } satisfies Operation
+
 export async function listMetadata(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { metadata: await present(request) } }
 }
+
+showMetadata.operation = {
+  summary: 'Show an item of the metadata of a server',
+  answers: { 200: ShownOne },
+} satisfies Operation
 
 export async function showMetadata(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
@@ -24,15 +36,33 @@ export async function showMetadata(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { meta: { [key]: metadata[key] } } }
 }
 
+postMetadata.operation = {
+  summary: 'Add to the metadata of a server',
+  body: [itemsBody],
+  answers: { 200: Shown },
+} satisfies Operation
+
 export async function postMetadata(request: ComputeRequest): Promise<Answer> {
   const added = asTexts(request.body(itemsBody).metadata)
   return { status: 200, body: { metadata: await change(request, before => ({ ...before, ...added })) } }
 }
 
+putAllMetadata.operation = {
+  summary: 'Set the metadata of a server',
+  body: [itemsBody],
+  answers: { 200: Shown },
+} satisfies Operation
+
 export async function putAllMetadata(request: ComputeRequest): Promise<Answer> {
   const given = asTexts(request.body(itemsBody).metadata)
   return { status: 200, body: { metadata: await change(request, () => given) } }
 }
+
+putMetadata.operation = {
+  summary: 'Set an item of the metadata of a server',
+  body: [itemBody],
+  answers: { 200: ShownOne },
+} satisfies Operation
 
 export async function putMetadata(request: ComputeRequest): Promise<Answer> {
   const key = request.param('key')
@@ -43,6 +73,11 @@ export async function putMetadata(request: ComputeRequest): Promise<Answer> {
   await change(request, before => ({ ...before, ...meta }))
   return { status: 200, body: { meta } }
 }
+
+deleteMetadata.operation = {
+  summary: 'Take an item from the metadata of a server',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
   await change(request, before => {

@@ -1,7 +1,10 @@
 // The query of a list of servers, and the filter that it means.
+import { Type } from 'typebox'
 import type { ServerFilter } from '../../compute/server-list.ts'
 import { flagOf } from '../../metal/attributes.ts'
 import { problem } from '../../problem.ts'
+import type { Form } from '../operation.ts'
+import { PAGE } from './links.ts'
 import type { ComputeRequest } from './request.ts'
 
 export const NO_FILTER: ServerFilter = {
@@ -14,6 +17,28 @@ export const NO_FILTER: ServerFilter = {
   host: null,
   uuid: null,
   reservation: null,
+}
+
+export const SERVER_LIST: Form = {
+  schema: Type.Object({
+    ...PAGE,
+    ...Object.fromEntries(
+      [
+        'status',
+        'name',
+        'user_id',
+        'flavor',
+        'image',
+        'host',
+        'node',
+        'uuid',
+        'reservation_id',
+        'project_id',
+        'tenant_id',
+        'all_tenants',
+      ].map(name => [name, Type.Optional(Type.String())]),
+    ),
+  }),
 }
 
 export function parseServerQuery(request: ComputeRequest): ServerFilter {

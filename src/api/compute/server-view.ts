@@ -1,8 +1,10 @@
 // A server as clients see it.
 import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import type { Server } from '../../compute/servers.ts'
-import { bookmark, linksTo, shownRecordTime, shownTime } from './links.ts'
+import { byName, Count, Document, Links, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { bookmark, linksTo, ShownRecordTime, shownRecordTime, ShownTime, shownTime } from './links.ts'
 import type { ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
 
@@ -67,6 +69,41 @@ export function detail(request: ComputeRequest, server: Server): object {
     }),
   }
 }
+
+const Summary = { id: Text, name: Text, links: Links }
+export const ServerSummary = named('ServerSummary', Summary)
+export const ServerShape = named('Server', {
+  ...Summary,
+  status: Text,
+  tenant_id: Text,
+  user_id: Text,
+  metadata: byName(Text),
+  hostId: Text,
+  image: Type.Union([Type.Literal(''), Type.Object({ id: Text, links: Links })]),
+  flavor: Type.Object({ id: Text, links: Links }),
+  created: ShownTime,
+  updated: ShownTime,
+  addresses: Document,
+  accessIPv4: Text,
+  accessIPv6: Text,
+  key_name: TextOrNull,
+  config_drive: Text,
+  progress: Type.Optional(Count),
+  security_groups: Type.Array(Type.Object({ name: Text })),
+  'OS-DCF:diskConfig': Text,
+  'OS-EXT-AZ:availability_zone': Text,
+  'OS-EXT-STS:task_state': TextOrNull,
+  'OS-EXT-STS:vm_state': Text,
+  'OS-EXT-STS:power_state': Count,
+  'OS-SRV-USG:launched_at': orNull(ShownRecordTime),
+  'OS-SRV-USG:terminated_at': Type.Null(),
+  'os-extended-volumes:volumes_attached': Type.Array(Type.Unknown(), { maxItems: 0 }),
+  fault: Type.Optional(Type.Object({ code: Count, created: ShownTime, message: Text })),
+  // Where it runs is not for everyone to know.
+  'OS-EXT-SRV-ATTR:host': Type.Optional(TextOrNull),
+  'OS-EXT-SRV-ATTR:hypervisor_hostname': Type.Optional(TextOrNull),
+  'OS-EXT-SRV-ATTR:instance_name': Type.Optional(Text),
+})
 
 /** Tells a project whether two of its servers share a host, and not which one. */
 function hostId({ host, project_id }: Server): string {

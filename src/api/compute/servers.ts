@@ -1,19 +1,34 @@
 // /servers
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { listServers } from '../../compute/server-list.ts'
 import { deleteServer, findServer, lockServer, saveServer, type Server } from '../../compute/servers.ts'
 import { limits } from '../../limits.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Links } from '../shapes.ts'
 import { closed, Name } from './bodies.ts'
 import { limitOf, nextLinks } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
-import { parseServerQuery } from './server-query.ts'
-import { detail, summary } from './server-view.ts'
+import { parseServerQuery, SERVER_LIST } from './server-query.ts'
+import { detail, ServerShape, ServerSummary, summary } from './server-view.ts'
 
 type Show = (request: ComputeRequest, server: Server) => object
 
+const One = Type.Object({ server: ServerShape })
+const listOf = (item: TSchema) => Type.Object({ servers: Type.Array(item), servers_links: Type.Optional(Links) })
+
 export const listAllServers = (request: ComputeRequest) => list(request, 'servers', summary)
+listAllServers.operation = {
+  summary: 'List the servers that match',
+  query: [SERVER_LIST],
+  answers: { 200: listOf(ServerSummary) },
+} satisfies Operation
 export const listServersInDetail = (request: ComputeRequest) => list(request, 'servers/detail', detail)
+listServersInDetail.operation = {
+  summary: 'List the servers that match with all their fields',
+  query: [SERVER_LIST],
+  answers: { 200: listOf(ServerShape) },
+} satisfies Operation
 
 async function list(request: ComputeRequest, path: string, show: Show): Promise<Answer> {
   const limit = limitOf(request, limits.serverPageMax)
@@ -24,12 +39,16 @@ async function list(request: ComputeRequest, path: string, show: Show): Promise<
   return { status: 200, body: { servers, ...(links && { servers_links: links }) } }
 }
 
+showServer.operation = { summary: 'Show a server', answers: { 200: One } } satisfies Operation
+
 export async function showServer(request: ComputeRequest): Promise<Answer> {
   const server = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
   return { status: 200, body: { server: detail(request, server) } }
 }
 
 const renameBody = check(Type.Object({ server: Type.Object({ name: Type.Optional(Name) }, closed) }, closed))
+
+putServer.operation = { summary: 'Rename a server', body: [renameBody], answers: { 200: One } } satisfies Operation
 
 /** A name is all that can be changed this way. */
 export async function putServer(request: ComputeRequest): Promise<Answer> {
@@ -42,6 +61,8 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
   })
   return { status: 200, body: { server: detail(request, server) } }
 }
+
+deleteOneServer.operation = { summary: 'Delete a server', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneServer(request: ComputeRequest): Promise<Answer> {
   const { store, bell } = request.context

@@ -2,9 +2,11 @@
 import { Type } from 'typebox'
 import { changeHypervisor, type Hypervisor, type HypervisorChange, listHypervisors } from '../../compute/hypervisors.ts'
 import { problem } from '../../problem.ts'
+import type { Form, Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { byName, Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { closed } from './bodies.ts'
-import { shownRecordTime } from './links.ts'
+import { ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
 export const ZONE = 'nova'
@@ -20,6 +22,34 @@ const shown = (hypervisor: Hypervisor, now: number) => ({
   disabled_reason: hypervisor.disabled_reason,
   updated_at: shownRecordTime(hypervisor.updated_at ?? now),
 })
+
+const Shown = named('Service', {
+  id: Count,
+  binary: Text,
+  host: Text,
+  zone: Text,
+  status: Text,
+  state: Text,
+  disabled_reason: TextOrNull,
+  updated_at: ShownRecordTime,
+})
+const PARAMETERS: Form = { schema: Type.Object({ host: Type.Optional(Text), binary: Type.Optional(Text) }) }
+const InZone = Type.Object({ active: Flag, available: Flag, updated_at: ShownRecordTime })
+const Zones = Type.Object({
+  availabilityZoneInfo: Type.Array(
+    named('AvailabilityZone', {
+      zoneName: Text,
+      zoneState: Type.Object({ available: Flag }),
+      hosts: orNull(byName(byName(InZone))),
+    }),
+  ),
+})
+
+listServices.operation = {
+  summary: 'List the compute services, one for each hypervisor',
+  query: [PARAMETERS],
+  answers: { 200: Type.Object({ services: Type.Array(Shown) }) },
+} satisfies Operation
 
 export async function listServices(request: ComputeRequest): Promise<Answer> {
   const [host, binary] = [request.parameter('host'), request.parameter('binary')]
@@ -38,6 +68,16 @@ const serviceBody = check(
     closed,
   ),
 )
+
+putService.operation = {
+  summary: 'Let a hypervisor take new servers, or no longer',
+  body: [serviceBody],
+  answers: {
+    200: Type.Object({
+      service: Type.Object({ host: Text, binary: Text, status: Text, disabled_reason: Type.Optional(Text) }),
+    }),
+  },
+} satisfies Operation
 
 /** PUT /os-services/enable, /disable and /disable-log-reason. */
 export async function putService(request: ComputeRequest): Promise<Answer> {
@@ -61,6 +101,12 @@ function changeOf(action: string, reason: string | undefined): HypervisorChange 
 }
 
 export const listZones = (_: ComputeRequest): Answer => zones(null)
+listZones.operation = { summary: 'List the availability zones', answers: { 200: Zones } } satisfies Operation
+
+listZonesInDetail.operation = {
+  summary: 'List the availability zones with the services in them',
+  answers: { 200: Zones },
+} satisfies Operation
 
 export async function listZonesInDetail(request: ComputeRequest): Promise<Answer> {
   const all = await request.context.store.read(listHypervisors)

@@ -1,4 +1,5 @@
 // /v3/users/X/application_credentials
+import { Type } from 'typebox'
 import {
   type ApplicationCredential,
   createCredential,
@@ -12,19 +13,79 @@ import { type Role, ROLES } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
-import { type Answer, type IdentityRequest, invalid, isObject, type Json, listOf, shownTime } from './request.ts'
-import { shownRole } from './tokens.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import {
+  type Answer,
+  type IdentityRequest,
+  invalid,
+  isObject,
+  type Json,
+  listOf,
+  listShape,
+  parametersOf,
+  Self,
+  shownTime,
+  Time,
+} from './request.ts'
+import { RoleShape, shownRole } from './tokens.ts'
 
 const NAME_MAX = 255
 const DESCRIPTION_MAX = 1_000
 
+const shape = {
+  id: Text,
+  name: Text,
+  description: Text,
+  user_id: Text,
+  project_id: TextOrNull,
+  roles: Type.Array(RoleShape),
+  expires_at: orNull(Time),
+  unrestricted: Flag,
+  system: Type.Null(),
+  links: Self,
+}
+const Shown = named('ApplicationCredential', shape)
+const Made = named('NewApplicationCredentialWithSecret', { ...shape, secret: Text })
+
+const text = (maxLength: number) => Type.Optional(orNull(Type.String({ maxLength })))
+const NEW: Form = {
+  schema: Type.Object(
+    {
+      application_credential: Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: NAME_MAX }),
+          secret: text(limits.passwordBytesMax),
+          description: text(DESCRIPTION_MAX),
+          expires_at: text(NAME_MAX),
+          roles: Type.Optional(orNull(Type.Array(Type.Unknown()))),
+          unrestricted: Type.Optional(Type.Unknown()),
+        },
+        { title: 'NewApplicationCredential', additionalProperties: true },
+      ),
+    },
+    { additionalProperties: true },
+  ),
+}
+
+listAllCredentials.operation = {
+  summary: 'List the application credentials of a user',
+  query: [parametersOf('name')],
+  answers: { 200: listShape('application_credentials', Shown) },
+} satisfies Operation
+
 export async function listAllCredentials(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
-  const name = request.query.get('name')
+  const name = request.parameter('name')
   const rows = await request.context.store.read(() => listCredentials(user))
   const items = rows.filter(row => name === null || row.name === name).map(row => shown(row, request))
   return listOf(request, 'application_credentials', `/users/${user}/application_credentials`, items)
 }
+
+showCredential.operation = {
+  summary: 'Show an application credential',
+  answers: { 200: Type.Object({ application_credential: Shown }) },
+} satisfies Operation
 
 export async function showCredential(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
@@ -32,12 +93,23 @@ export async function showCredential(request: IdentityRequest): Promise<Answer> 
   return { status: 200, body: { application_credential: shown(row, request) } }
 }
 
+deleteOneCredential.operation = {
+  summary: 'Delete an application credential',
+  answers: { 204: null },
+} satisfies Operation
+
 export async function deleteOneCredential(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
   requireUnrestricted(await request.callersToken(), 'identity:delete_application_credential')
   await request.context.store.write(() => deleteCredential(user, request.param('id')))
   return { status: 204 }
 }
+
+postCredential.operation = {
+  summary: 'Make an application credential; its secret is told here, once',
+  body: [NEW],
+  answers: { 201: Type.Object({ application_credential: Made }) },
+} satisfies Operation
 
 /** The secret is told here, once. */
 export async function postCredential(request: IdentityRequest): Promise<Answer> {
@@ -47,7 +119,7 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
   // For oneself only, and for the project that one is in.
   if (!token?.project || request.param('user') !== request.caller.user) throw problem('identity_forbidden', { action })
   requireUnrestricted(token, action)
-  const given = request.object('application_credential')
+  const given = request.object('application_credential', NEW)
   const secret = textIn(given, 'secret', limits.passwordBytesMax) ?? clock.newSecret(48).toString('base64url')
   const name = textIn(given, 'name', NAME_MAX)
   if (name === null || name === '') throw invalid('An application credential needs a name.')

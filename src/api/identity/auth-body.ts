@@ -1,10 +1,42 @@
 // What a client sends to get a token: how it proves who it is, and what it wants the token for.
+import { type TSchema, Type } from 'typebox'
 import type { Proof, Reference, Scope } from '../../identity/login.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import type { Form } from '../operation.ts'
 import { DOMAIN, invalid, isObject, type Json } from './request.ts'
 
 const NAME_MAX = 255
+
+const Name = Type.String({ maxLength: NAME_MAX })
+const Secret = Type.String({ maxLength: limits.passwordBytesMax })
+const open = { additionalProperties: true }
+/** By its id, whatever else is there, or by its name. */
+const reference = (byName: Record<string, TSchema> = {}, always: Record<string, TSchema> = {}) =>
+  Type.Union([Type.Object({ id: Name, ...always }, open), Type.Object({ name: Name, ...byName, ...always }, open)])
+const InDomain = { domain: Type.Optional(reference()) }
+
+const identity = (method: string, given: TSchema) =>
+  Type.Object({ methods: Type.Array(Type.Literal(method), { minItems: 1, maxItems: 1 }), [method]: given }, open)
+const Identity = Type.Union([
+  identity('password', Type.Object({ user: reference(InDomain, { password: Secret }) }, open)),
+  identity('token', Type.Object({ id: Type.String({ maxLength: limits.tokenLengthMax }) }, open)),
+  identity('application_credential', reference({ user: reference(InDomain) }, { secret: Secret })),
+])
+const ScopeShape = Type.Union([
+  Type.Literal('unscoped'),
+  Type.Object({ unscoped: Type.Unknown() }),
+  Type.Object({ system: Type.Object({ all: Type.Literal(true) }, open) }),
+  Type.Object({ project: reference(InDomain) }),
+])
+export const AUTH: Form = {
+  schema: Type.Object(
+    {
+      auth: Type.Object({ identity: Identity, scope: Type.Optional(ScopeShape) }, { title: 'Authentication', ...open }),
+    },
+    open,
+  ),
+}
 
 export function proofIn(auth: Json): Proof {
   const identity = objectIn(auth, 'identity', 'auth')

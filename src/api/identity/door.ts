@@ -70,12 +70,13 @@ async function serve(context: Context, issuer: Issuer, methods: Methods, raw: Fa
 }
 
 /** The request, once its caller is known and may make it. */
-async function allowed(context: Context, issuer: Issuer, { action, about }: Route, raw: FastifyRequest) {
+async function allowed(context: Context, issuer: Issuer, { action, about, handle }: Route, raw: FastifyRequest) {
+  const { operation } = handle
   // Who asks for a token may come with an old one that has ended.
-  if (action === null) return new IdentityRequest(context, issuer, null, raw)
+  if (action === null) return new IdentityRequest(context, issuer, null, operation, raw)
   const caller = await context.identity.authenticate(raw)
   if (!caller) throw problem('not_authenticated', {})
-  const request = new IdentityRequest(audited(context, raw, { caller, action }), issuer, caller, raw)
+  const request = new IdentityRequest(audited(context, raw, { caller, action }), issuer, caller, operation, raw)
   request.requireAllowed(action, about(request))
   return request
 }

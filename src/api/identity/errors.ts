@@ -1,5 +1,7 @@
 // Failures as Keystone's clients know them: a status, its title, and our words.
+import { Type } from 'typebox'
 import type { IdentityProblem, Problem, ProblemKind } from '../../problem.ts'
+import { named, Text } from '../shapes.ts'
 
 const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,
@@ -36,6 +38,10 @@ const TITLES: Record<number, string> = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
+
+export const RefusalShape = named('Refusal', {
+  error: Type.Object({ code: Type.Integer(), title: Text, message: Text }),
+})
 
 export function renderError({ kind, message }: Problem): { status: number; body: object } {
   const status = STATUS[kind] ?? 500

@@ -1,21 +1,61 @@
 // /v3/projects, and what a user may get a token for.
+import { Type } from 'typebox'
 import { catalogAt } from '../../identity/catalog.ts'
 import type { Project } from '../../identity/directory.ts'
 import { problem } from '../../problem.ts'
-import { type Answer, DOMAIN, type IdentityRequest, listOf } from './request.ts'
+import type { Operation } from '../operation.ts'
+import { Document, Flag, named, Text } from '../shapes.ts'
+import {
+  type Answer,
+  DOMAIN,
+  DomainShape,
+  type IdentityRequest,
+  listOf,
+  listShape,
+  parametersOf,
+  Self,
+} from './request.ts'
+import { CatalogShape } from './tokens.ts'
+
+/** What lists of users and projects can be asked for. */
+export const LIST = parametersOf('name', 'domain_id', 'enabled')
+const Shown = named('Project', {
+  id: Text,
+  name: Text,
+  description: Text,
+  enabled: Flag,
+  domain_id: Text,
+  parent_id: Text,
+  is_domain: Flag,
+  tags: Type.Array(Text),
+  options: Document,
+  links: Self,
+})
+const Several = listShape('projects', Shown)
+
+listProjects.operation = {
+  summary: 'List the projects that match',
+  query: [LIST],
+  answers: { 200: Several },
+} satisfies Operation
 
 export function listProjects(request: IdentityRequest): Answer {
-  const { directory, caller, query } = request
+  const { directory, caller } = request
   // In mode `none` there is no list of projects, but the caller's is there.
   const own = caller.projectName ? directory.project(caller.projectName) : null
   const known = directory.projects
   const every = own && !known.some(({ id }) => id === own.id) ? [...known, own] : known
-  const name = query.get('name')
+  const name = request.parameter('name')
   const named = name === null ? null : directory.project(name)
   const wanted = name === null ? every : named ? [named] : []
-  const found = wanted.filter(project => isIn(query, DOMAIN.id) && matches(query, project))
+  const found = wanted.filter(project => isWanted(request, project))
   return list(request, '/projects', found)
 }
+
+showProject.operation = {
+  summary: 'Show a project',
+  answers: { 200: Type.Object({ project: Shown }) },
+} satisfies Operation
 
 export function showProject(request: IdentityRequest): Answer {
   const id = request.param('id')
@@ -25,10 +65,17 @@ export function showProject(request: IdentityRequest): Answer {
   return { status: 200, body: { project: shown(found, request) } }
 }
 
+listOwnProjects.operation = {
+  summary: 'List the projects that the caller may get a token for',
+  answers: { 200: Several },
+} satisfies Operation
+
 /** Those that the caller may ask for. */
 export function listOwnProjects(request: IdentityRequest): Answer {
   return list(request, '/auth/projects', projectsOf(request, request.caller.userName))
 }
+
+listProjectsOfUser.operation = { summary: 'List the projects of a user', answers: { 200: Several } } satisfies Operation
 
 export function listProjectsOfUser(request: IdentityRequest): Answer {
   const { caller, directory } = request
@@ -47,6 +94,11 @@ function projectsOf({ directory, caller }: IdentityRequest, userName: string | u
   return projects.filter(project => project !== null && project.isEnabled) as Project[]
 }
 
+listOwnSystems.operation = {
+  summary: 'Say whether the caller may get a token for the whole system',
+  answers: { 200: Type.Object({ system: Type.Array(Type.Object({ all: Flag })), links: Self }) },
+} satisfies Operation
+
 export function listOwnSystems(request: IdentityRequest): Answer {
   const { directory, caller } = request
   const user = caller.userName === undefined ? null : directory.user(caller.userName)
@@ -59,6 +111,15 @@ export function listOwnSystems(request: IdentityRequest): Answer {
 
 /** Nobody has a role in a domain as such. */
 export const listOwnDomains = (request: IdentityRequest): Answer => listOf(request, 'domains', '/auth/domains', [])
+listOwnDomains.operation = {
+  summary: 'List the domains that the caller may get a token for: none',
+  answers: { 200: listShape('domains', DomainShape) },
+} satisfies Operation
+
+showCatalog.operation = {
+  summary: 'Show where each API is',
+  answers: { 200: Type.Object({ catalog: CatalogShape, links: Self }) },
+} satisfies Operation
 
 export function showCatalog(request: IdentityRequest): Answer {
   return { status: 200, body: { catalog: catalogAt(request.origin), links: { self: request.link('/auth/catalog') } } }
@@ -84,10 +145,9 @@ function shown(project: Project, request: IdentityRequest): object {
   }
 }
 
-/** Does a list of what is all in one domain hold anything for this query? */
-export const isIn = (query: URLSearchParams, domain: string) => (query.get('domain_id') ?? domain) === domain
-
-export function matches(query: URLSearchParams, { isEnabled }: { isEnabled: boolean }): boolean {
-  const enabled = query.get('enabled')
+/** Whether the query asks for it, beyond its name; everything is in one domain. */
+export function isWanted(request: IdentityRequest, { isEnabled }: { isEnabled: boolean }): boolean {
+  if ((request.parameter('domain_id') ?? DOMAIN.id) !== DOMAIN.id) return false
+  const enabled = request.parameter('enabled')
   return enabled === null || /^(false|0)$/i.test(enabled) === !isEnabled
 }

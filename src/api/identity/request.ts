@@ -1,5 +1,6 @@
 // A request as identity's handlers see it, and the answer that they give.
 import type { FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import type { Directory } from '../../identity/directory.ts'
@@ -9,6 +10,8 @@ import type { Token } from '../../identity/tokens.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { requireStorable, textOfBody } from '../json-body.ts'
+import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
+import { named, Text } from '../shapes.ts'
 import type { IdentityAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
 
@@ -30,12 +33,14 @@ export class IdentityRequest {
   readonly issuer: Issuer
   /** Null only where nobody need be known. */
   readonly #caller: Caller | null
+  readonly #operation: Operation
   readonly #raw: FastifyRequest
 
-  constructor(context: Context, issuer: Issuer, caller: Caller | null, raw: FastifyRequest) {
+  constructor(context: Context, issuer: Issuer, caller: Caller | null, operation: Operation, raw: FastifyRequest) {
     this.context = context
     this.issuer = issuer
     this.#caller = caller
+    this.#operation = operation
     this.#raw = raw
   }
 
@@ -70,8 +75,10 @@ export class IdentityRequest {
     return (this.#raw.params as Record<string, string>)[name]!
   }
 
-  get query(): URLSearchParams {
-    return new URLSearchParams(this.search)
+  /** A parameter of the query; null when it isn't there. */
+  parameter(name: string): string | null {
+    requireParameter(this.#operation.query, name)
+    return new URLSearchParams(this.search).get(name)
   }
 
   /** The query as it came, with its question mark. */
@@ -96,7 +103,8 @@ export class IdentityRequest {
   }
 
   /** The object under a name in the body. What is wrong is told without quoting it: there are passwords in these. */
-  object(name: string): Json {
+  object(name: string, form: Form): Json {
+    requireDeclared(this.#operation.body, form)
     let body: unknown
     try {
       body = JSON.parse(textOfBody(this.#raw.body))
@@ -110,6 +118,19 @@ export class IdentityRequest {
   }
 }
 
+/** Parameters of these names. */
+export const parametersOf = (...names: string[]): Form => ({
+  schema: Type.Object(Object.fromEntries(names.map(name => [name, Type.Optional(Text)]))),
+})
+
+/** A list for the document. */
+export const listShape = (name: string, item: TSchema) =>
+  Type.Object({
+    [name]: Type.Array(item),
+    links: named('Pages', { next: Type.Null(), previous: Type.Null(), self: Text }),
+  })
+export const Self = named('SelfLink', { self: Text })
+
 /** A list as Keystone gives it, on one page. */
 export function listOf(request: IdentityRequest, name: string, path: string, items: readonly object[]): Answer {
   return {
@@ -119,6 +140,9 @@ export function listOf(request: IdentityRequest, name: string, path: string, ite
 }
 
 export const DOMAIN = { id: 'default', name: 'Default' }
+
+export const DomainShape = named('Domain', { id: Text, name: Text })
+export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' })
 
 /** Microseconds, as clients parse them. */
 export const shownTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z')

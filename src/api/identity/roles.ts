@@ -1,15 +1,62 @@
 // /v3/roles, /v3/role_assignments and /v3/domains: what never changes, and who has which role where.
+import { Type } from 'typebox'
 import { idOf } from '../../identity/ids.ts'
 import { type Role, ROLES, withImplied } from '../../identity/roles.ts'
 import { problem } from '../../problem.ts'
-import { type Answer, DOMAIN, type IdentityRequest, listOf } from './request.ts'
+import type { Operation } from '../operation.ts'
+import { Document, Flag, named, Text } from '../shapes.ts'
+import {
+  type Answer,
+  DOMAIN,
+  DomainShape,
+  type IdentityRequest,
+  listOf,
+  listShape,
+  parametersOf,
+  Self,
+} from './request.ts'
+
+const NAMED = parametersOf('name')
+const Shown = named('Role', {
+  id: Text,
+  name: Text,
+  domain_id: Type.Null(),
+  description: Type.Null(),
+  options: Document,
+  links: Self,
+})
+// The names are there for those who ask for them.
+const Named = Type.Object({ id: Text, name: Type.Optional(Text), domain: Type.Optional(DomainShape) })
+const Assignment = named('RoleAssignment', {
+  role: Type.Object({ id: Text, name: Type.Optional(Text) }),
+  user: Named,
+  scope: Type.Object({ project: Named }),
+  links: Type.Object({ assignment: Text }),
+})
+const Domain = named('DomainInFull', {
+  id: Text,
+  name: Text,
+  description: Text,
+  enabled: Flag,
+  tags: Type.Array(Text),
+  options: Document,
+  links: Self,
+})
+
+listRoles.operation = {
+  summary: 'List the roles',
+  query: [NAMED],
+  answers: { 200: listShape('roles', Shown) },
+} satisfies Operation
 
 export function listRoles(request: IdentityRequest): Answer {
-  const name = request.query.get('name')
+  const name = request.parameter('name')
   const found = ROLES.filter(role => name === null || role === name)
   const items = found.map(role => shownRole(role, request))
   return listOf(request, 'roles', '/roles', items)
 }
+
+showRole.operation = { summary: 'Show a role', answers: { 200: Type.Object({ role: Shown }) } } satisfies Operation
 
 export function showRole(request: IdentityRequest): Answer {
   const id = request.param('id')
@@ -23,15 +70,21 @@ function shownRole(name: Role, request: IdentityRequest): object {
   return { id, name, domain_id: null, description: null, options: {}, links: { self: request.link(`/roles/${id}`) } }
 }
 
+listRoleAssignments.operation = {
+  summary: 'List who has which role where',
+  query: [parametersOf('user.id', 'scope.project.id', 'role.id', 'include_names', 'effective')],
+  answers: { 200: listShape('role_assignments', Assignment) },
+} satisfies Operation
+
 export function listRoleAssignments(request: IdentityRequest): Answer {
-  const { directory, query } = request
-  const hasNames = query.has('include_names') && !/^(false|0)$/i.test(query.get('include_names')!)
-  const isWanted = (parameter: string, id: string) => (query.get(parameter) ?? id) === id
+  const { directory } = request
+  const hasNames = !/^(false|0)$/i.test(request.parameter('include_names') ?? 'false')
+  const isWanted = (parameter: string, id: string) => (request.parameter(parameter) ?? id) === id
   const items: object[] = []
   for (const user of directory.users) {
     for (const [name, given] of user.assignments) {
       const project = directory.project(name)!
-      for (const role of query.has('effective') ? withImplied(given) : given) {
+      for (const role of request.parameter('effective') !== null ? withImplied(given) : given) {
         const roleId = idOf('role', role)
         const isMeant =
           isWanted('user.id', user.id) && isWanted('scope.project.id', project.id) && isWanted('role.id', roleId)
@@ -58,10 +111,21 @@ const shownDomain = (request: IdentityRequest) => ({
   links: { self: request.link(`/domains/${DOMAIN.id}`) },
 })
 
+listDomains.operation = {
+  summary: 'List the domains: there is one',
+  query: [NAMED],
+  answers: { 200: listShape('domains', Domain) },
+} satisfies Operation
+
 export function listDomains(request: IdentityRequest): Answer {
-  const isMeant = (request.query.get('name') ?? DOMAIN.name) === DOMAIN.name
+  const isMeant = (request.parameter('name') ?? DOMAIN.name) === DOMAIN.name
   return listOf(request, 'domains', '/domains', isMeant ? [shownDomain(request)] : [])
 }
+
+showDomain.operation = {
+  summary: 'Show the domain',
+  answers: { 200: Type.Object({ domain: Domain }) },
+} satisfies Operation
 
 export function showDomain(request: IdentityRequest): Answer {
   const id = request.param('id')

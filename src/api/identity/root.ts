@@ -1,4 +1,7 @@
 // The version documents.
+import { Type } from 'typebox'
+import type { Operation } from '../operation.ts'
+import { Links, named, Text } from '../shapes.ts'
 
 const version = (base: string) => ({
   id: 'v3.14',
@@ -8,5 +11,21 @@ const version = (base: string) => ({
   'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.identity-v3+json' }],
 })
 
+const Version = named('Version', {
+  id: Text,
+  status: Text,
+  updated: Text,
+  links: Links,
+  'media-types': Type.Array(Type.Object({ base: Text, type: Text })),
+})
+
 export const showVersions = (base: string) => ({ versions: { values: [version(base)] } })
+showVersions.operation = {
+  summary: 'Show the versions of the API',
+  answers: { 300: Type.Object({ versions: Type.Object({ values: Type.Array(Version) }) }) },
+} satisfies Operation
 export const showVersion = (base: string) => ({ version: version(base) })
+showVersion.operation = {
+  summary: 'Show the version of the API',
+  answers: { 200: Type.Object({ version: Version }) },
+} satisfies Operation

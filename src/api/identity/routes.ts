@@ -1,5 +1,6 @@
 // All of identity's URLs below /v3: who answers, and under which permission.
 import type { Target } from '../../identity/policy.ts'
+import type { Described } from '../operation.ts'
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
 import type { IdentityAction } from './policy.ts'
 import {
@@ -16,7 +17,7 @@ import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } fro
 import { deleteToken, postToken, showToken } from './tokens.ts'
 import { listUsers, showUser } from './users.ts'
 
-type Handle = (request: IdentityRequest) => Answer | Promise<Answer>
+type Handle = Described<(request: IdentityRequest) => Answer | Promise<Answer>>
 
 export interface Route {
   handle: Handle
@@ -37,7 +38,7 @@ const to = (handle: Handle, action: Short, about: Route['about'] = () => ({})): 
 })
 const aUser = (request: IdentityRequest): Target => ({ user: request.param('user') })
 const aProject = (request: IdentityRequest): Target => ({ project: request.param('id') })
-const theUserAskedFor = ({ query }: IdentityRequest): Target => ({ user: query.get('user.id') })
+const theUserAskedFor = (request: IdentityRequest): Target => ({ user: request.parameter('user.id') })
 
 export const routes: Record<string, Methods> = {
   '/auth/tokens': {

@@ -1,24 +1,80 @@
 // /v3/auth/tokens
+import { Type } from 'typebox'
 import { catalogAt } from '../../identity/catalog.ts'
 import { idOf } from '../../identity/ids.ts'
 import type { Role } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
 import { problem } from '../../problem.ts'
-import { proofIn, scopeIn } from './auth-body.ts'
+import type { Operation } from '../operation.ts'
+import { Flag, named, oneOf, Text } from '../shapes.ts'
+import { AUTH, proofIn, scopeIn } from './auth-body.ts'
 import type { IdentityAction } from './policy.ts'
-import { type Answer, DOMAIN, type IdentityRequest, shownTime } from './request.ts'
+import { type Answer, DOMAIN, DomainShape, type IdentityRequest, parametersOf, shownTime, Time } from './request.ts'
+
+const PARAMETERS = parametersOf('nocatalog')
+const Holder = { id: Text, name: Text, domain: DomainShape }
+export const CatalogShape = Type.Array(
+  named('Service', {
+    id: Text,
+    type: Text,
+    name: Text,
+    endpoints: Type.Array(
+      named('Endpoint', {
+        id: Text,
+        interface: oneOf('public', 'internal', 'admin'),
+        region: Text,
+        region_id: Text,
+        url: Text,
+      }),
+    ),
+  }),
+)
+export const RoleShape = named('RoleName', { id: Text, name: Text })
+const Shown = Type.Object({
+  token: named('Token', {
+    methods: Type.Array(Text),
+    user: Type.Object({ ...Holder, password_expires_at: Type.Null() }),
+    audit_ids: Type.Array(Text),
+    expires_at: Time,
+    issued_at: Time,
+    project: Type.Optional(Type.Object(Holder)),
+    is_domain: Type.Optional(Flag),
+    system: Type.Optional(Type.Object({ all: Flag })),
+    roles: Type.Optional(Type.Array(RoleShape)),
+    application_credential: Type.Optional(Type.Object({ id: Text, restricted: Flag })),
+    catalog: Type.Optional(CatalogShape),
+  }),
+})
+
+postToken.operation = {
+  summary: 'Get a token, in the header x-subject-token',
+  query: [PARAMETERS],
+  body: [AUTH],
+  answers: { 201: Shown },
+} satisfies Operation
 
 export async function postToken(request: IdentityRequest): Promise<Answer> {
-  const auth = request.object('auth')
+  const auth = request.object('auth', AUTH)
   const { login, tokens } = request.issuer
   const token = await login.enter(proofIn(auth), scopeIn(auth), request.address)
   return { status: 201, body: shown(token, request), headers: { 'x-subject-token': tokens.write(token.facts) } }
 }
 
+showToken.operation = {
+  summary: 'Say whose the token in the header x-subject-token is',
+  query: [PARAMETERS],
+  answers: { 200: Shown },
+} satisfies Operation
+
 export async function showToken(request: IdentityRequest): Promise<Answer> {
   const { text, token } = await subject(request, 'identity:validate_foreign_token')
   return { status: 200, body: shown(token, request), headers: { 'x-subject-token': text } }
 }
+
+deleteToken.operation = {
+  summary: 'Revoke the token in the header x-subject-token',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteToken(request: IdentityRequest): Promise<Answer> {
   const { text, token } = await subject(request, 'identity:revoke_foreign_token')
@@ -40,7 +96,7 @@ export const shownRole = (name: Role) => ({ id: idOf('role', name), name })
 
 function shown({ facts, user, project, roles }: Token, request: IdentityRequest): object {
   const isScoped = project !== null || facts.system
-  const hasCatalog = isScoped && !request.query.has('nocatalog')
+  const hasCatalog = isScoped && request.parameter('nocatalog') === null
   return {
     token: {
       methods: facts.methods,

@@ -1,22 +1,44 @@
 // /v3/users
+import { Type } from 'typebox'
 import type { User } from '../../identity/directory.ts'
 import { problem } from '../../problem.ts'
-import { isIn, matches } from './projects.ts'
-import { type Answer, DOMAIN, type IdentityRequest, listOf } from './request.ts'
+import type { Operation } from '../operation.ts'
+import { Document, Flag, named, Text } from '../shapes.ts'
+import { isWanted, LIST } from './projects.ts'
+import { type Answer, DOMAIN, type IdentityRequest, listOf, listShape, Self } from './request.ts'
+
+const Shown = named('User', {
+  id: Text,
+  name: Text,
+  enabled: Flag,
+  domain_id: Text,
+  default_project_id: Type.Optional(Text),
+  password_expires_at: Type.Null(),
+  options: Document,
+  links: Self,
+})
+
+listUsers.operation = {
+  summary: 'List the users that match',
+  query: [LIST],
+  answers: { 200: listShape('users', Shown) },
+} satisfies Operation
 
 export function listUsers(request: IdentityRequest): Answer {
-  const { directory, caller, query } = request
+  const { directory, caller } = request
   // In mode `none` there is no list of users, but the caller is there.
   const self = caller.userName === undefined ? null : directory.user(caller.userName)
   const known = directory.users
   const every = self && !known.some(({ id }) => id === self.id) ? [...known, self] : known
-  const name = query.get('name')
+  const name = request.parameter('name')
   const named = name === null ? null : directory.user(name)
   const wanted = name === null ? every : named ? [named] : []
-  const found = wanted.filter(user => isIn(query, DOMAIN.id) && matches(query, user))
+  const found = wanted.filter(user => isWanted(request, user))
   const items = found.map(user => shown(user, request))
   return listOf(request, 'users', '/users', items)
 }
+
+showUser.operation = { summary: 'Show a user', answers: { 200: Type.Object({ user: Shown }) } } satisfies Operation
 
 export function showUser(request: IdentityRequest): Answer {
   const id = request.param('user')

@@ -1,15 +1,65 @@
-// Allocations beyond what bare metal's API knows: why one found no node, and trying again.
+// Allocations beyond what bare metal's API knows: what would come of one, why one found no node, and trying again.
+import { Type } from 'typebox'
+import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
-import { retryAllocation } from '../../metal/allocation-life.ts'
-import { type Allocation, findAllocation, wishOf } from '../../metal/allocations.ts'
+import { seeded } from '../../ledger/candidates/shuffle.ts'
+import { waitingAllocations } from '../../metal/allocating.ts'
+import { createAllocation, requireAcceptable, retryAllocation } from '../../metal/allocation-life.ts'
+import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations.ts'
+import { forecast } from '../../metal/forecast.ts'
 import { heldNodes } from '../../metal/holds.ts'
+import type { Wish } from '../../metal/matching.ts'
 import { whyNot } from '../../metal/why-not.ts'
-import { routingOf, shownAllocation } from '../baremetal/allocations.ts'
-import { members } from '../baremetal/collection.ts'
+import {
+  AllocationShape,
+  NEW_ALLOCATION,
+  newAllocationOf,
+  routingOf,
+  shownAllocation,
+} from '../baremetal/allocations.ts'
+import { isTime, membersIn, membersOf } from '../baremetal/collection.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
 import { futureInstant } from '../instants.ts'
+import type { Operation } from '../operation.ts'
+import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 
-const isTime = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+const RETRY = membersOf('Retry', { wait_until: isTime })
+
+const Reasons = named('Reasons', {
+  at: Text,
+  resource_class: TextOrNull,
+  considered: Count,
+  available: Count,
+  causes: Type.Array(
+    named('Cause', {
+      cause: Text,
+      count: Count,
+      traits: Type.Optional(Type.Array(Text)),
+      sample: Type.Array(Type.Object({ uuid: Text, name: TextOrNull })),
+    }),
+  ),
+  relaxations: Type.Array(
+    named('WishRelaxation', {
+      without: Type.Object({
+        traits: Type.Optional(Type.Array(Text)),
+        candidate_nodes: Type.Optional(Type.Literal(true)),
+      }),
+      nodes: Count,
+    }),
+  ),
+})
+
+explainAllocation.operation = {
+  summary: 'Say why an allocation found no node, and what it would find now',
+  answers: {
+    200: named('AllocationExplained', {
+      allocation: AllocationShape,
+      state: Text,
+      decided: orNull(Reasons),
+      now: Reasons,
+    }),
+  },
+} satisfies Operation
 
 /** `decided` is what was found when it was decided, `now` what would be found at this moment. */
 export async function explainAllocation(request: MetalRequest): Promise<object> {
@@ -29,14 +79,73 @@ function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<numbe
   return whyNot({ fleet, table: mirror.table }, wishOf(row), held, now)
 }
 
+explainNewAllocation.operation = {
+  summary: 'Say what would come of an allocation, without making it',
+  body: [NEW_ALLOCATION],
+  answers: {
+    200: named('AllocationForecast', {
+      fits: Flag,
+      count: Count,
+      nodes: Type.Array(Type.Object({ uuid: Text, name: TextOrNull })),
+      promised: Count,
+      // Of a node that was named there is nothing to tell.
+      reasons: Type.Optional(Reasons),
+    }),
+  },
+} satisfies Operation
+
+/** What would come of it now; the body is that of an allocation to be made, refused like that. */
+export async function explainNewAllocation(request: MetalRequest): Promise<object> {
+  const { context, now } = request
+  const { fleet, mirror, clock, store } = context
+  const wanted = newAllocationOf(request)
+  if (wanted.node !== null) return explainBackfill(request, wanted)
+  const routing = routingOf(request)
+  const { candidates, waiting, held } = await store.read(function* () {
+    const { candidates } = yield* requireAcceptable(wanted, request.access(), routing)
+    return { candidates, waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
+  })
+  await context.catchUp()
+  const { name, traits, owner } = wanted
+  const wish: Wish = {
+    id: Infinity,
+    name,
+    resourceClass: wanted.resourceClass!,
+    traits,
+    candidates: candidates.length > 0 ? new Set(candidates) : null,
+    owner,
+    until: wanted.expiresAt,
+  }
+  const random = seeded(clock.newSeed())
+  return forecast({ fleet, table: mirror.table }, wish, waiting.map(wishOf), held, random, now)
+}
+
+/** Of a node that is named there is nothing to look for: it is allowed, or refused. */
+async function explainBackfill(request: MetalRequest, wanted: AllocationRequest): Promise<object> {
+  const { context, principal, now } = request
+  const { value } = await rehearse(context.store, () =>
+    createAllocation(wanted, request.access(), principal, routingOf(request), now),
+  )
+  const uuid = value.node_uuid!
+  return { fits: true, count: 1, nodes: [{ uuid, name: context.fleet.withUuid(uuid)?.name ?? null }], promised: 0 }
+}
+
+postRetry.operation = {
+  summary: 'Look for a node once more',
+  body: [RETRY],
+  bodyIsOptional: true,
+  answers: { 202: AllocationShape },
+} satisfies Operation
+
 export async function postRetry(request: MetalRequest): Promise<object> {
   const { context, base, has, now } = request
-  const body = request.hasBody ? members(request.object(), { wait_until: isTime }) : {}
+  const body = request.hasBody ? membersIn(request, RETRY) : {}
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
   const routing = routingOf(request)
   const row = await context.store.write(() =>
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
+  if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   context.bell.ring('allocations')
   return shownAllocation(row, base, has)
 }

@@ -6,10 +6,12 @@ import type { AuditRow } from '../../audit/seals.ts'
 import type { Context } from '../../context.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
-const Count = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
+const Digits = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
 const Time = Type.Optional(
   Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]{5,16}(Z|[+-][0-9:]{5})?)?$' }),
 )
@@ -24,12 +26,32 @@ const parameters = check(
       request_id: Word,
       since: Time,
       until: Time,
-      limit: Count,
-      marker: Count,
+      limit: Digits,
+      marker: Digits,
     },
     { additionalProperties: false },
   ),
 )
+
+const Shown = named('AuditEntry', {
+  id: Count,
+  at: Text,
+  request_id: TextOrNull,
+  user: Text,
+  project: TextOrNull,
+  roles: Type.Array(Text),
+  address: Text,
+  action: Text,
+  objects: Type.Array(Type.Object({ kind: Text, id: Text }, { additionalProperties: true })),
+  outcome: oneOf('done', 'accepted', 'failed'),
+  sealed: Flag,
+})
+
+listEntries.operation = {
+  summary: 'List who changed what, newest first',
+  query: [parameters],
+  answers: { 200: Type.Object({ entries: Type.Array(Shown), next: Type.Optional(Text) }) },
+} satisfies Operation
 
 export async function listEntries({ store }: Context, request: FastifyRequest): Promise<object> {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')

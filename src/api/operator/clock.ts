@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
-import { parseJson, textOfBody } from '../json-body.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { named, Text } from '../shapes.ts'
+import { checkedBody } from './body.ts'
 
 const checkAdvance = check(
   Type.Object(
@@ -18,15 +19,26 @@ const checkAdvance = check(
   ),
 )
 
+const Shown = named('Clock', { now: Text })
+
+showClock.operation = {
+  summary: 'Show the time of the server (with --test-clock)',
+  answers: { 200: Shown },
+} satisfies Operation
+
 export function showClock({ clock }: Context): object {
   return { now: new Date(clock.now()).toISOString() }
 }
 
-export async function advanceClock(context: Context, { body }: FastifyRequest): Promise<object> {
-  const checked = checkAdvance(parseJson(textOfBody(body)))
-  if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
+advanceClock.operation = {
+  summary: 'Move the time of the server ahead (with --test-clock)',
+  body: [checkAdvance],
+  answers: { 200: Shown },
+} satisfies Operation
+
+export async function advanceClock(context: Context, request: FastifyRequest): Promise<object> {
   const { clock, bell, duties } = context
-  const { advance, work = true } = checked.value
+  const { advance, work = true } = checkedBody(advanceClock.operation, checkAdvance, request)
   await clock.advance(Math.round(advance * 1_000))
   bell.ring()
   if (work) for (const duty of duties) await duty.wake()

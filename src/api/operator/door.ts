@@ -1,20 +1,22 @@
 // For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Context } from '../../context.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
+import { ANYONE } from '../../identity/caller.ts'
 import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
+import { VERSION } from '../../version.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
 import { PREFIX as COMPUTE } from '../compute/prefix.ts'
 import { PREFIX as IDENTITY } from '../identity/prefix.ts'
 import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
-import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { requireAllowed } from '../policy.ts'
-import { type Method, routes } from './routes.ts'
-
-const PREFIX = '/holdfast/v1'
+import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
+import { addHealth } from './health.ts'
+import { PREFIX } from './prefix.ts'
+import { type Method, type Route, routes } from './routes.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
@@ -23,8 +25,17 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   route_not_found: 404,
   metal_not_found: 404,
   hypervisor_not_found: 404,
+  lease_not_found: 404,
   method_not_allowed: 405,
   node_refuses: 409,
+  node_locked: 409,
+  node_protected: 403,
+  metal_exists: 409,
+  lease_refuses: 409,
+  provider_in_use: 409,
+  provider_has_children: 409,
+  inventory_in_use: 409,
+  consumer_managed: 409,
   too_large: 413,
   uri_too_long: 414,
   internal: 500,
@@ -32,7 +43,6 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
 }
 
 export function operator(context: Context, authenticate: Authenticate) {
-  const { store, metrics } = context
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
       const found = problemOf(error, request, context)
@@ -48,6 +58,7 @@ export function operator(context: Context, authenticate: Authenticate) {
     })
     app.get('/', () => ({
       name: 'holdfast',
+      version: VERSION,
       apis: {
         placement: `${PLACEMENT}/`,
         baremetal: `${BAREMETAL}/`,
@@ -58,15 +69,9 @@ export function operator(context: Context, authenticate: Authenticate) {
       },
       ready: '/readyz',
       metrics: '/metrics',
+      openapi: `${PREFIX}/openapi`,
     }))
-    app.get('/healthz', () => ({ status: 'alive' }))
-    app.get('/readyz', async () => {
-      await store.ping()
-      return { status: 'ready' }
-    })
-    app.get('/metrics', async (_request, reply) =>
-      reply.header('content-type', metrics.registry.contentType).send(await metrics.registry.metrics()),
-    )
+    addHealth(app, context)
     void app.register(below(context, authenticate), { prefix: PREFIX })
     done()
   }
@@ -78,9 +83,10 @@ function below(context: Context, authenticate: Authenticate) {
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
     for (const [path, methods] of Object.entries(routes)) {
       app.all(path, async (request, reply) => {
+        const route = methods[request.method as Method]
+        if (route?.action === null) return send(reply, route, await route.handle(context, request, ANYONE))
         const caller = await authenticate(request)
         if (!caller) throw problem('unauthorized', {})
-        const route = methods[request.method as Method]
         if (route?.isForTests && !context.config.testClock) throw problem('route_not_found', {})
         if (!route) {
           void reply.header('allow', Object.keys(methods).join(', '))
@@ -91,10 +97,16 @@ function below(context: Context, authenticate: Authenticate) {
         const { action, status } = route
         if (!route.onFound) requireAllowed(context.policy, action, caller, { project: caller.project })
         const own = audited(context, request, { caller, action, isAccepted: status === 202 })
-        const body = await route.handle(own, request, caller)
-        return status === 204 ? reply.code(status).send() : reply.code(status).send(body)
+        return send(reply, route, await route.handle(own, request, caller))
       })
     }
     done()
   }
+}
+
+function send(reply: FastifyReply, { status }: Route, body: object) {
+  void reply.code(status)
+  if (status === 204) return reply.send()
+  // Bytes are JSON already.
+  return body instanceof Buffer ? reply.header('content-type', 'application/json').send(body) : reply.send(body)
 }

@@ -1,22 +1,49 @@
 // Why a candidate query finds nothing, and what would.
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { ANYONE } from '../../identity/caller.ts'
 import { explain } from '../../ledger/candidates/explain.ts'
 import { limits } from '../../limits.ts'
 import { inTurns } from '../../turns.ts'
+import type { Operation } from '../operation.ts'
 import { requireKnown } from '../placement/allocation-candidates.ts'
-import { parseCandidateQuery } from '../placement/candidate-query.ts'
 import { candidateQueryOf } from '../placement/candidate-query-text.ts'
+import { candidateQueries, parseCandidateQuery } from '../placement/candidate-query.ts'
 import { PlacementRequest } from '../placement/request.ts'
 import { negotiate } from '../placement/versions.ts'
+import { Count, Flag, named, Text, TextOrNull } from '../shapes.ts'
 
 const BUDGET = { workMax: limits.explainStepsMax, breathEvery: limits.searchStepsPerTurn }
+
+const Explained = named('CandidatesExplained', {
+  query: Text,
+  roots: Count,
+  groups: Type.Array(
+    named('Funnel', {
+      suffix: Text,
+      resourceClass: TextOrNull,
+      providers: Count,
+      steps: Type.Array(Type.Object({ condition: Text, left: Count })),
+      removedBy: TextOrNull,
+      nearest: Type.Array(Type.Object({ uuid: Text, name: Text, lacks: Type.Array(Text) })),
+    }),
+  ),
+  together: Type.Array(Type.Object({ condition: Text, roots: Count })),
+  relaxations: Type.Array(named('QueryRelaxation', { sentence: Text, roots: Count, query: Text })),
+  complete: Flag,
+})
+
+explainCandidates.operation = {
+  summary: 'Say why a request for allocation candidates finds nothing, and what would',
+  query: candidateQueries,
+  answers: { 200: Explained },
+} satisfies Operation
 
 /** The same query as for /allocation_candidates, read as its newest version unless a header says otherwise. */
 export async function explainCandidates(context: Context, raw: FastifyRequest): Promise<object> {
   const version = negotiate(raw.headers['openstack-api-version'] ?? 'placement latest')
-  const request = new PlacementRequest(context, ANYONE, version, raw)
+  const request = new PlacementRequest(context, ANYONE, version, explainCandidates.operation, raw)
   const wanted = parseCandidateQuery(request)
   await requireKnown(request, wanted)
   const { roots, groups, together, relaxations, exhausted } = await inTurns(

@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
 import type { Context } from '../../context.ts'
-import { problem } from '../../problem.ts'
-import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, named, oneOf, Text } from '../shapes.ts'
+import { checkedBody } from './body.ts'
 
 const stateBody = check(
   Type.Object(
@@ -17,12 +18,14 @@ const stateBody = check(
   ),
 )
 
-export async function postHypervisorState(context: Context, { body }: FastifyRequest): Promise<object> {
-  const given = parseJson(textOfBody(body))
-  requireStorable(given)
-  const checked = stateBody(given)
-  if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })
-  const { name, state } = checked.value
+postHypervisorState.operation = {
+  summary: 'Say that a hypervisor went down, or is back',
+  body: [stateBody],
+  answers: { 200: named('HypervisorState', { id: Count, name: Text, state: oneOf('up', 'down') }) },
+} satisfies Operation
+
+export async function postHypervisorState(context: Context, request: FastifyRequest): Promise<object> {
+  const { name, state } = checkedBody(postHypervisorState.operation, stateBody, request)
   const { id } = await context.store.write(() => changeHypervisor(name, { state }, context.clock.now()))
   // Servers may move away, or what they left behind may be free now.
   context.bell.ring()

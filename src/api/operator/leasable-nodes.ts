@@ -1,6 +1,9 @@
 // Bare metal nodes that leases may book: enrolled and withdrawn here.
+import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { enrolNode, findLeasableNode, type LeasableNode, listLeasableNodes, withdrawNode } from '../../leases/nodes.ts'
+import type { Operation } from '../operation.ts'
+import { named, Text, TextOrNull } from '../shapes.ts'
 
 const shownDate = (time: number) => new Date(time).toISOString()
 
@@ -15,17 +18,37 @@ const shown = ({ node, resource_class, bookings }: LeasableNode) => ({
   })),
 })
 
+const Shown = named('LeasableNode', {
+  node: Text,
+  resource_class: TextOrNull,
+  bookings: Type.Array(Type.Object({ lease_id: Text, reservation_id: Text, start_date: Text, end_date: Text })),
+})
+
+getLeasableNodes.operation = {
+  summary: 'List the nodes that leases may book',
+  answers: { 200: Type.Object({ leasable_nodes: Type.Array(Shown) }) },
+} satisfies Operation
+
 export async function getLeasableNodes({ store }: Context): Promise<object> {
   return { leasable_nodes: (await store.read(listLeasableNodes)).map(shown) }
 }
+
+getLeasableNode.operation = { summary: 'Show a node that leases may book', answers: { 200: Shown } } satisfies Operation
 
 export async function getLeasableNode({ store }: Context, ident: string): Promise<object> {
   return shown(await store.read(() => findLeasableNode(ident)))
 }
 
+putLeasableNode.operation = { summary: 'Let leases book a node', answers: { 200: Shown } } satisfies Operation
+
 export async function putLeasableNode({ store, clock }: Context, ident: string): Promise<object> {
   return shown(await store.write(() => enrolNode(ident, clock.now())))
 }
+
+deleteLeasableNode.operation = {
+  summary: 'Let leases book a node no longer',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteLeasableNode({ store }: Context, ident: string): Promise<void> {
   await store.write(() => withdrawNode(ident))

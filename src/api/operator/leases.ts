@@ -1,21 +1,48 @@
 // Why a lease doesn't fit, and when it would: the body is that of a lease to be made.
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
 import { explainLease } from '../../leases/explain.ts'
 import { limits } from '../../limits.ts'
+import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Operation, requireDeclared } from '../operation.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
+import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
+import { byName, Count, Flag, named, Text } from '../shapes.ts'
 
-export async function explainLeaseOf(context: Context, request: FastifyRequest): Promise<object> {
+const Explained = named('LeaseExplained', {
+  fits: Flag,
+  places: Type.Array(byName(Count)),
+  reasons: Type.Array(
+    named('LeaseReason', {
+      reservation: Count,
+      reason: Text,
+      count: Count,
+      sample: Type.Array(Type.Object({ host: Text, detail: Text })),
+    }),
+  ),
+  windows: Type.Array(Type.Object({ start_date: Text, end_date: Text })),
+})
+
+explainLeaseOf.operation = {
+  summary: 'Say whether a lease would fit, and why not and when it would',
+  body: [LEASE_TO_EXPLAIN],
+  answers: { 200: Explained },
+} satisfies Operation
+
+export async function explainLeaseOf(context: Context, request: FastifyRequest, caller: Caller): Promise<object> {
+  requireDeclared(explainLeaseOf.operation.body, LEASE_TO_EXPLAIN)
   const given = parseJson(textOfBody(await bodyOf(request)))
   requireStorable(given)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
   const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
-  const { windows, ...explained } = await explainLease(context, wanted)
+  const { windows, ...explained } = await explainLease(context, caller.project ?? NOBODY.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),

@@ -1,22 +1,39 @@
 // What those who run Holdfast can ask below /holdfast/v1: who answers, and under which permission.
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { checkEverything } from '../../fsck.ts'
 import type { Caller } from '../../identity/caller.ts'
+import type { Action } from '../policy.ts'
 import { MetalRequest } from '../baremetal/request.ts'
 import { NEWEST } from '../baremetal/versions.ts'
-import { explainAllocation, postRetry } from './allocations.ts'
+import type { Described, Operation } from '../operation.ts'
+import { Count, named, Text } from '../shapes.ts'
+import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
 import { advanceClock, showClock } from './clock.ts'
+import { listDocuments, showDocument } from './documents.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
+import {
+  explainAllocationDeletion,
+  explainLeaseDeletion,
+  explainNewReservation,
+  explainNodeDeletion,
+} from './rehearsals.ts'
+
+type Handle = (context: Context, request: FastifyRequest, caller: Caller) => object | Promise<object>
 
 export interface Route {
-  handle: (context: Context, request: FastifyRequest, caller: Caller) => Promise<object>
-  action: OperatorAction
+  handle: Handle
+  /** The handler's name, and what it says of itself. */
+  id: string
+  operation: Operation
+  /** Null for what everyone may read, known or not. */
+  action: Action | null
   /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
   onFound: boolean
   status: 200 | 202 | 204
@@ -26,30 +43,64 @@ export interface Route {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-const to = (handle: Route['handle'], action: OperatorAction): Route => ({ handle, action, onFound: false, status: 200 })
+const to = (handle: Described<Handle>, action: Action | null): Route => ({
+  handle,
+  id: handle.name,
+  operation: handle.operation,
+  action,
+  onFound: false,
+  status: 200,
+})
+
+type OfMetal = Described<(request: MetalRequest) => Promise<object>>
 
 /** One about bare metal, in its newest words. */
-const metal = (
-  handle: (request: MetalRequest) => Promise<object>,
-  action: OperatorAction,
-  status: Route['status'] = 200,
-): Route => ({
-  handle: (context, raw, caller) => handle(new MetalRequest(context, caller, NEWEST, action, raw)),
+const metal = (handle: OfMetal, action: Action, status: Route['status'] = 200): Route => ({
+  handle: (context, raw, caller) =>
+    handle(new MetalRequest(context, caller, NEWEST, { action, operation: handle.operation }, raw)),
+  id: handle.name,
+  operation: handle.operation,
   action,
   onFound: true,
   status,
 })
 
+/** One about bare metal that isn't there yet: whose it will be, the body says. */
+const toBeMade = (handle: OfMetal, action: Action): Route => ({ ...metal(handle, action), onFound: false })
+
+type OfIdent = Described<(context: Context, ident: string) => Promise<object | void>>
+
 /** One about what the path names. */
-const about = (handle: (context: Context, ident: string) => Promise<object | void>, action: OperatorAction): Route => ({
-  ...to(async (context, { params }) => (await handle(context, (params as { ident: string }).ident)) ?? {}, action),
+const about = (handle: OfIdent, action: OperatorAction): Route => ({
+  handle: async (context, { params }) => (await handle(context, (params as { ident: string }).ident)) ?? {},
+  id: handle.name,
+  operation: handle.operation,
+  action,
+  onFound: false,
+  status: 200,
 })
+
+showFsck.operation = {
+  summary: 'Count the violations of each invariant: zero, always',
+  answers: {
+    200: named('Fsck', {
+      violations: Count,
+      invariants: Type.Array(Type.Object({ invariant: Text, violations: Count })),
+    }),
+  },
+} satisfies Operation
 
 export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
   '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
+  // What would come of a change is for those who may make it.
+  '/explain/allocations': { POST: toBeMade(explainNewAllocation, 'baremetal:allocation:create') },
+  '/explain/reservations': { POST: toBeMade(explainNewReservation, 'baremetal:reservation:create') },
+  '/explain/deletions/nodes/:ident': { GET: metal(explainNodeDeletion, 'baremetal:node:delete') },
+  '/explain/deletions/allocations/:ident': { GET: metal(explainAllocationDeletion, 'baremetal:allocation:delete') },
+  '/explain/deletions/leases/:ident': { GET: to(explainLeaseDeletion, 'blazar:leases:delete') },
   '/explain/leases': {
     GET: to(explainLeaseOf, 'holdfast:explain:lease'),
     POST: to(explainLeaseOf, 'holdfast:explain:lease'),
@@ -62,8 +113,10 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
     PUT: about(putLeasableNode, 'holdfast:leasable_nodes:set'),
     DELETE: { ...about(deleteLeasableNode, 'holdfast:leasable_nodes:set'), status: 204 },
   },
+  '/openapi': { GET: to(listDocuments, null) },
+  '/openapi/:api': { GET: to(showDocument, null) },
   '/clock': {
-    GET: { ...to(async context => showClock(context), 'holdfast:clock:get'), isForTests: true },
+    GET: { ...to(showClock, 'holdfast:clock:get'), isForTests: true },
     POST: { ...to(advanceClock, 'holdfast:clock:set'), isForTests: true },
   },
 }

@@ -2,22 +2,41 @@
 import { Type } from 'typebox'
 import { providerAggregates, setProviderAggregates } from '../../ledger/aggregates.ts'
 import { findProvider } from '../../ledger/providers.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, from, named } from '../shapes.ts'
 import type { Answer, PlacementRequest } from './request.ts'
+import { since } from './versions.ts'
 
 const Aggregates = Type.Array(Type.String({ format: 'uuid' }), { uniqueItems: true })
 const bareList = check(Aggregates)
 const withGeneration = check(
   Type.Object(
-    { aggregates: Aggregates, resource_provider_generation: Type.Integer() },
+    { aggregates: Aggregates, resource_provider_generation: from(since('aggregateGeneration'), Type.Integer()) },
     { additionalProperties: false },
   ),
 )
+
+const Shown = named('Aggregates', {
+  aggregates: Type.Array(Type.String({ format: 'uuid' })),
+  resource_provider_generation: from(since('aggregateGeneration'), Count),
+})
+
+showAggregates.operation = {
+  summary: 'Show the aggregates of a resource provider',
+  answers: { 200: Shown },
+} satisfies Operation
 
 export async function showAggregates(request: PlacementRequest): Promise<Answer> {
   const { generation, aggregates } = await request.context.store.read(() => providerAggregates(request.param('uuid')))
   return show(request, aggregates, generation)
 }
+
+putAggregates.operation = {
+  summary: 'Set the aggregates of a resource provider',
+  body: [withGeneration, bareList],
+  answers: { 200: Shown },
+} satisfies Operation
 
 export async function putAggregates(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context

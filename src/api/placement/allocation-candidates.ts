@@ -1,4 +1,5 @@
 // /allocation_candidates
+import { Type } from 'typebox'
 import { answerInTurns, type AnswerWords } from '../../ledger/candidates/answer.ts'
 import type { CandidateRequest } from '../../ledger/candidates/request.ts'
 import { search, type SearchResult } from '../../ledger/candidates/search.ts'
@@ -6,15 +7,44 @@ import type { CandidateTable } from '../../ledger/candidates/table.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
 import { limits } from '../../limits.ts'
 import { inTurns } from '../../turns.ts'
-import { parseCandidateQuery } from './candidate-query.ts'
+import type { Operation } from '../operation.ts'
+import { byName, Count, from, named, orNull, Text, Uuid } from '../shapes.ts'
+import { candidateQueries, parseCandidateQuery } from './candidate-query.ts'
 import type { Answer, PlacementRequest } from './request.ts'
-import type { Has } from './versions.ts'
+import { type Has, since } from './versions.ts'
 
 const SEARCH_BUDGET = {
   workMax: limits.searchStepsMax,
   breathEvery: limits.searchStepsPerTurn,
   picksMax: limits.searchPicksMax,
 }
+
+const Resources = byName(Count)
+const Candidates = from(
+  since('keyedAllocations'),
+  named('AllocationCandidates', {
+    allocation_requests: Type.Array(
+      named('AllocationRequest', {
+        allocations: byName(Type.Object({ resources: Resources })),
+        mappings: from(since('mappings'), byName(Type.Array(Uuid))),
+      }),
+    ),
+    provider_summaries: byName(
+      named('ProviderSummary', {
+        resources: byName(Type.Object({ capacity: Count, used: Count })),
+        traits: from(since('candidateTraits'), Type.Array(Text)),
+        parent_provider_uuid: from(since('nestedCandidates'), orNull(Uuid)),
+        root_provider_uuid: from(since('nestedCandidates'), Uuid),
+      }),
+    ),
+  }),
+)
+
+listCandidates.operation = {
+  summary: 'List the places where a request for resources fits',
+  query: candidateQueries,
+  answers: { 200: Candidates },
+} satisfies Operation
 
 export async function listCandidates(request: PlacementRequest): Promise<Answer> {
   const { config, clock, log, mirror } = request.context

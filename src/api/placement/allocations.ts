@@ -1,17 +1,42 @@
 // /allocations and /resource_providers/{uuid}/allocations: claims, as Placement calls them.
+import { Type } from 'typebox'
 import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
+import { byName, Count, from, named, Text } from '../shapes.ts'
+import { byVersion } from './by-version.ts'
 import { type ClaimBody, claimsOf, manyConsumers, ONE_CONSUMER } from './claim-bodies.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
-import { byVersion } from './by-version.ts'
+import { since } from './versions.ts'
 
 const oneConsumer = byVersion(ONE_CONSUMER.map(([word, schema]) => [word, check(schema)]))
 const severalConsumers = byVersion(
   manyConsumers(1).map(([word, schema]) => [word, check(schema) as Check<Record<string, ClaimBody>>]),
 )
+
+const Resources = byName(Count)
+// The members behind the first are there for a consumer that has something.
+const OfConsumer = named('ConsumerAllocations', {
+  allocations: byName(named('ProviderShare', { resources: Resources, generation: Count })),
+  project_id: Type.Optional(from(since('keyedAllocations'), Text)),
+  user_id: Type.Optional(from(since('keyedAllocations'), Text)),
+  consumer_generation: Type.Optional(from(since('consumerGeneration'), Count)),
+  consumer_type: Type.Optional(from(since('consumerTypes'), Text)),
+})
+const OfProvider = named('ProviderAllocations', {
+  allocations: byName(
+    named('ConsumerShare', {
+      resources: Resources,
+      consumer_generation: from(since('consumerGeneration'), Count),
+    }),
+  ),
+  resource_provider_generation: Count,
+})
+
+showAllocations.operation = { summary: 'Show what a consumer has', answers: { 200: OfConsumer } } satisfies Operation
 
 export async function showAllocations(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
@@ -32,6 +57,11 @@ export async function showAllocations(request: PlacementRequest): Promise<Answer
   return { status: 200, body, modified: newest(claims, context.clock.now()) }
 }
 
+showProviderAllocations.operation = {
+  summary: 'Show who has what of a resource provider',
+  answers: { 200: OfProvider },
+} satisfies Operation
+
 export async function showProviderAllocations(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
   const { provider, claims } = await context.store.read(() => providerClaims(request.param('uuid')))
@@ -44,6 +74,12 @@ export async function showProviderAllocations(request: PlacementRequest): Promis
   return { status: 200, body, modified: newest(claims, context.clock.now()) }
 }
 
+putAllocations.operation = {
+  summary: 'Claim for one consumer, in place of what it has',
+  body: oneConsumer.all,
+  answers: { 204: null },
+} satisfies Operation
+
 export async function putAllocations(request: PlacementRequest): Promise<Answer> {
   const given = request.param('consumer_uuid')
   const consumer = canonicalUuid(given)
@@ -54,12 +90,20 @@ export async function putAllocations(request: PlacementRequest): Promise<Answer>
   return { status: 204 }
 }
 
+postAllocations.operation = {
+  summary: 'Claim for many consumers at once, or for none of them',
+  body: severalConsumers.all,
+  answers: { 204: null },
+} satisfies Operation
+
 export async function postAllocations(request: PlacementRequest): Promise<Answer> {
   const body = request.body(severalConsumers(request.version))
   const consumers = Object.entries(body).map(([consumer, claims]) => claimsOf(consumer, claims, request.has))
   await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
   return { status: 204 }
 }
+
+deleteAllocations.operation = { summary: 'Release all that a consumer has', answers: { 204: null } } satisfies Operation
 
 export async function deleteAllocations(request: PlacementRequest): Promise<Answer> {
   const consumer = request.param('consumer_uuid')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Problem } from '../../problem.ts'
+import { listCandidates } from './allocation-candidates.ts'
 import { candidateQueryOf } from './candidate-query-text.ts'
 import { parseCandidateQuery } from './candidate-query.ts'
 import { PlacementRequest } from './request.ts'
@@ -14,6 +15,7 @@ function parse(query: string, version = 'latest') {
     undefined as never,
     undefined as never,
     negotiate(`placement ${version}`),
+    listCandidates.operation,
     raw as never,
   )
   return parseCandidateQuery(request)

@@ -21,7 +21,11 @@ const named = patterns(NAMED, 'resources', 'required', 'member_of', 'in_tree')
 const query = (properties: object, rest: object) =>
   Type.Unsafe<Record<string, string>>({ type: 'object', properties, ...rest, additionalProperties: false })
 const plain = (properties: object) => query({ resources: Text, ...properties }, { required: ['resources'] })
-const grouped = (properties: object, patternProperties: object) => query(properties, { patternProperties })
+const grouped = (properties: object, patternProperties: object) =>
+  query({ ...properties, ...unsuffixed(patternProperties) }, { patternProperties })
+/** The same names without a suffix, by themselves: the document shows them first. */
+const unsuffixed = (patternProperties: object) =>
+  Object.fromEntries(Object.keys(patternProperties).map(pattern => [/^\^([a-z_]+)/.exec(pattern)![1]!, Text]))
 
 const known = byVersion([
   ['sameSubtree', check(grouped({ ...policy, root_required: Text, same_subtree: Text }, named))],
@@ -34,6 +38,9 @@ const known = byVersion([
   ['limit', check(plain(limit))],
   [null, check(plain({}))],
 ])
+
+/** The forms that the query may have, newest first. */
+export const candidateQueries = known.all
 
 export function parseCandidateQuery(request: PlacementRequest): CandidateRequest {
   const { query: params, has, version } = request

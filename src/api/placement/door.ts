@@ -104,7 +104,7 @@ async function serve(app: FastifyInstance, context: Context, route: Route, raw: 
   const version = raw.placementVersion!
   const caller = raw.placementCaller!
   const own = route.action === null ? context : audited(context, raw, { caller, action: route.action })
-  const request = new PlacementRequest(own, caller, version, raw)
+  const request = new PlacementRequest(own, caller, version, route.handle.operation, raw)
   if (route.mediaTypeFirst) checkMediaType(route, request)
   if (route.needs && !version.has[route.needs]) throw problem(route.absent ?? 'route_not_found', {})
   if (!route.mediaTypeFirst) checkMediaType(route, request)

@@ -1,6 +1,8 @@
 // Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
+import { Type } from 'typebox'
 import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problem.ts'
-import { MAX_MINOR } from './versions.ts'
+import { from, named, Text } from '../shapes.ts'
+import { MAX_MINOR, since } from './versions.ts'
 
 // Once set, they are set: clients compare them.
 type Code =
@@ -127,6 +129,27 @@ export interface RenderedError {
   body: string
   early: boolean
 }
+
+export const RefusalShape = Type.Union(
+  [
+    Type.Object({
+      errors: Type.Array(
+        named('Error', {
+          status: Type.Integer(),
+          title: Text,
+          detail: Text,
+          code: Type.Optional(from(since('errorCodes'), Text)),
+          request_id: Type.Optional(Text),
+          max_version: Type.Optional(Text),
+          min_version: Type.Optional(Text),
+        }),
+      ),
+    }),
+    // Who isn't let in is told so by what stands before the API.
+    Type.Object({ message: Text, code: Text, title: Text }),
+  ],
+  { title: 'Refusal' },
+)
 
 export function renderError(problem: Problem, context: ErrorContext): RenderedError {
   const { status, code = 'placement.undefined_code', early = false } = ERRORS[problem.kind] ?? { status: 500 }

@@ -12,7 +12,9 @@ import {
 } from '../../ledger/inventories.ts'
 import { findProvider } from '../../ledger/providers.ts'
 import { Problem, problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { byName, Count, named } from '../shapes.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 
@@ -93,6 +95,25 @@ const shownStored = (inventory: Inventory) => ({ ...shown(inventory), reserved: 
 
 const rulesFor = ({ has }: PlacementRequest) => ({ mayReserveAll: has.reserveAll })
 
+const Shown = {
+  total: Count,
+  reserved: Count,
+  min_unit: Count,
+  max_unit: Count,
+  step_size: Count,
+  allocation_ratio: Type.Number(),
+}
+const ShownOne = named('Inventory', { ...Shown, resource_provider_generation: Count })
+const ShownSet = named('Inventories', {
+  resource_provider_generation: Count,
+  inventories: byName(named('InventoryTerms', Shown)),
+})
+
+listInventories.operation = {
+  summary: 'List the inventories of a resource provider',
+  answers: { 200: ShownSet },
+} satisfies Operation
+
 export async function listInventories(request: PlacementRequest): Promise<Answer> {
   const { provider, inventories } = await request.context.store.read(() => providerInventories(request.param('uuid')))
   const body = {
@@ -102,6 +123,11 @@ export async function listInventories(request: PlacementRequest): Promise<Answer
   return { status: 200, body, modified: inventories.length > 0 ? newest(inventories, 0) : null }
 }
 
+showInventory.operation = {
+  summary: 'Show one inventory of a resource provider',
+  answers: { 200: ShownOne },
+} satisfies Operation
+
 export async function showInventory(request: PlacementRequest): Promise<Answer> {
   const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
   const { provider, inventories } = await request.context.store.read(() => providerInventories(uuid))
@@ -110,6 +136,12 @@ export async function showInventory(request: PlacementRequest): Promise<Answer> 
   const body = { ...shownStored(found), resource_provider_generation: provider.generation }
   return { status: 200, body, modified: newest([found], 0) }
 }
+
+createInventory.operation = {
+  summary: 'Add an inventory to a resource provider',
+  body: [newInventory],
+  answers: { 201: ShownOne },
+} satisfies Operation
 
 export async function createInventory(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -123,6 +155,12 @@ export async function createInventory(request: PlacementRequest): Promise<Answer
   const body = { ...shown(terms), resource_provider_generation: generation }
   return { status: 201, location, body, modified: now }
 }
+
+putInventories.operation = {
+  summary: 'Set all inventories of a resource provider',
+  body: [inventorySet],
+  answers: { 200: ShownSet },
+} satisfies Operation
 
 export async function putInventories(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -142,6 +180,12 @@ export async function putInventories(request: PlacementRequest): Promise<Answer>
   return { status: 200, body, modified: terms.size > 0 ? now : null }
 }
 
+putInventory.operation = {
+  summary: 'Change one inventory of a resource provider',
+  body: [oneInventory],
+  answers: { 200: ShownOne },
+} satisfies Operation
+
 export async function putInventory(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const [uuid, resourceClass] = [request.param('uuid'), request.param('resource_class')]
@@ -153,11 +197,21 @@ export async function putInventory(request: PlacementRequest): Promise<Answer> {
   return { status: 200, body: { ...shown(terms), resource_provider_generation: generation }, modified: now }
 }
 
+deleteInventories.operation = {
+  summary: 'Delete all inventories of a resource provider',
+  answers: { 204: null },
+} satisfies Operation
+
 export async function deleteInventories(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   await store.write(() => setInventories(request.param('uuid'), new Map(), null, rulesFor(request), clock.now()))
   return { status: 204 }
 }
+
+deleteOneInventory.operation = {
+  summary: 'Delete one inventory of a resource provider',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteOneInventory(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Operation, requireDeclared } from '../operation.ts'
 import type { Check } from '../schema.ts'
 import { acceptsJson } from './errors.ts'
 import type { Has, Version } from './versions.ts'
@@ -23,13 +24,15 @@ export class PlacementRequest {
   readonly context: Context
   readonly caller: Caller
   readonly version: Version
+  readonly #operation: Operation
   readonly #raw: FastifyRequest
   #query: URLSearchParams | undefined
 
-  constructor(context: Context, caller: Caller, version: Version, raw: FastifyRequest) {
+  constructor(context: Context, caller: Caller, version: Version, operation: Operation, raw: FastifyRequest) {
     this.context = context
     this.caller = caller
     this.version = version
+    this.#operation = operation
     this.#raw = raw
   }
 
@@ -57,6 +60,7 @@ export class PlacementRequest {
 
   /** The query string, known to hold nothing but what the schema names; of a repeated key the last value. */
   checkedQuery<T>(check: Check<T>): T {
+    requireDeclared(this.#operation.query, check)
     const checked = check(Object.fromEntries(this.query))
     if (!checked.ok) throw problem('invalid_query', { reason: `Invalid query string parameters: ${checked.reason}` })
     return checked.value
@@ -64,6 +68,7 @@ export class PlacementRequest {
 
   /** The JSON body, known to have the schema's shape. */
   body<T>(check: Check<T>): T {
+    requireDeclared(this.#operation.body, check)
     const text = textOfBody(this.#raw.body)
     const checked = check(parseJson(text))
     if (!checked.ok) throw problem('invalid_body', { reason: checked.reason })

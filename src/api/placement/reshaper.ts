@@ -1,6 +1,7 @@
 // /reshaper
 import { Type } from 'typebox'
 import { reshape } from '../../ledger/reshape.ts'
+import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byVersion } from './by-version.ts'
 import { type ClaimBody, claimsOf, manyConsumers } from './claim-bodies.ts'
@@ -25,6 +26,12 @@ const reshapeBody = byVersion(
     ) as unknown as Check<ReshapeBody>,
   ]),
 )
+
+postReshape.operation = {
+  summary: 'Move inventories, and the claims on them, between resource providers at once',
+  body: reshapeBody.all,
+  answers: { 204: null },
+} satisfies Operation
 
 export async function postReshape(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context

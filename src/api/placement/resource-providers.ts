@@ -12,18 +12,20 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problem.ts'
 import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, from, Links, named, orNull, Text } from '../shapes.ts'
 import { byVersion } from './by-version.ts'
 import { parseMemberOf, parseRequired, parseResources } from './filters.ts'
 import { newest } from './modified.ts'
 import { PREFIX } from './prefix.ts'
 import type { Answer, PlacementRequest } from './request.ts'
-import type { Has } from './versions.ts'
+import { type Has, since } from './versions.ts'
 
 const closed = { additionalProperties: false }
 const Name = Type.String({ maxLength: 200 })
 const Uuid = Type.String({ format: 'uuid' })
-const Parent = Type.Optional(Type.Union([Uuid, Type.Null()]))
+const Parent = Type.Optional(from(since('trees'), Type.Union([Uuid, Type.Null()])))
 
 const newProvider = check(Type.Object({ name: Name, uuid: Type.Optional(Uuid) }, closed))
 const newProviderInTree = check(
@@ -49,6 +51,22 @@ function show(provider: Provider, has: Has): object {
   }
 }
 
+const Shown = named('ResourceProvider', {
+  uuid: Uuid,
+  name: Text,
+  generation: Count,
+  links: Links,
+  parent_provider_uuid: from(since('trees'), orNull(Uuid)),
+  root_provider_uuid: from(since('trees'), Uuid),
+})
+
+createResourceProvider.operation = {
+  summary: 'Make a resource provider',
+  description: `Before ${since('providerInAnswer')} it answers 201, without a body.`,
+  body: [newProviderInTree, newProvider],
+  answers: { 200: Shown, 201: null },
+} satisfies Operation
+
 export async function createResourceProvider(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
   const given = has.trees
@@ -64,10 +82,18 @@ export async function createResourceProvider(request: PlacementRequest): Promise
   return { status: 200, location, body: show(provider, has), modified: now }
 }
 
+showResourceProvider.operation = { summary: 'Show a resource provider', answers: { 200: Shown } } satisfies Operation
+
 export async function showResourceProvider(request: PlacementRequest): Promise<Answer> {
   const provider = await request.context.store.read(() => findProvider(request.param('uuid')))
   return { status: 200, body: show(provider, request.has), modified: newest([provider], 0) }
 }
+
+putResourceProvider.operation = {
+  summary: 'Rename a resource provider, or move it to another parent',
+  body: [changeInTree, change],
+  answers: { 200: Shown },
+} satisfies Operation
 
 export async function putResourceProvider(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
@@ -79,6 +105,11 @@ export async function putResourceProvider(request: PlacementRequest): Promise<An
   // The time of the change before this one: that is what upstream shows.
   return { status: 200, body: show(after, has), modified: before.updated_at }
 }
+
+deleteResourceProvider.operation = {
+  summary: 'Delete a resource provider that nothing is claimed of',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteResourceProvider(request: PlacementRequest): Promise<Answer> {
   const provider = request.param('uuid')
@@ -105,6 +136,12 @@ const knownFilters = byVersion([
   ['memberOf', filters('member_of')],
   [null, filters()],
 ])
+
+listResourceProviders.operation = {
+  summary: 'List the resource providers that match',
+  query: knownFilters.all,
+  answers: { 200: Type.Object({ resource_providers: Type.Array(Shown) }) },
+} satisfies Operation
 
 export async function listResourceProviders(request: PlacementRequest): Promise<Answer> {
   const { has, context, version } = request

@@ -1,4 +1,6 @@
 // All of Placement's URLs: who answers, from which version on, and under which permission.
+import type { ProblemKind } from '../../problem.ts'
+import type { Described } from '../operation.ts'
 import { putAggregates, showAggregates } from './aggregates.ts'
 import { listCandidates } from './allocation-candidates.ts'
 import {
@@ -17,8 +19,8 @@ import {
   putInventory,
   showInventory,
 } from './inventories.ts'
-import type { ProblemKind } from '../../problem.ts'
 import type { PlacementAction } from './policy.ts'
+import type { Answer, PlacementRequest } from './request.ts'
 import { postReshape } from './reshaper.ts'
 import {
   createResourceClass,
@@ -34,7 +36,6 @@ import {
   putResourceProvider,
   showResourceProvider,
 } from './resource-providers.ts'
-import type { Answer, PlacementRequest } from './request.ts'
 import { showVersions } from './root.ts'
 import {
   deleteProviderTraits,
@@ -49,7 +50,7 @@ import { showProviderUsages, showTotalUsages } from './usages.ts'
 import type { Word } from './versions.ts'
 
 export interface Route {
-  handle: (request: PlacementRequest) => Answer | Promise<Answer>
+  handle: Described<(request: PlacementRequest) => Answer | Promise<Answer>>
   /** Nothing to permit: the version document is for everyone. */
   action: PlacementAction | null
   /** What the client's version must have. */

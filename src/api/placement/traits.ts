@@ -11,7 +11,9 @@ import {
   type TraitFilter,
 } from '../../ledger/traits.ts'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { Count, named, Text } from '../shapes.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 
@@ -34,6 +36,14 @@ const traitSet = check(
 )
 
 const names = (traits: readonly Trait[]) => traits.map(trait => trait.name)
+
+const OfProvider = named('ProviderTraits', { traits: Type.Array(Text), resource_provider_generation: Count })
+
+listAllTraits.operation = {
+  summary: 'List the traits that match',
+  query: [filters],
+  answers: { 200: Type.Object({ traits: Type.Array(Text) }) },
+} satisfies Operation
 
 export async function listAllTraits(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -70,10 +80,17 @@ function nameFilter(value: string): TraitFilter {
   }
 }
 
+showTrait.operation = { summary: 'Say whether there is such a trait', answers: { 204: null } } satisfies Operation
+
 export async function showTrait(request: PlacementRequest): Promise<Answer> {
   const trait = await request.context.store.read(() => findTrait(request.param('name')))
   return { status: 204, modified: trait.created_at }
 }
+
+putTrait.operation = {
+  summary: 'Make sure that a custom trait is there',
+  answers: { 201: null, 204: null },
+} satisfies Operation
 
 export async function putTrait(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -83,10 +100,20 @@ export async function putTrait(request: PlacementRequest): Promise<Answer> {
   return { status: isNew ? 201 : 204, location: `/traits/${name}`, modified: created_at }
 }
 
+removeTrait.operation = {
+  summary: 'Delete a custom trait that no resource provider has',
+  answers: { 204: null },
+} satisfies Operation
+
 export async function removeTrait(request: PlacementRequest): Promise<Answer> {
   await request.context.store.write(() => deleteTrait(request.param('name')))
   return { status: 204 }
 }
+
+showProviderTraits.operation = {
+  summary: 'Show the traits of a resource provider',
+  answers: { 200: OfProvider },
+} satisfies Operation
 
 export async function showProviderTraits(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -94,6 +121,12 @@ export async function showProviderTraits(request: PlacementRequest): Promise<Ans
   const body = { traits: names(traits), resource_provider_generation: provider.generation }
   return { status: 200, body, modified: newest(traits, clock.now()) }
 }
+
+putProviderTraits.operation = {
+  summary: 'Set the traits of a resource provider',
+  body: [traitSet],
+  answers: { 200: OfProvider },
+} satisfies Operation
 
 export async function putProviderTraits(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
@@ -105,6 +138,11 @@ export async function putProviderTraits(request: PlacementRequest): Promise<Answ
   const body = { traits: names(traits), resource_provider_generation: generation }
   return { status: 200, body, modified: newest(traits, now) }
 }
+
+deleteProviderTraits.operation = {
+  summary: 'Take all traits from a resource provider',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteProviderTraits(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context

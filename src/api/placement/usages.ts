@@ -1,8 +1,11 @@
 // /resource_providers/{uuid}/usages and /usages
 import { Type } from 'typebox'
 import { projectUsages, projectUsagesByType, providerUsages, type TypeUsages } from '../../ledger/usages.ts'
+import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
+import { byName, Count, from, named } from '../shapes.ts'
 import type { Answer, PlacementRequest } from './request.ts'
+import { since } from './versions.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: 255 })
 const closed = { additionalProperties: false }
@@ -14,7 +17,10 @@ const whoseByType = check(
       user_id: Type.Optional(Id),
       // Upstream's pattern, which lets through whatever begins with "all".
       consumer_type: Type.Optional(
-        Type.String({ pattern: '^[A-Z0-9_]+$|^all|^unknown$', minLength: 1, maxLength: 255 }),
+        from(
+          since('consumerTypes'),
+          Type.String({ pattern: '^[A-Z0-9_]+$|^all|^unknown$', minLength: 1, maxLength: 255 }),
+        ),
       ),
     },
     closed,
@@ -24,12 +30,31 @@ const whoseByType = check(
 /** What consumers without a type are filed under. */
 const UNKNOWN = 'unknown'
 
+const Amounts = byName(Count)
+const OfType = Type.Unsafe<object>({
+  type: 'object',
+  properties: { consumer_count: Count },
+  required: ['consumer_count'],
+  additionalProperties: Count,
+})
+
+showProviderUsages.operation = {
+  summary: 'Show how much of a resource provider is used',
+  answers: { 200: named('ProviderUsages', { resource_provider_generation: Count, usages: Amounts }) },
+} satisfies Operation
+
 export async function showProviderUsages(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const { generation, usages } = await store.read(() => providerUsages(request.param('uuid')))
   const body = { resource_provider_generation: generation, usages: Object.fromEntries(usages) }
   return { status: 200, body, modified: clock.now() }
 }
+
+showTotalUsages.operation = {
+  summary: 'Show what a project uses, by the type of consumer',
+  query: [whoseByType, whose],
+  answers: { 200: from(since('consumerTypes'), named('Usages', { usages: byName(OfType) })) },
+} satisfies Operation
 
 export async function showTotalUsages(request: PlacementRequest): Promise<Answer> {
   const modified = request.context.clock.now()

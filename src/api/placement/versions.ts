@@ -47,6 +47,7 @@ const SINCE = {
 } as const
 
 export type Word = keyof typeof SINCE
+export const since = (word: Word) => `1.${SINCE[word]}`
 export type Has = Readonly<Record<Word, boolean>>
 
 export interface Version {

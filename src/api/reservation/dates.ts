@@ -1,4 +1,5 @@
 // Dates as the reservation API reads and writes them, always in UTC.
+import { Type } from 'typebox'
 import { refused, shown } from './fields.ts'
 
 const MINUTE_MS = 60_000
@@ -36,6 +37,11 @@ function offsetOf(zone: string): number {
   if (sign === undefined) return 0
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
 }
+
+/** As requests have them, and as answers do. */
+export const GivenDate = Type.Union([Type.Literal('now'), Type.String({ pattern: WHEN.source })])
+export const ShownDate = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}$' })
+export const ShownTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$' })
 
 /** When a lease or an event is: clients read exactly this form, six digits and no zone. */
 export const shownDate = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000`

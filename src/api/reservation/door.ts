@@ -96,7 +96,9 @@ async function serve(
   // What belongs to a project is looked up among the caller's own, so only the role is left to ask for.
   requireAllowed(context.policy, action, caller, { project: caller.project })
   const own = audited(context, raw, { caller, action })
-  const { status, body } = await route.handle(new ReservationRequest(own, caller, action, raw, params))
+  const { status, body } = await route.handle(
+    new ReservationRequest(own, caller, { action, operation: route.handle.operation }, raw, params),
+  )
   void reply.code(status)
   return body === undefined ? reply.send() : reply.header('content-type', JSON_TYPE).send(JSON.stringify(body))
 }

@@ -1,7 +1,9 @@
 // Failures as the reservation API's clients know them: a status, and one of three forms around the words.
+import { Type } from 'typebox'
 import type { Refusal } from '../../leases/types.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problem.ts'
-import { shownDate } from './dates.ts'
+import { Count, named, Text } from '../shapes.ts'
+import { ShownDate, shownDate } from './dates.ts'
 
 const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,
@@ -47,6 +49,32 @@ const WORDS: Partial<Record<ProblemKind, string>> = {
   unauthorized: 'The request you have made requires authentication.',
   internal: 'Internal Server Error',
 }
+
+const Code = Type.Integer()
+const Details = named('LeaseRefusal', {
+  reasons: Type.Array(
+    Type.Object({
+      reservation: Count,
+      reason: Text,
+      count: Count,
+      sample: Type.Array(Type.Object({ host: Text, detail: Text })),
+    }),
+  ),
+  windows: Type.Array(Type.Object({ start_date: ShownDate, end_date: ShownDate })),
+})
+export const RefusalShape = Type.Union(
+  [
+    named('HandlerRefusal', {
+      error_code: Code,
+      error_message: Text,
+      error_name: Type.Union([Code, Text]),
+      details: Type.Optional(Details),
+    }),
+    named('RouterRefusal', { error: Code, error_message: Text }),
+    named('LoginRefusal', { error: Type.Object({ code: Code, title: Text, message: Text }) }),
+  ],
+  { title: 'Refusal' },
+)
 
 /** `isServed`: whether a handler had the request already; what is refused before has another form. */
 export function renderError({ kind, message, details }: Problem, isServed: boolean): { status: number; body: object } {

@@ -1,7 +1,10 @@
 // /v1/os-hosts/allocations and /v1/os-hosts/{id}/allocation
+import { Type } from 'typebox'
 import { findHost, hostAllocations } from '../../leases/hosts.ts'
 import type { HostAllocation } from '../../leases/types.ts'
-import { shownDate } from './dates.ts'
+import type { Form, Operation } from '../operation.ts'
+import { named, Text } from '../shapes.ts'
+import { ShownDate, shownDate } from './dates.ts'
 import type { Answer, ReservationRequest } from './request.ts'
 
 const shownAllocation = ({ host, reservations }: HostAllocation) => ({
@@ -14,16 +17,36 @@ const shownAllocation = ({ host, reservations }: HostAllocation) => ({
   })),
 })
 
+const PARAMETERS: Form = {
+  schema: Type.Object({ lease_id: Type.Optional(Text), reservation_id: Type.Optional(Text) }),
+}
+const Shown = named('HostAllocation', {
+  resource_id: Text,
+  reservations: Type.Array(Type.Object({ id: Text, lease_id: Text, start_date: ShownDate, end_date: ShownDate })),
+})
+
 function filterOf(request: ReservationRequest) {
   const [lease, reservation] = [request.parameter('lease_id'), request.parameter('reservation_id')]
   return { ...(lease !== null && { lease }), ...(reservation !== null && { reservation }) }
 }
+
+listAllocations.operation = {
+  summary: 'List the bookings of all hosts',
+  query: [PARAMETERS],
+  answers: { 200: Type.Object({ allocations: Type.Array(Shown) }) },
+} satisfies Operation
 
 export async function listAllocations(request: ReservationRequest): Promise<Answer> {
   const { context, now } = request
   const found = await context.store.read(() => hostAllocations(filterOf(request), now))
   return { status: 200, body: { allocations: found.map(shownAllocation) } }
 }
+
+showAllocation.operation = {
+  summary: 'List the bookings of a host',
+  query: [PARAMETERS],
+  answers: { 200: Type.Object({ allocation: Shown }) },
+} satisfies Operation
 
 export async function showAllocation(request: ReservationRequest): Promise<Answer> {
   const { context, now } = request

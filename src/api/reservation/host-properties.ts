@@ -1,8 +1,41 @@
 // /v1/os-hosts/properties: the capabilities that hosts have, to ask for in resource_properties
+import { Type } from 'typebox'
 import { properties, setPropertyPrivate } from '../../leases/hosts.ts'
-import { shownTime, shownTimeOrNull } from './dates.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Flag, named, orNull, Text } from '../shapes.ts'
+import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { flagOf, refused } from './fields.ts'
 import type { Answer, ReservationRequest } from './request.ts'
+
+const GivenFlag = Type.Union([Flag, Type.String({ pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' })])
+const PARAMETERS: Form = { schema: Type.Object({ detail: Type.Optional(Flag), all: Type.Optional(Flag) }) }
+const PRIVACY: Form = {
+  schema: Type.Object({ private: GivenFlag }, { title: 'Privacy', additionalProperties: true }),
+}
+const Shown = named('ChangedHostProperty', {
+  id: Text,
+  resource_type: Text,
+  property_name: Text,
+  private: Flag,
+  created_at: ShownTime,
+  updated_at: orNull(ShownTime),
+})
+
+listProperties.operation = {
+  summary: 'List the capabilities that hosts have',
+  query: [PARAMETERS],
+  answers: {
+    200: Type.Object({
+      resource_properties: Type.Array(
+        named('HostProperty', {
+          property: Text,
+          private: Type.Optional(Flag),
+          values: Type.Optional(Type.Array(Text)),
+        }),
+      ),
+    }),
+  },
+} satisfies Operation
 
 export async function listProperties(request: ReservationRequest): Promise<Answer> {
   const isDetailed = flagOf(request.parameter('detail') ?? false, 'detail')
@@ -15,8 +48,15 @@ export async function listProperties(request: ReservationRequest): Promise<Answe
   return { status: 200, body: { resource_properties: shown } }
 }
 
+patchProperty.operation = {
+  summary: 'Hide a capability from the list, or show it',
+  body: [PRIVACY],
+  answers: { 200: Type.Object({ resource_property: Shown }) },
+} satisfies Operation
+
 export async function patchProperty(request: ReservationRequest): Promise<Answer> {
-  const { context, members, now } = request
+  const { context, now } = request
+  const members = request.members(PRIVACY)
   if (members['private'] === undefined) throw refused('private is missing.')
   const isPrivate = flagOf(members['private'], 'private')
   const property = await context.store.write(() => setPropertyPrivate(request.param('name'), isPrivate, now))

@@ -1,9 +1,12 @@
 // /v1/os-hosts
+import { type TSchema, Type } from 'typebox'
 import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/hosts.ts'
 import type { Host } from '../../leases/types.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
-import { shownTime, shownTimeOrNull } from './dates.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Count, Flag, named, orNull, Text } from '../shapes.ts'
+import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { refused, shown, textOf } from './fields.ts'
 import type { Answer, Members, ReservationRequest } from './request.ts'
 
@@ -26,23 +29,48 @@ const ownMembers = (host: Host) => ({
   updated_at: shownTimeOrNull(host.updated_at),
 })
 
-const OWN: ReadonlySet<string> = new Set<keyof ReturnType<typeof ownMembers>>([
-  'id',
-  'hypervisor_hostname',
-  'service_name',
-  'vcpus',
-  'memory_mb',
-  'local_gb',
-  'cpu_info',
-  'hypervisor_type',
-  'hypervisor_version',
-  'availability_zone',
-  'status',
-  'reservable',
-  'trust_id',
-  'created_at',
-  'updated_at',
-])
+const ownShapes: Record<keyof ReturnType<typeof ownMembers>, TSchema> = {
+  id: Text,
+  hypervisor_hostname: Text,
+  service_name: Text,
+  vcpus: Count,
+  memory_mb: Count,
+  local_gb: Count,
+  cpu_info: Text,
+  hypervisor_type: Text,
+  hypervisor_version: Count,
+  availability_zone: Text,
+  status: Type.Null(),
+  reservable: Flag,
+  trust_id: Type.Null(),
+  created_at: ShownTime,
+  updated_at: orNull(ShownTime),
+}
+const OWN: ReadonlySet<string> = new Set(Object.keys(ownShapes))
+
+const Shown = named('Host', ownShapes, {
+  description: 'Every further member is a capability.',
+  additionalProperties: Text,
+})
+const One = Type.Object({ host: Shown })
+
+const Ident = Type.Union([Type.String({ maxLength: limits.nameCharsMax }), Type.Number()])
+const Capabilities = {
+  description: 'Every further member is a capability.',
+  additionalProperties: Type.Union([Type.String({ maxLength: limits.capabilityCharsMax }), Type.Number()]),
+}
+const NEW_HOST: Form = {
+  schema: Type.Object(
+    { name: Type.Optional(orNull(Ident)), id: Type.Optional(orNull(Ident)) },
+    { title: 'NewHost', ...Capabilities },
+  ),
+}
+const HOST_CHANGE: Form = {
+  schema: Type.Object(
+    { name: Type.Optional(Type.Unknown()) },
+    { title: 'HostChange', minProperties: 1, ...Capabilities },
+  ),
+}
 
 const shownHost = (host: Host) => ({ ...host.capabilities, ...ownMembers(host) })
 
@@ -66,13 +94,25 @@ function capabilityName(name: string): string {
 const capabilityText = (value: unknown, name: string) =>
   textOf(typeof value === 'number' ? String(value) : value, name, limits.capabilityCharsMax)
 
+listAllHosts.operation = {
+  summary: 'List the hosts that may be booked',
+  answers: { 200: Type.Object({ hosts: Type.Array(Shown) }) },
+} satisfies Operation
+
 export async function listAllHosts({ context }: ReservationRequest): Promise<Answer> {
   const hosts = await context.store.read(listHosts)
   return { status: 200, body: { hosts: hosts.map(shownHost) } }
 }
 
-export async function postHost({ context, members, now }: ReservationRequest): Promise<Answer> {
-  const { name: given, id, ...rest } = members
+postHost.operation = {
+  summary: 'Let a compute host be booked',
+  body: [NEW_HOST],
+  answers: { 201: One },
+} satisfies Operation
+
+export async function postHost(request: ReservationRequest): Promise<Answer> {
+  const { context, now } = request
+  const { name: given, id, ...rest } = request.members(NEW_HOST)
   const which = given ?? id
   // 403 is what upstream answers.
   if (which === undefined || which === null) throw problem('host_unnamed', {})
@@ -82,18 +122,28 @@ export async function postHost({ context, members, now }: ReservationRequest): P
   return { status: 201, body: { host: shownHost(host) } }
 }
 
+showHost.operation = { summary: 'Show a host', answers: { 200: One } } satisfies Operation
+
 export async function showHost(request: ReservationRequest): Promise<Answer> {
   const host = await request.context.store.read(() => findHost(request.param('id')))
   return { status: 200, body: { host: shownHost(host) } }
 }
 
+putHost.operation = {
+  summary: 'Change the capabilities of a host',
+  body: [HOST_CHANGE],
+  answers: { 200: One },
+} satisfies Operation
+
 export async function putHost(request: ReservationRequest): Promise<Answer> {
-  const { name: _, ...rest } = request.members
+  const { name: _, ...rest } = request.members(HOST_CHANGE)
   const capabilities = capabilitiesOf(rest)
   if (Object.keys(capabilities).length === 0) throw refused('The body names no capability that is to change.')
   const host = await request.context.store.write(() => updateHost(request.param('id'), capabilities, request.now))
   return { status: 200, body: { host: shownHost(host) } }
 }
+
+deleteOneHost.operation = { summary: 'Withdraw a host from booking', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneHost(request: ReservationRequest): Promise<Answer> {
   await request.context.store.write(() => deleteHost(request.param('id')))

@@ -1,8 +1,11 @@
 // /v1/leases
+import { Type } from 'typebox'
 import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/leases.ts'
 import type { Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
+import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
+import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
 import type { Answer, ReservationRequest } from './request.ts'
 
 const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: number | null }) => ({
@@ -55,27 +58,54 @@ const shownLease = (lease: Lease) => ({
   events: lease.events.map(shownEvent),
 })
 
+const One = Type.Object({ lease: LeaseShape })
+
+listAllLeases.operation = {
+  summary: 'List the leases of the project',
+  answers: { 200: Type.Object({ leases: Type.Array(LeaseShape) }) },
+} satisfies Operation
+
 export async function listAllLeases({ context, visible }: ReservationRequest): Promise<Answer> {
   const leases = await context.store.read(() => listLeases(visible))
   return { status: 200, body: { leases: leases.map(shownLease) } }
 }
 
+postLease.operation = {
+  summary: 'Book instances, hosts or nodes for a time',
+  body: [NEW_LEASE],
+  answers: { 201: One },
+} satisfies Operation
+
 export async function postLease(request: ReservationRequest): Promise<Answer> {
-  const wanted = newLeaseOf(request.members, request.now)
+  const wanted = newLeaseOf(request.members(NEW_LEASE), request.now)
   const lease = await createLease(request.context, request.principal, wanted)
   return { status: 201, body: { lease: shownLease(lease) } }
 }
+
+showLease.operation = { summary: 'Show a lease', answers: { 200: One } } satisfies Operation
 
 export async function showLease(request: ReservationRequest): Promise<Answer> {
   const lease = await request.context.store.read(() => findLease(request.param('id'), request.visible))
   return { status: 200, body: { lease: shownLease(lease) } }
 }
 
+putLease.operation = {
+  summary: 'Change a lease',
+  body: [LEASE_CHANGE],
+  bodyIsOptional: true,
+  answers: { 200: One },
+} satisfies Operation
+
 export async function putLease(request: ReservationRequest): Promise<Answer> {
-  const change = leaseChangeOf(request.members, request.now)
+  const change = leaseChangeOf(request.members(LEASE_CHANGE), request.now)
   const lease = await updateLease(request.context, request.param('id'), request.visible, change)
   return { status: 200, body: { lease: shownLease(lease) } }
 }
+
+deleteOneLease.operation = {
+  summary: 'Delete a lease and give back what it has',
+  answers: { 204: null },
+} satisfies Operation
 
 export async function deleteOneLease(request: ReservationRequest): Promise<Answer> {
   await deleteLease(request.context, request.param('id'), request.visible)

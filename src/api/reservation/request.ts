@@ -6,6 +6,7 @@ import { limits } from '../../limits.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
+import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
 import type { ReservationAction } from './policy.ts'
 
 export interface Answer {
@@ -15,10 +16,17 @@ export interface Answer {
 
 export type Members = Record<string, unknown>
 
+/** What a request needs to know of the route that it came by. */
+interface Served {
+  action: ReservationAction
+  operation: Operation
+}
+
 export class ReservationRequest {
   readonly context: Context
   readonly caller: Caller
   readonly #action: ReservationAction
+  readonly #operation: Operation
   readonly #raw: FastifyRequest
   readonly #params: Record<string, string>
   #query: URLSearchParams | undefined
@@ -26,13 +34,14 @@ export class ReservationRequest {
   constructor(
     context: Context,
     caller: Caller,
-    action: ReservationAction,
+    { action, operation }: Served,
     raw: FastifyRequest,
     params: Record<string, string>,
   ) {
     this.context = context
     this.caller = caller
     this.#action = action
+    this.#operation = operation
     this.#raw = raw
     this.#params = params
   }
@@ -59,14 +68,16 @@ export class ReservationRequest {
 
   /** A parameter of the query, of a repeated one the last; null when it isn't there. */
   parameter(name: string): string | null {
+    requireParameter(this.#operation.query, name)
     this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? '')
     const value = this.#query.getAll(name).at(-1) ?? null
     if (value?.includes('\0')) throw problem('invalid_query', { reason: `The parameter ${name} holds NUL.` })
     return value
   }
 
-  /** The members of the JSON body; an empty body has none. */
-  get members(): Members {
+  /** The members of the JSON body; an empty body has none. The form is what the document says that they should be. */
+  members(form: Form): Members {
+    requireDeclared(this.#operation.body, form)
     this.#requireJson()
     const text = textOfBody(this.#raw.body)
     if (text === '') return {}

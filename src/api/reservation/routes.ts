@@ -1,4 +1,5 @@
 // All of the reservation API's URLs below /v1: who answers, and under which permission.
+import type { Described } from '../operation.ts'
 import { listAllocations, showAllocation } from './host-allocations.ts'
 import { listProperties, patchProperty } from './host-properties.ts'
 import { deleteOneHost, listAllHosts, postHost, putHost, showHost } from './hosts.ts'
@@ -7,7 +8,7 @@ import type { ReservationAction } from './policy.ts'
 import type { Answer, ReservationRequest } from './request.ts'
 
 export interface Route {
-  handle: (request: ReservationRequest) => Promise<Answer>
+  handle: Described<(request: ReservationRequest) => Promise<Answer>>
   action: ReservationAction
 }
 

@@ -1,5 +1,8 @@
 // The reservation API's one microversion, 1.0, and the document that says so.
+import { Type } from 'typebox'
 import { problem } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
+import { Links, named, Text } from '../shapes.ts'
 
 export const VERSION = '1.0'
 
@@ -21,6 +24,17 @@ function wantedOf(header: string): string | null {
   }
   return null
 }
+
+versionDocument.operation = {
+  summary: 'Show the versions of the API',
+  answers: {
+    300: Type.Object({
+      versions: Type.Array(
+        named('Version', { id: Text, status: Text, links: Links, min_version: Text, max_version: Text }),
+      ),
+    }),
+  },
+} satisfies Operation
 
 export function versionDocument(base: string): object {
   const links = [{ href: `${base}/v1`, rel: 'self' }]

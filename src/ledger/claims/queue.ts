@@ -41,6 +41,11 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     this.#record = record ?? null
   }
 
+  /** How many wait to be decided. */
+  get length(): number {
+    return this.#waiting.length
+  }
+
   /** Resolves when the request is granted and on disk; rejects with the problem when it is refused. */
   submit(request: ClaimRequest, entry: Entry | null = null): Promise<void> {
     if (this.#waiting.length >= limits.claimQueueMax) {

@@ -1,0 +1,15 @@
+// Makes dist/, what a package holds: JavaScript, because Node strips no types below node_modules; the declarations of the
+// client library; and the files that the code reads when it runs.
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, rmSync } from 'node:fs'
+
+process.chdir(new URL('..', import.meta.url).pathname)
+rmSync('dist', { recursive: true, force: true })
+for (const project of ['tsconfig.build.json', 'tsconfig.types.json']) {
+  execFileSync('node_modules/.bin/tsc', ['--project', project], { stdio: 'inherit' })
+}
+for (const file of globSync('src/**/*', { withFileTypes: true })) {
+  if (!file.isFile() || /\.[jt]s$/.test(file.name)) continue
+  const from = `${file.parentPath}/${file.name}`
+  cpSync(from, from.replace(/^src\b/, 'dist'))
+}

@@ -1,0 +1,21 @@
+// The bare metal API for its document.
+import { describedRoutes, versionRoute } from '../described.ts'
+import type { ApiDescription } from '../openapi.ts'
+import { RefusalShape } from './errors.ts'
+import { PREFIX } from './prefix.ts'
+import { showRoot } from './root.ts'
+import { routes } from './routes.ts'
+import { NEWEST, since } from './versions.ts'
+
+export const baremetalApi: ApiDescription = {
+  title: 'Bare Metal',
+  version: NEWEST.text,
+  description: 'Nodes with their states and traits, allocations of them, and reservations that hold them for a while.',
+  url: PREFIX,
+  versionHeader: { name: 'X-OpenStack-Ironic-API-Version', example: NEWEST.text },
+  refusal: RefusalShape,
+  routes: [
+    versionRoute('/', showRoot),
+    ...describedRoutes(routes, '/v1', ({ needs }) => ({ since: needs && since(needs) })),
+  ],
+}

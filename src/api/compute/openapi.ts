@@ -1,0 +1,17 @@
+// The compute API for its document.
+import { describedRoutes, versionRoute } from '../described.ts'
+import type { ApiDescription } from '../openapi.ts'
+import { RefusalShape } from './errors.ts'
+import { PREFIX } from './prefix.ts'
+import { showVersion, showVersions } from './root.ts'
+import { routes } from './routes.ts'
+import { ONLY } from './versions.ts'
+
+export const computeApi: ApiDescription = {
+  title: 'Compute',
+  version: ONLY,
+  description: 'Hypervisors, flavors, and servers that are claims in the ledger.',
+  url: PREFIX,
+  refusal: RefusalShape,
+  routes: [versionRoute('/', showVersions), versionRoute('/v2.1', showVersion), ...describedRoutes(routes, '/v2.1')],
+}

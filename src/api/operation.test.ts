@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import { requireDeclared, requireParameter } from './operation.ts'
+import { check } from './schema.ts'
+
+test('a form that is not declared can not be read', () => {
+  const [declared, other] = [check(Type.Object({})), check(Type.Object({}))]
+  assert.doesNotThrow(() => requireDeclared([null, declared], declared))
+  assert.throws(() => requireDeclared([declared], other), /does not declare/)
+  assert.throws(() => requireDeclared(undefined, other), /does not declare/)
+})
+
+test('nor can a parameter', () => {
+  const query = [check(Type.Object({ limit: Type.String() }))]
+  assert.doesNotThrow(() => requireParameter(query, 'limit'))
+  assert.throws(() => requireParameter(query, 'marker'), /marker/)
+  assert.throws(() => requireParameter(query, '__proto__'))
+  assert.throws(() => requireParameter(undefined, 'limit'))
+})

@@ -1,0 +1,46 @@
+// The operators' API for its document, with what is at the root of the server.
+import { Type } from 'typebox'
+import { policyOf, versionRoute } from '../described.ts'
+import type { ApiDescription } from '../openapi.ts'
+import { byName, named, Text } from '../shapes.ts'
+import { PREFIX } from './prefix.ts'
+import { routes } from './routes.ts'
+
+const Alive = named('Health', { status: Text })
+
+const root = (path: string, name: string, summary: string, answer: Parameters<typeof Type.Array>[0]) =>
+  versionRoute(path, { name, operation: { summary, answers: { 200: answer } } })
+
+export const operatorApi: ApiDescription = {
+  title: 'Operator',
+  version: '1',
+  description: 'For those who run Holdfast: is it well, what happened, and why not.',
+  url: '/',
+  refusal: named('Refusal', { error: Type.Object({ kind: Text, message: Text, request_id: Text }) }),
+  routes: [
+    root(
+      '/',
+      'showRoot',
+      'Say where everything is',
+      named('Root', { name: Text, version: Text, apis: byName(Text), ready: Text, metrics: Text, openapi: Text }),
+    ),
+    root('/healthz', 'showHealth', 'Say that the process is alive', Alive),
+    root('/readyz', 'showReadiness', 'Say that the database is there', Alive),
+    root(
+      '/metrics',
+      'showMetrics',
+      'Show what is counted and measured, for Prometheus',
+      Type.String({ contentMediaType: 'text/plain' }),
+    ),
+    ...Object.entries(routes).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { id, operation, action }]) => ({
+        method,
+        path: PREFIX + path,
+        id,
+        operation,
+        policy: policyOf(action),
+        isOpen: action === null,
+      })),
+    ),
+  ],
+}

@@ -1,0 +1,2 @@
+// Where the operators' API is mounted.
+export const PREFIX = '/holdfast/v1'

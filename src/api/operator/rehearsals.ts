@@ -1,0 +1,87 @@
+// What would come of a change, without it: the change itself is tried and undone. Refused like the change.
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { rehearse } from '../../audit/rehearsal.ts'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import { removeLease } from '../../leases/leases.ts'
+import { type Access, EVERYTHING } from '../../metal/access.ts'
+import { deleteAllocation } from '../../metal/allocation-life.ts'
+import { deleteNode } from '../../metal/change.ts'
+import { findNode } from '../../metal/nodes.ts'
+import { listPortgroups } from '../../metal/portgroups.ts'
+import { listPorts } from '../../metal/ports.ts'
+import { createReservation } from '../../metal/reservations.ts'
+import { mark, type Subject, type Write } from '../../store/transaction.ts'
+import type { MetalRequest } from '../baremetal/request.ts'
+import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
+import type { Operation } from '../operation.ts'
+import { ReservationRequest } from '../reservation/request.ts'
+import { named, Text } from '../shapes.ts'
+
+explainNewReservation.operation = {
+  summary: 'Say what would come of a reservation, without making it',
+  body: [NEW_RESERVATION],
+  answers: { 200: OneReservation },
+} satisfies Operation
+
+/** The reservation as it would be. */
+export async function explainNewReservation(request: MetalRequest): Promise<object> {
+  const { context, principal, now } = request
+  const wanted = newReservationOf(request)
+  const { value } = await rehearse(context.store, () => createReservation(wanted, request.access(), principal, now))
+  return { reservation: shownReservation(value, request) }
+}
+
+const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })
+
+export const explainNodeDeletion = (request: MetalRequest) =>
+  touchedBy(request, () => deleteWithParts(request.param('ident'), request.access(), request.now))
+
+explainNodeDeletion.operation = {
+  summary: 'Say what would go with a node, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
+
+/** Ports go with their node without a word; here they are named. */
+function* deleteWithParts(ident: string, access: Access, now: number): Write<void> {
+  const { id } = yield* findNode(ident, access)
+  const { view } = EVERYTHING
+  for (const { uuid } of yield* listPorts(view, { node: id })) yield* mark({ kind: 'port', id: uuid })
+  for (const { uuid } of yield* listPortgroups(view, { node: id })) yield* mark({ kind: 'portgroup', id: uuid })
+  yield* deleteNode(ident, access, now)
+}
+
+export const explainAllocationDeletion = (request: MetalRequest) =>
+  touchedBy(request, () => deleteAllocation(request.param('ident'), request.access(), request.now))
+
+explainAllocationDeletion.operation = {
+  summary: 'Say what would go with an allocation, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
+
+explainLeaseDeletion.operation = {
+  summary: 'Say what would go with a lease, without deleting it',
+  answers: { 200: Touched },
+} satisfies Operation
+
+const SERVED = { action: 'blazar:leases:delete', operation: explainLeaseDeletion.operation } as const
+
+export function explainLeaseDeletion(context: Context, raw: FastifyRequest, caller: Caller): Promise<object> {
+  const params = raw.params as Record<string, string>
+  const request = new ReservationRequest(context, caller, SERVED, raw, params)
+  return touchedBy(request, () => removeLease(request.param('ident'), request.visible, context.drivers, request.now))
+}
+
+/** How the ledger does it is for those who see all of it. */
+const INSIDE = new Set(['resource_provider', 'resource_class', 'consumer', 'host', 'hypervisor'])
+
+async function touchedBy(
+  { context, caller }: Pick<MetalRequest, 'context' | 'caller'>,
+  work: () => Write<unknown>,
+): Promise<{ objects: Subject[] }> {
+  const { subjects } = await rehearse(context.store, work)
+  const seesAll = context.policy.allows('baremetal:node:list_all', caller)
+  const shown = subjects.filter(({ kind }) => seesAll || !INSIDE.has(kind))
+  return { objects: shown.map(({ kind, id }) => ({ kind, id })) }
+}

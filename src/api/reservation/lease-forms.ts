@@ -1,0 +1,156 @@
+// Leases as the document shows them: what lease-bodies.ts reads, and what leases.ts answers.
+import { type TSchema, Type } from 'typebox'
+import { limits } from '../../limits.ts'
+import type { Form } from '../operation.ts'
+import { Flag, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
+import { GivenDate, ShownDate, ShownTime } from './dates.ts'
+
+const optional = (schema: TSchema) => Type.Optional(orNull(schema))
+/** A text that says something. */
+const Name = (maxLength: number) => Type.String({ pattern: '\\S', maxLength })
+/** A whole number, which command lines send as text too. */
+const Whole = (minimum: number, maximum: number) =>
+  Type.Union([Type.Integer({ minimum, maximum }), Type.String({ pattern: '^\\s*\\d{1,16}\\s*$' })])
+const Amount = Whole(1, limits.reservationAmountMax)
+const Size = Whole(1, limits.reservationSizeMax)
+const Affinity = Type.Union([
+  Flag,
+  Type.String({ pattern: '^([Nn][Oo][Nn][Ee]|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' }),
+])
+const Query = Type.String({ maxLength: limits.propertiesCharsMax, description: 'JSON: ["=", "$vcpus", "4"]' })
+
+const INSTANCE = { vcpus: Size, memory_mb: Size, disk_gb: Whole(0, limits.reservationSizeMax), amount: Amount }
+const INSTANCE_MORE = { affinity: optional(Affinity), resource_properties: optional(Query) }
+const HOST_MORE = {
+  hypervisor_properties: optional(Query),
+  resource_properties: optional(Query),
+  before_end: optional(oneOf('', 'snapshot', 'default')),
+}
+const RANGE = { min: Amount, max: Amount }
+const ResourceClass = Name(limits.nameCharsMax)
+const Traits = optional(Type.Array(Name(limits.nameCharsMax), { maxItems: limits.nodeTraitsMax }))
+
+/** Unknown members are ignored, as upstream does. */
+const open = { additionalProperties: true }
+const of = (type: string, title: string, members: Record<string, TSchema>) =>
+  Type.Object({ resource_type: Type.Literal(type), ...members }, { title, ...open })
+
+const NewReservation = Type.Union([
+  of('virtual:instance', 'NewInstanceReservation', { ...INSTANCE, ...INSTANCE_MORE }),
+  of('physical:host', 'NewHostReservation', { ...RANGE, ...HOST_MORE }),
+  of('physical:node', 'NewNodeReservation', { ...RANGE, resource_class: ResourceClass, traits: Traits }),
+])
+
+const LeaseName = Name(limits.leaseNameCharsMax)
+const Reservations = (item: TSchema, minItems: 0 | 1) =>
+  Type.Array(item, { minItems, maxItems: limits.leaseReservationsMax })
+
+const newLease = {
+  start_date: GivenDate,
+  end_date: GivenDate,
+  before_end_date: optional(Type.Union([Type.Literal(''), GivenDate])),
+  reservations: Reservations(NewReservation, 1),
+}
+export const NEW_LEASE: Form = { schema: Type.Object({ name: LeaseName, ...newLease }, { title: 'NewLease', ...open }) }
+/** The same where nothing is booked, and so it needs no name. */
+export const LEASE_TO_EXPLAIN: Form = {
+  schema: Type.Object({ name: Type.Optional(LeaseName), ...newLease }, { title: 'LeaseToExplain', ...open }),
+}
+
+const Unchanged = Object.fromEntries(
+  Object.entries({ ...INSTANCE, ...RANGE, resource_class: ResourceClass }).map(([name, schema]) => [
+    name,
+    Type.Optional(schema),
+  ]),
+)
+const ReservationChange = Type.Object(
+  {
+    id: Type.String({ maxLength: limits.nameCharsMax }),
+    resource_type: Type.Optional(Type.String({ maxLength: limits.nameCharsMax })),
+    ...Unchanged,
+    ...INSTANCE_MORE,
+    ...HOST_MORE,
+    traits: Traits,
+  },
+  { title: 'ReservationChange', ...open },
+)
+export const LEASE_CHANGE: Form = {
+  schema: Type.Object(
+    {
+      name: optional(LeaseName),
+      start_date: optional(GivenDate),
+      end_date: optional(GivenDate),
+      before_end_date: optional(GivenDate),
+      reservations: optional(Reservations(ReservationChange, 0)),
+    },
+    { title: 'LeaseChange', ...open },
+  ),
+}
+
+const row = { created_at: ShownTime, updated_at: orNull(ShownTime) }
+const Count = Type.Integer({ minimum: 0 })
+
+const shown = (type: string, title: string, members: Record<string, TSchema>) =>
+  named(title, {
+    id: Text,
+    lease_id: Text,
+    resource_id: Text,
+    status: oneOf('pending', 'active', 'deleted'),
+    missing_resources: Flag,
+    resources_changed: Flag,
+    resource_type: Type.Literal(type),
+    ...members,
+    ...row,
+  })
+
+const ShownReservation = Type.Union([
+  shown('virtual:instance', 'InstanceReservation', {
+    vcpus: Count,
+    memory_mb: Count,
+    disk_gb: Count,
+    amount: Count,
+    affinity: orNull(Flag),
+    resource_properties: Text,
+    flavor_id: Text,
+    aggregate_id: Type.Null(),
+    server_group_id: Type.Null(),
+  }),
+  shown('physical:host', 'HostReservation', {
+    min: Count,
+    max: Count,
+    hypervisor_properties: Text,
+    resource_properties: Text,
+    before_end: oneOf('', 'snapshot', 'default'),
+  }),
+  shown('physical:node', 'NodeReservation', {
+    min: Count,
+    max: Count,
+    resource_class: Text,
+    traits: Type.Array(Text),
+    nodes: Type.Array(Type.Object({ node: Text, allocation: TextOrNull })),
+  }),
+])
+
+const ShownEvent = named('LeaseEvent', {
+  id: Text,
+  lease_id: Text,
+  event_type: oneOf('start_lease', 'before_end_lease', 'end_lease'),
+  time: ShownDate,
+  status: oneOf('UNDONE', 'IN_PROGRESS', 'DONE'),
+  ...row,
+})
+
+export const LeaseShape = named('Lease', {
+  id: Text,
+  name: Text,
+  start_date: ShownDate,
+  end_date: ShownDate,
+  status: oneOf('PENDING', 'STARTING', 'ACTIVE', 'TERMINATING', 'TERMINATED'),
+  degraded: Flag,
+  user_id: Text,
+  project_id: Text,
+  trust_id: Type.Null(),
+  ...row,
+  reservations: Type.Array(ShownReservation),
+  events: Type.Array(ShownEvent),
+})

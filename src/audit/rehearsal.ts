@@ -1,0 +1,42 @@
+// What a transaction would do: it is run as it is, under the same locks and guards, and undone at its end.
+import type { Store } from '../store/store.ts'
+import type { Subject, Write } from '../store/transaction.ts'
+
+export interface Rehearsed<T> {
+  value: T
+  /** What it would have changed, each once. */
+  subjects: Subject[]
+}
+
+/** Carries the outcome out of a transaction that must not be committed. */
+class Undone<T> extends Error {
+  readonly outcome: Rehearsed<T>
+  constructor(outcome: Rehearsed<T>) {
+    super('undone on purpose')
+    this.outcome = outcome
+  }
+}
+
+/** Refused like the transaction itself. Whoever keeps a copy hears nothing of it, and no entry is written. */
+export async function rehearse<T>(store: Store, work: () => Write<T>): Promise<Rehearsed<T>> {
+  try {
+    return await store.write(() => undone(work()))
+  } catch (error) {
+    if (error instanceof Undone) return (error as Undone<T>).outcome
+    throw error
+  }
+}
+
+function* undone<T>(work: Write<T>): Write<never> {
+  const subjects = new Map<string, Subject>()
+  let step = work.next()
+  while (!step.done) {
+    const calls = step.value
+    for (const call of calls) {
+      if (call.kind === 'mark')
+        for (const subject of call.subjects) subjects.set(`${subject.kind} ${subject.id}`, subject)
+    }
+    step = work.next(yield calls)
+  }
+  throw new Undone({ value: step.value, subjects: [...subjects.values()] })
+}

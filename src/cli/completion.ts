@@ -1,0 +1,21 @@
+// holdfast completion: the script that makes a shell ask us (complete.ts) when someone presses the Tab key.
+import { readFileSync } from 'node:fs'
+import { Argument, type Command } from 'commander'
+import type { Word } from './command.ts'
+
+const HOW_TO = `
+To have it in every new shell:
+  bash  echo 'source <(holdfast completion bash)' >> ~/.bashrc
+  zsh   echo 'source <(holdfast completion zsh)' >> ~/.zshrc   (below the line with compinit)
+  fish  holdfast completion fish > ~/.config/fish/completions/holdfast.fish`
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  program
+    .command(name)
+    .description(help)
+    .addArgument(new Argument('<shell>', 'whose script to print').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', HOW_TO)
+    .action((shell: string) => {
+      process.stdout.write(readFileSync(new URL(`completion/holdfast.${shell}`, import.meta.url), 'utf8'))
+    })
+}

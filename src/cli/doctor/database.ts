@@ -1,0 +1,113 @@
+// A look into a database that leaves no trace: read only, and without the store, which prepares what it opens.
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { type Finding, ok, warning, wrong } from './examine.ts'
+import { type Exchange, judgePostgres } from './judgement.ts'
+
+export interface Seen {
+  dialect: 'sqlite' | 'postgres'
+  /** The migrations that it has. */
+  applied: string[]
+  /** What its clock said; null where it is this machine's. */
+  clock: Exchange | null
+}
+
+const CONNECT_MS_MAX = 5_000
+const ROUNDS = 3
+
+/** null when there is nothing to look into. */
+export function seenInSqlite(path: string): { finding: Finding; seen: Seen | null } {
+  if (path === ':memory:') {
+    const hint = 'name a file: sqlite:FILE'
+    return { finding: warning('in memory: all is lost when the service stops', hint), seen: null }
+  }
+  const file = resolve(path)
+  const refused = refusalOf(file)
+  if (refused) return { finding: refused, seen: null }
+  if (!existsSync(file)) {
+    const hint = 'holdfast serve makes one; if there should be one, the path is wrong'
+    return { finding: warning(`there is no file ${file} yet`, hint), seen: null }
+  }
+  // Without its log beside it nobody has it open; then even the files that a reader would make are left out.
+  const address = pathToFileURL(file)
+  if (!existsSync(`${file}-wal`)) address.search = '?immutable=1'
+  const database = new DatabaseSync(address, { readOnly: true })
+  try {
+    const rows = (sql: string) => database.prepare(sql).all()
+    const has = rows("select 1 from sqlite_master where type = 'table' and name = 'migrations'").length > 0
+    const applied = has ? rows('select name from migrations').map(row => String(row['name'])) : []
+    const mib = (statSync(file).size / 1_048_576).toFixed(1)
+    return { finding: ok(`${file}, ${mib} MiB, can be written`), seen: { dialect: 'sqlite', applied, clock: null } }
+  } catch (error) {
+    const hint = 'it is no database of SQLite, or damaged: bring back a backup'
+    return { finding: wrong(`can't read ${file}: ${(error as Error).message}`, hint), seen: null }
+  } finally {
+    database.close()
+  }
+}
+
+function refusalOf(file: string): Finding | null {
+  const folder = dirname(file)
+  for (const [path, what] of [
+    [folder, 'the folder'],
+    [file, 'the file'],
+  ] as const) {
+    if (path === folder && !existsSync(folder))
+      return wrong(`there is no folder ${folder}`, 'make it, or correct the path')
+    if (!existsSync(path)) continue
+    try {
+      accessSync(path, constants.R_OK | constants.W_OK)
+    } catch {
+      return wrong(
+        `${what} ${path} can't be written by this user`,
+        'run as the user of the service, or correct its rights',
+      )
+    }
+  }
+  return null
+}
+
+export async function seenInPostgres(address: string): Promise<{ finding: Finding; seen: Seen | null }> {
+  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: CONNECT_MS_MAX })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('begin read only')
+    const rows = async (sql: string) => (await client.query<Record<string, unknown>>(sql)).rows
+    const [about] = await rows(
+      `select current_setting('server_version_num')::int as number, current_setting('server_version') as text,
+        pg_is_in_recovery() as standby, to_regclass('migrations') is not null as migrated`,
+    )
+    const applied = about!['migrated'] ? await rows('select name from migrations') : []
+    const clock = await clockOf(rows)
+    const seen: Seen = { dialect: 'postgres', applied: applied.map(row => String(row['name'])), clock }
+    if (about!['standby'])
+      return { finding: wrong('it is a standby, which takes no writes', 'name the primary'), seen: null }
+    return { finding: judgePostgres(about!['number'] as number, about!['text'] as string), seen }
+  } catch (error) {
+    const hint = 'is it running, is the address right, and may this user log in?'
+    return { finding: wrong(`no connection: ${reasonOf(error)}`, hint), seen: null }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Several addresses of one name fail as several errors, which have no message of their own. */
+function reasonOf(error: unknown): string {
+  const { message, code, errors } = error as Error & { code?: string; errors?: Error[] }
+  return message || errors?.map(one => one.message).join(', ') || (code ?? 'unknown')
+}
+
+/** The quickest of a few answers tells the most. */
+async function clockOf(rows: (sql: string) => Promise<Record<string, unknown>[]>): Promise<Exchange> {
+  const rounds: Exchange[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const sentAt = Date.now()
+    const [row] = await rows('select (extract(epoch from clock_timestamp()) * 1000)::float8 as now')
+    rounds.push({ sentAt, receivedAt: Date.now(), saidAt: Math.floor(row!['now'] as number), stepMs: 1 })
+  }
+  return rounds.reduce((best, one) => (one.receivedAt - one.sentAt < best.receivedAt - best.sentAt ? one : best))
+}

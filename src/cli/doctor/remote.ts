@@ -1,0 +1,184 @@
+// A server as its clients meet it: found, reached, logged in to, and asked how it is.
+import { lookup } from 'node:dns/promises'
+import {
+  ApiError,
+  bearerOf,
+  type Holdfast,
+  holdfastAt,
+  type Login,
+  logIn,
+  type Where,
+  whereIs,
+} from '../../client/index.ts'
+import { VERSION } from '../../version.ts'
+import { passwordAsker, trust } from '../client-command.ts'
+import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
+import { type Check, type Finding, ok, unknown, warning, wrong } from './examine.ts'
+import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
+import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
+
+/** What was learned so far; a check's needs say what of it is there. */
+export interface Remote {
+  flags: ServerFlags
+  where?: Where
+  login?: Login
+  server?: Holdfast
+  heartbeat?: Answer
+}
+
+/** More nodes than anyone looks at one by one. */
+const NODES_MAX = 10_000
+const HTTP_DATE_STEP_MS = 1_000
+
+/** Where Holdfast is, or at first only the identity service that knows it. */
+const addressOf = ({ where, login }: Remote) => login?.url ?? where!.url ?? where!.authUrl!
+
+export const remoteChecks: readonly Check<Remote>[] = [
+  { name: 'address', look: findAddress },
+  { name: 'name', needs: ['address'], when: remote => !isAddress(addressOf(remote)), look: resolveName },
+  { name: 'port', needs: ['name'], look: remote => knock(addressOf(remote)) },
+  {
+    name: 'tls',
+    needs: ['port'],
+    when: remote => addressOf(remote).startsWith('https:'),
+    look: remote => shakeHands(addressOf(remote), Date.now()),
+  },
+  { name: 'catalog', needs: ['tls'], when: ({ where }) => where!.url === null, look: askCatalog },
+  { name: 'alive', needs: ['catalog'], look: isAlive },
+  { name: 'ready', needs: ['alive'], look: isReady },
+  { name: 'version', needs: ['alive'], look: compareVersions },
+  { name: 'clock', needs: ['alive'], look: compareClocks },
+  { name: 'login', needs: ['alive'], look: logInAndSay },
+  ...['placement', 'baremetal', 'compute', 'image', 'reservation', 'identity'].map((name): Check<Remote> => ({
+    name,
+    needs: ['login'],
+    look: remote => askVersions(remote, name),
+  })),
+  { name: 'conductors', needs: ['login'], look: countConductors },
+  { name: 'nodes', needs: ['login'], look: countNodes },
+  { name: 'hosts', needs: ['login'], look: countHosts },
+  { name: 'fsck', needs: ['login', 'ready'], look: countViolations },
+]
+
+async function findAddress(remote: Remote): Promise<Finding> {
+  const where = (remote.where = whereIs(connectOptionsOf(remote.flags)))
+  if (where.cacert !== null) trust(where.cacert)
+  const more = where.cacert === null ? '' : `, trusting ${where.cacert}`
+  return ok(`${where.url ?? `the catalog of ${where.authUrl}`} (from: ${where.from})${more}`)
+}
+
+async function resolveName(remote: Remote): Promise<Finding> {
+  const { host } = placeOf(addressOf(remote))
+  try {
+    const found = await lookup(host, { all: true })
+    return ok(`${host} is ${found.map(({ address }) => address).join(', ')}`)
+  } catch {
+    return wrong(`there is no host ${host}`, 'check how it is written, and the name servers of this machine')
+  }
+}
+
+async function askCatalog(remote: Remote): Promise<Finding> {
+  remote.login = await logIn(remote.where!, passwordAsker())
+  return ok(`Holdfast is at ${remote.login.url}`)
+}
+
+async function isAlive(remote: Remote): Promise<Finding> {
+  const address = addressOf(remote)
+  const isOurs = ({ body }: Answer) => (body as { status?: unknown } | undefined)?.status === 'alive'
+  try {
+    remote.heartbeat = await ask(`${address}/healthz`)
+  } catch (error) {
+    return wrong((error as Error).message, 'http:// and https:// may be mixed up, or a proxy is in between')
+  }
+  if (isOurs(remote.heartbeat)) return ok('/healthz says alive')
+  const found = `what answers at ${address} is no Holdfast (/healthz: ${remote.heartbeat.status})`
+  return wrong(found, 'say with --url where it is')
+}
+
+async function isReady(remote: Remote): Promise<Finding> {
+  const { status } = await ask(`${addressOf(remote)}/readyz`)
+  if (status === 200) return ok('/readyz says ready')
+  const hint = "it can't reach its database; on its machine: holdfast doctor --config FILE, and look at its log"
+  return wrong(`/readyz says ${status}`, hint)
+}
+
+async function compareVersions(remote: Remote): Promise<Finding> {
+  const { body } = await ask(`${addressOf(remote)}/`)
+  const { version } = (body ?? {}) as { version?: unknown }
+  return judgeVersions(typeof version === 'string' ? version : null, VERSION)
+}
+
+async function compareClocks({ heartbeat }: Remote): Promise<Finding> {
+  const { headers, sentAt, receivedAt } = heartbeat!
+  const saidAt = Date.parse(headers.get('date') ?? '')
+  if (Number.isNaN(saidAt)) return unknown("the server doesn't say its time")
+  return judgeSkew(skewOf({ sentAt, receivedAt, saidAt, stepMs: HTTP_DATE_STEP_MS }), "the server's")
+}
+
+async function logInAndSay(remote: Remote): Promise<Finding> {
+  const where = remote.where!
+  const login = (remote.login ??= await logIn(where, passwordAsker()))
+  remote.server = holdfastAt(login)
+  const { credentials } = where
+  const who = login.who ?? (credentials.kind === 'token' ? await bearerOf(where, credentials.token) : null)
+  try {
+    await remote.server.nodes.list({ fields: ['uuid'], limit: 1 })
+  } catch (error) {
+    // Whoever may not list nodes is known all the same.
+    if (!(error instanceof ApiError) || error.status !== 403) throw error
+  }
+  if (who) return ok(`${who.user} in ${who.project ?? 'no project'}: ${who.roles.join(', ') || 'without a role'}`)
+  if (credentials.kind === 'basic') return ok(`${credentials.username}, with HTTP Basic`)
+  return ok(credentials.kind === 'token' ? 'the token is accepted' : 'everyone is let in')
+}
+
+interface Version {
+  id: string
+  status?: string
+  min_version?: string
+  max_version?: string
+  version?: string
+}
+
+async function askVersions({ login }: Remote, api: string): Promise<Finding> {
+  const { status, body } = await ask(`${login!.url}/${api}/`, login!.headers)
+  // With another's tokens there is none of ours.
+  if (api === 'identity' && status === 404) return ok('served elsewhere')
+  const { versions } = (body ?? {}) as { versions?: Version[] | { values: Version[] } }
+  const [newest] = Array.isArray(versions) ? versions : (versions?.values ?? [])
+  if (!newest) return wrong(`/${api}/ answers ${status}, without versions`, 'is a proxy in between that leaves it out?')
+  const { id, min_version: min, max_version: max = newest.version } = newest
+  return ok(`/${api}/ ${id}${min && max && min !== max ? `, microversions ${min} to ${max}` : ''}`)
+}
+
+async function countConductors({ server }: Remote): Promise<Finding> {
+  const all = await server!.conductors.list()
+  const dead = all.filter(({ alive }) => !alive).map(({ hostname }) => hostname)
+  const alive = all.length - dead.length
+  if (alive === 0)
+    return wrong('no conductor is alive', 'start holdfast serve or holdfast conductor: nodes wait for it')
+  const found = `${alive} alive`
+  if (dead.length === 0) return ok(found)
+  return warning(`${found}, ${dead.length} not: ${dead.join(', ')}`, 'start them again; others do their work meanwhile')
+}
+
+async function countNodes({ server }: Remote): Promise<Finding> {
+  const fields = ['uuid', 'provision_state', 'maintenance']
+  const nodes = await server!.nodes.list({ fields, limit: NODES_MAX })
+  const resting = nodes.filter(({ maintenance }) => maintenance).length
+  const failed = nodes.filter(({ provision_state: state }) => /fail|error/.test(state)).length
+  const count = nodes.length === NODES_MAX ? `${NODES_MAX} and more` : nodes.length
+  return ok(`${count} in sight, ${resting} in maintenance, ${failed} in a failed state`)
+}
+
+async function countHosts({ server }: Remote): Promise<Finding> {
+  const hosts = await server!.hosts.list()
+  return ok(`${hosts.length} for leases, ${hosts.filter(({ reservable }) => !reservable).length} not reservable`)
+}
+
+async function countViolations({ server }: Remote): Promise<Finding> {
+  const { violations, invariants } = await server!.fsck()
+  if (violations === 0) return ok(`${invariants.length} invariants hold`)
+  const broken = invariants.filter(found => found.violations > 0).map(({ invariant }) => invariant)
+  return wrong(`${violations} violations: ${broken.join('; ')}`, 'keep a backup, and report this: it must never happen')
+}

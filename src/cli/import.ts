@@ -1,0 +1,162 @@
+// holdfast import: brings the server to what files say of a fleet.
+import { createReadStream } from 'node:fs'
+import { type Command, Option } from 'commander'
+import type { Holdfast } from '../client/index.ts'
+import { UsageError } from '../usage-error.ts'
+import { durationOf, onServer, type ServerFlags, serverCommand } from './client-command.ts'
+import type { Word } from './command.ts'
+import { CommandFailure, EXIT, type ExitCode, tell, verdictOn } from './failures.ts'
+import type { Outcome } from './import/apply.ts'
+import type { Fleet } from './import/document.ts'
+import type { Mistake } from './import/mistake.ts'
+import type { Question } from './import/present.ts'
+import type { Kind } from './import/shape.ts'
+import type { FileFormat } from './import/source.ts'
+import type { Step } from './import/step.ts'
+import { printList, say } from './output.ts'
+
+interface ImportFlags extends ServerFlags {
+  format?: FileFormat
+  dryRun?: boolean
+  wait?: string
+}
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  serverCommand(program, `${name} <files...>`, help, 'import fleet.yaml --dry-run')
+    .addOption(
+      new Option('-f, --format <format>', 'of the files (default: by the ends of their names, or yaml)').choices([
+        'yaml',
+        'json',
+        'csv',
+      ]),
+    )
+    .option('--dry-run', 'show what would be done, and do nothing')
+    .option('--wait <duration>', 'for nodes to reach their states (default: as long as it takes)')
+    .action(onServer(async (server, files: string[], flags: ImportFlags) => importFleet(server, files, flags)))
+}
+
+async function importFleet(server: Holdfast, files: readonly string[], flags: ImportFlags): Promise<void> {
+  const waitMs = flags.wait === undefined ? null : durationOf(flags.wait)
+  const { fleet, mistakes } = await read(files, flags.format)
+  const { plan, stepsOf, clashes } = await planned(server, fleet, mistakes)
+  await refuse([...mistakes, ...clashes], files)
+  const steps = stepsOf(plan)
+  if (flags.dryRun) return show(steps)
+  const { apply, workIn } = await import('./import/apply.ts')
+  const { Progress } = await import('./import/progress.ts')
+  const progress = new Progress(workIn(plan))
+  let outcome: Outcome
+  try {
+    outcome = await apply(server, plan, { progress, waitMs })
+  } finally {
+    progress.clear()
+  }
+  summarize(steps, outcome)
+}
+
+function show(steps: readonly Step[]): void {
+  const outline = (fields: readonly string[]) => [...new Set(fields.map(field => field.split('.', 1)[0]!))]
+  const rows = steps.map(({ action, kind, name, fields }) => ({
+    action,
+    kind,
+    name,
+    fields: action === 'create' ? outline(fields) : fields,
+  }))
+  printList(rows, ['action', 'kind', 'name', 'fields'], { format: 'table' })
+  const count = (action: Step['action']) => steps.filter(step => step.action === action).length
+  say(
+    `${count('create')} to create, ${count('change')} to change, ${count('unchanged')} unchanged; nothing was changed`,
+  )
+}
+
+async function read(files: readonly string[], format: FileFormat | undefined) {
+  const { formatOf, sourceOf, FILE_BYTES_MAX } = await import('./import/source.ts')
+  const { readFleet } = await import('./import/document.ts')
+  const read = []
+  for (const file of files) read.push(sourceOf(file, await textIn(file, FILE_BYTES_MAX), format ?? formatOf(file)))
+  const { fleet, mistakes } = readFleet(read.flatMap(({ source }) => source ?? []))
+  return { fleet, mistakes: [...read.flatMap(({ mistakes }) => mistakes), ...mistakes] }
+}
+
+async function textIn(file: string, bytesMax: number): Promise<string> {
+  const name = file === '-' ? 'standard input' : file
+  const chunks: Buffer[] = []
+  try {
+    let bytes = 0
+    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+      bytes += (chunk as Buffer).length
+      if (bytes > bytesMax) throw new UsageError(`${name} is larger than ${bytesMax / 1024 / 1024} MiB`)
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`can't read ${name}: ${(error as Error).message}`, { cause: error })
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (error) {
+    throw new UsageError(`${name} is no UTF-8 text`, { cause: error })
+  }
+}
+
+/** Also with mistakes in the file: whoever mends them should know of all others. */
+async function planned(server: Holdfast, fleet: Fleet, mistakes: readonly Mistake[]) {
+  const { presentOf, NOTHING } = await import('./import/present.ts')
+  const { planOf, stepsOf } = await import('./import/plan.ts')
+  try {
+    const present = await presentOf(server, questionFor(fleet))
+    const { plan, mistakes: clashes } = planOf(present, fleet)
+    return { plan, stepsOf, clashes }
+  } catch (error) {
+    if (mistakes.length === 0 || verdictOn(error) === null) throw error
+    return { plan: planOf(NOTHING, { nodes: [], providers: [], hosts: [] }).plan, stepsOf, clashes: [] }
+  }
+}
+
+function questionFor({ nodes, providers, hosts }: Fleet): Question {
+  const kinds = new Set<Kind>([
+    ...(nodes.length > 0 ? ['nodes' as const] : []),
+    ...(providers.length > 0 ? ['providers' as const] : []),
+    ...(hosts.length > 0 ? ['hosts' as const] : []),
+  ])
+  const uuids = new Set(providers.map(({ uuid }) => uuid))
+  const names = new Set([...providers, ...hosts].map(({ name }) => name))
+  return {
+    kinds,
+    leasable: nodes.some(({ leasable }) => leasable !== null),
+    traits: providers.length > 0 || nodes.some(({ traits }) => traits?.some(name => !name.startsWith('CUSTOM_'))),
+    inFull: ({ uuid, name }) => uuids.has(uuid) || names.has(name),
+  }
+}
+
+/** Enough for whoever mends a file, and an end for whoever named the wrong one. */
+const MISTAKES_SHOWN_MAX = 1_000
+
+async function refuse(mistakes: readonly Mistake[], files: readonly string[]): Promise<void> {
+  if (mistakes.length === 0) return
+  const { inOrder, mistakeText } = await import('./import/mistake.ts')
+  const exitCode: ExitCode = mistakes.every(({ isClash }) => isClash) ? EXIT.conflict : EXIT.usage
+  for (const one of inOrder(mistakes, files).slice(0, MISTAKES_SHOWN_MAX)) {
+    tell({ exitCode, message: mistakeText(one), hint: null })
+  }
+  const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`
+  const unshown = mistakes.length > MISTAKES_SHOWN_MAX ? `, of which ${MISTAKES_SHOWN_MAX} are shown` : ''
+  throw new CommandFailure(exitCode, `${count}${unshown}; nothing was changed`)
+}
+
+function summarize(steps: readonly Step[], { failures, untried }: Outcome): void {
+  const done = (action: Step['action']) =>
+    steps.filter(step => step.action === action && !failures.has(step) && !untried.has(step)).length
+  const counts = [`${done('create')} created`, `${done('change')} changed`, `${done('unchanged')} unchanged`]
+  if (failures.size > 0) counts.push(`${failures.size} failed`)
+  if (untried.size > 0) counts.push(`${untried.size} not tried`)
+  say(counts.join(', '))
+  const told = steps
+    .filter(step => failures.has(step))
+    .map(step => {
+      const { exitCode, message, hint } = verdictOn(failures.get(step))!
+      return new CommandFailure(exitCode, `${step.kind} ${step.name}: ${message}`, hint)
+    })
+  for (const failure of told.slice(0, -1)) tell(failure)
+  if (told.length > 0) throw told.at(-1)!
+}

@@ -1,0 +1,102 @@
+// What the server has of a fleet.
+import type { Conductor, Driver, Holdfast, Host, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
+import { HOST_MEMBERS, type Kind } from './shape.ts'
+import { pooled } from './pool.ts'
+
+export interface ProviderDetails {
+  inventories: Record<string, Inventory>
+  traits: string[]
+  aggregates: string[]
+}
+
+export interface Present {
+  nodes: readonly Node[]
+  ports: readonly Port[]
+  /** The uuids of nodes that leases may book. */
+  leasable: ReadonlySet<string>
+  drivers: readonly Driver[]
+  conductors: readonly Conductor[]
+  providers: readonly Provider[]
+  /** By uuid, of those that were asked for. */
+  details: ReadonlyMap<string, ProviderDetails>
+  hosts: readonly Host[]
+  /** The names that Placement knows; null where nobody asked. */
+  traits: ReadonlySet<string> | null
+  classes: ReadonlySet<string> | null
+}
+
+export const NOTHING: Present = {
+  nodes: [],
+  ports: [],
+  leasable: new Set(),
+  drivers: [],
+  conductors: [],
+  providers: [],
+  details: new Map(),
+  hosts: [],
+  traits: null,
+  classes: null,
+}
+
+export interface Question {
+  kinds: ReadonlySet<Kind>
+  leasable: boolean
+  traits: boolean
+  /** Of which providers all is to be known. */
+  inFull: (provider: Provider) => boolean
+}
+
+/** Asks for no more than is needed: not everyone may see everything. */
+export async function presentOf(server: Holdfast, question: Question): Promise<Present> {
+  const { kinds } = question
+  const [nodes, besideNodes, capacity, traits, classes] = await Promise.all([
+    server.nodes.list({ where: { detail: true } }),
+    kinds.has('nodes') ? besideNodesOf(server, question) : {},
+    kinds.has('providers') || kinds.has('hosts') ? capacityOf(server, question) : {},
+    question.traits ? namesOf(server.traits) : null,
+    kinds.has('providers') ? namesOf(server.resourceClasses) : null,
+  ])
+  return { ...NOTHING, nodes, ...besideNodes, ...capacity, traits, classes }
+}
+
+const namesOf = async (noun: { list: () => Promise<string[]> }) => new Set(await noun.list())
+
+async function besideNodesOf(server: Holdfast, question: Question) {
+  const [ports, drivers, conductors, enrolled] = await Promise.all([
+    server.ports.list(),
+    server.conductors.drivers(),
+    server.conductors.list(),
+    question.leasable ? server.leasableNodes.list() : [],
+  ])
+  return { ports, drivers, conductors, leasable: new Set(enrolled.map(({ node }) => node)) }
+}
+
+const READERS = 8
+
+async function capacityOf(server: Holdfast, { inFull }: Question) {
+  const [providers, hosts] = await Promise.all([server.providers.list(), server.hosts.list()])
+  const details = new Map<string, ProviderDetails>()
+  await pooled(providers.filter(inFull), READERS, async ({ uuid }) => {
+    const { inventories, traits, aggregates } = await server.providers.show(uuid)
+    details.set(uuid, { inventories, traits, aggregates })
+  })
+  return { providers, hosts, details }
+}
+
+/** What a person said of a host. */
+export const capabilitiesOf = (host: Json) =>
+  Object.fromEntries(Object.entries(host).filter(([name]) => !HOST_MEMBERS.has(name))) as Record<string, string>
+
+/** Providers that Holdfast keeps by itself, for nodes and for started leases: they are not described as providers. */
+export function keptProviders({ nodes, hosts, providers }: Present): Map<string, string> {
+  const names = new Map(providers.map(({ uuid, name }) => [uuid, name]))
+  const reservable = new Set(hosts.map(host => host.hypervisor_hostname))
+  const isOfHost = ({ name, parent_provider_uuid: parent }: Provider) => {
+    const host = names.get(parent ?? '')
+    return host !== undefined && reservable.has(host) && name === `blazar_${host}`
+  }
+  return new Map([
+    ...nodes.map(({ uuid }) => [uuid, 'is the provider of a node, which is described as a node'] as const),
+    ...providers.filter(isOfHost).map(({ uuid }) => [uuid, 'is where leases on a host are kept'] as const),
+  ])
+}

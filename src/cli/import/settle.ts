@@ -1,0 +1,78 @@
+// Brings nodes to the states that are wanted: all at once, since each takes its time.
+import type { Holdfast, Node, Verb } from '../../client/index.ts'
+import { CommandFailure, EXIT } from '../failures.ts'
+import { waitFor } from '../waiting.ts'
+import { pooled } from './pool.ts'
+import { isBusy, nextStep, type Wanted } from './states.ts'
+
+export interface Traveller {
+  uuid: string
+  /** null when it only has to come to rest. */
+  wanted: Wanted | null
+  arrived: () => void
+  failed: (error: unknown) => void
+}
+
+export interface SettleOptions {
+  /** At a time. */
+  width: number
+  /** null for as long as it takes. */
+  timeoutMs: number | null
+  show: (words: string) => void
+}
+
+const FIELDS = ['uuid', 'provision_state', 'target_provision_state', 'instance_uuid', 'last_error']
+/** Up to so many are asked for one by one; more of them are read from the list of all. */
+const ASKED_SINGLY_MAX = 16
+
+export async function settle(
+  server: Holdfast,
+  travellers: readonly Traveller[],
+  options: SettleOptions,
+): Promise<void> {
+  const { width, timeoutMs, show } = options
+  const onTheWay = new Map(travellers.map(traveller => [traveller.uuid, traveller]))
+  const sent = new Map(travellers.map(({ uuid }) => [uuid, new Set<Verb>()]))
+  const look = async () => {
+    const seen = new Map((await statesOf(server, [...onTheWay.keys()], width)).map(node => [node.uuid, node]))
+    await pooled([...onTheWay.values()], width, async traveller => {
+      try {
+        if (await goOn(server, traveller, seen.get(traveller.uuid), sent.get(traveller.uuid)!)) return
+        traveller.arrived()
+      } catch (error) {
+        traveller.failed(error)
+      }
+      onTheWay.delete(traveller.uuid)
+    })
+    return onTheWay.size === 0 ? { done: true } : { waitingFor: `waiting for ${countOf(onTheWay.size)}` }
+  }
+  try {
+    await waitFor(look, { timeoutMs, progress: { show, clear: () => {} } })
+  } catch (error) {
+    for (const { failed } of onTheWay.values()) failed(error)
+  }
+}
+
+const countOf = (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
+
+/** Sends the next verb if it is time for one; says whether it is still on its way. */
+async function goOn(server: Holdfast, { uuid, wanted }: Traveller, node: Node | undefined, sent: Set<Verb>) {
+  if (!node) throw new CommandFailure(EXIT.notFound, 'it is gone')
+  const next = wanted === null ? (isBusy(node) ? 'wait' : 'there') : nextStep(node, wanted)
+  if (next === 'there') return false
+  if (next === 'wait') return true
+  if (next === null || sent.has(next)) {
+    const why = node.last_error ? `: ${node.last_error}` : ''
+    throw new CommandFailure(EXIT.failed, `it is ${node.provision_state}, not ${wanted}${why}`)
+  }
+  sent.add(next)
+  await server.nodes.provision(uuid, next)
+  return true
+}
+
+async function statesOf({ nodes }: Holdfast, uuids: readonly string[], width: number): Promise<Node[]> {
+  if (uuids.length > ASKED_SINGLY_MAX) return nodes.list({ fields: FIELDS })
+  const found: Node[] = []
+  await pooled(uuids, width, async uuid => void found.push(await nodes.show(uuid, FIELDS)))
+  return found
+}

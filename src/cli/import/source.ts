@@ -1,0 +1,135 @@
+// A fleet file as text, read into a document that knows its lines.
+import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
+import { columnOf, CsvError, nodeOf, parseCsv } from './csv.ts'
+import { type Mistake, mistake, type Path } from './mistake.ts'
+import { NODE_MEMBERS } from './members.ts'
+
+export const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
+export type FileFormat = (typeof FILE_FORMATS)[number]
+
+/** Ten thousand nodes with all that one says about a node; a YAML file of this size takes some ten seconds to read. */
+export const FILE_BYTES_MAX = 32 * 1024 * 1024
+/** As often as an anchor may be used: once by each of the entries that a file may have. */
+const ALIASES_MAX = 50_000
+
+export interface Source {
+  file: string
+  value: unknown
+  lineOf: (path: Path) => number | null
+}
+
+export interface ReadSource {
+  /** null for what can't be read at all. */
+  source: Source | null
+  mistakes: Mistake[]
+}
+
+const EXTENSIONS: Record<string, FileFormat> = { yaml: 'yaml', yml: 'yaml', json: 'json', csv: 'csv' }
+
+/** By the end of its name; YAML, which JSON is too, if that says nothing. */
+export const formatOf = (file: string): FileFormat =>
+  EXTENSIONS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ''] ?? 'yaml'
+
+export function sourceOf(file: string, text: string, format: FileFormat): ReadSource {
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text
+  return READERS[format](file, plain)
+}
+
+const READERS: Record<FileFormat, (file: string, text: string) => ReadSource> = {
+  yaml: yamlSource,
+  json: jsonSource,
+  csv: csvSource,
+}
+
+const unreadable = (file: string, line: number | null, says: string): ReadSource => ({
+  source: null,
+  mistakes: [mistake({ file, line, path: [] }, says)],
+})
+
+const firstLine = (error: unknown) => (error as Error).message.split('\n', 1)[0]!
+
+function jsonSource(file: string, text: string): ReadSource {
+  try {
+    return { source: { file, value: JSON.parse(text), lineOf: () => null }, mistakes: [] }
+  } catch (error) {
+    return unreadable(file, null, `is no JSON: ${firstLine(error)}`)
+  }
+}
+
+function yamlSource(file: string, text: string): ReadSource {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, merge: true })
+  const lineAt = (offset: number) => lineCounter.linePos(offset).line
+  if (document.errors.length > 0) {
+    const says = (error: Error) => firstLine(error).replace(/ at line \d+, column \d+:?$/, '')
+    return {
+      source: null,
+      mistakes: document.errors.map(error => mistake({ file, line: lineAt(error.pos[0]), path: [] }, says(error))),
+    }
+  }
+  try {
+    // Copied as JSON: what an anchor is used for twice is two things, and what goes round in circles is found.
+    const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX })) ?? 'null')
+    return { source: { file, value, lineOf: path => lineOf(document.contents, path, lineAt) }, mistakes: [] }
+  } catch (error) {
+    return unreadable(file, null, `can't be read: ${firstLine(error)}`)
+  }
+}
+
+/** Of the value, or of what it would be in. */
+function lineOf(contents: unknown, path: Path, lineAt: (offset: number) => number): number | null {
+  let found = isNode(contents) ? contents : null
+  let line = found?.range ? lineAt(found.range[0]) : null
+  for (const part of path) {
+    const next = stepInto(found, part)
+    if (next?.at?.range) line = lineAt(next.at.range[0])
+    found = next?.value ?? null
+  }
+  return line
+}
+
+/** A member is where its name is, and what an alias stands for is where the alias is. */
+function stepInto(parent: Node | null, part: string | number): { at: Node | null; value: Node | null } | null {
+  if (!isCollection(parent)) return null
+  const node = (given: unknown) => (isNode(given) && !isAlias(given) ? given : null)
+  if (!isMap(parent)) {
+    const item = parent.items[Number(part)]
+    return isNode(item) ? { at: item, value: node(item) } : null
+  }
+  const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+  return pair ? { at: isNode(pair.key) ? pair.key : null, value: node(pair.value) } : null
+}
+
+function csvSource(file: string, text: string): ReadSource {
+  try {
+    const [head, ...rows] = parseCsv(text)
+    if (!head) return unreadable(file, 1, 'is empty; the first line names the columns')
+    // Spaces around a name are forgiven; those in the name of a document's member are its own.
+    const columns = head.cells.map(cell => (isKnown(cell) ? cell : cell.trim()))
+    const wrong = columns.flatMap((name, at) => {
+      const says = wrongColumn(name, columns.indexOf(name) < at)
+      return says === null ? [] : { name, mistake: mistake({ file, line: 1, path: [] }, says) }
+    })
+    const unread = new Set(wrong.map(({ name }) => name))
+    const known = columns.map(name => (unread.has(name) ? '' : name))
+    const long = rows
+      .filter(({ cells }) => cells.length > columns.length)
+      .map(({ line }) => mistake({ file, line, path: [] }, `has more cells than the ${columns.length} columns`))
+    const value = { nodes: rows.map(({ cells }) => nodeOf(known, cells)) }
+    const lineOf = ([, at]: Path) => (typeof at === 'number' ? rows[at]!.line : 1)
+    return { source: { file, value, lineOf }, mistakes: [...wrong.map(one => one.mistake), ...long] }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    return unreadable(file, error.line, error.message)
+  }
+}
+
+function wrongColumn(name: string, isAgain: boolean): string | null {
+  if (name === '') return 'a column has no name'
+  if (isAgain) return `the column ${name} is there twice`
+  return isKnown(name) ? null : `there is no column ${name}; nodes have ${shownMembers}`
+}
+
+const isKnown = (column: string) => NODE_MEMBERS.includes(columnOf(column).member)
+
+const shownMembers = NODE_MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')

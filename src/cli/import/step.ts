@@ -1,0 +1,43 @@
+// One entry of a plan, and how differences become changes.
+import { isDeepStrictEqual } from 'node:util'
+import type { Json, Patch } from '../../client/index.ts'
+
+export interface Step {
+  kind: 'node' | 'provider' | 'host'
+  action: 'create' | 'change' | 'unchanged'
+  name: string
+  /** What is named for a new one, or what changes. */
+  fields: string[]
+}
+
+export const actionFor = (isNew: boolean, fields: readonly string[]): Step['action'] =>
+  isNew ? 'create' : fields.length > 0 ? 'change' : 'unchanged'
+
+/** The changes that make `present` say what is wanted; of documents only members that are named change. */
+export function patchesFor(wanted: Json, present: Json, documents: readonly string[]): Patch[] {
+  return Object.entries(wanted).flatMap(([name, value]): Patch[] => {
+    if (!documents.includes(name)) return isSame(value, present[name]) ? [] : [setting([name], value)]
+    const before = (present[name] ?? {}) as Json
+    return Object.entries(value as Json)
+      .filter(([key, inner]) => !Object.hasOwn(before, key) || !isSame(inner, before[key]))
+      .map(([key, inner]) => ({ op: 'add', path: pointer([name, key]), value: inner }))
+  })
+}
+
+export const setting = (path: readonly string[], value: unknown): Patch =>
+  value === null ? { op: 'remove', path: pointer(path) } : { op: 'add', path: pointer(path), value }
+
+const isSame = (one: unknown, other: unknown) => isDeepStrictEqual(one ?? null, other ?? null)
+export const isSameSet = (some: readonly string[], others: readonly string[]) =>
+  isDeepStrictEqual(some.toSorted(), others.toSorted())
+
+const pointer = (path: readonly string[]) =>
+  path.map(part => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+/** As in `driver_info.address`. */
+export const fieldOf = ({ path }: Patch) =>
+  path
+    .slice(1)
+    .split('/')
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.')

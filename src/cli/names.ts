@@ -1,0 +1,79 @@
+// What can be typed where a usage says <node>, <lease> and the like: asked of the server while someone waits for the Tab key.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cloudNames, type Holdfast, type Json } from '../client/index.ts'
+import { withoutLinks } from './output.ts'
+
+/** Nobody waits longer for the Tab key. */
+const WAIT_MAX_MS = 1_000
+
+export interface Asker {
+  /** What stands there so far. */
+  typed: string
+  /** The first word of the command line. */
+  noun: string
+  connect: () => Promise<Holdfast>
+}
+
+type Lister = (server: Holdfast, asker: Asker) => Promise<readonly string[]>
+
+/** By the name of the argument in its singular. */
+const LISTERS: Record<string, Lister> = {
+  node: async ({ nodes }, { typed }) => namesOf(await nodes.list({ fields: ['name', 'uuid'] }), typed),
+  'provision-state': async ({ nodes }) => {
+    const found = await nodes.list({ fields: ['provision_state'] })
+    return found.map(node => node.provision_state)
+  },
+  'resource-class': async ({ nodes }) => {
+    const found = await nodes.list({ fields: ['resource_class'] })
+    return found.flatMap(node => node.resource_class ?? [])
+  },
+  trait: async ({ traits }, { typed }) => {
+    const used = await traits.list({ associated: true })
+    return used.some(name => name.startsWith(typed)) ? used : traits.list()
+  },
+  allocation: async ({ allocations }, { typed }) =>
+    namesOf(await allocations.list({ fields: ['name', 'uuid'] }), typed),
+  reservation: async ({ reservations }) => (await reservations.list()).map(({ uuid }) => uuid),
+  lease: async ({ leases }, { typed }) =>
+    namesOf(
+      (await leases.list()).map(({ id, name }) => ({ uuid: id, name })),
+      typed,
+    ),
+  host: async ({ hosts }) => (await hosts.list()).map(({ hypervisor_hostname }) => hypervisor_hostname),
+  provider: async ({ providers }, { typed }) => namesOf(await providers.list(), typed),
+  'class=amount': async ({ resourceClasses }) => (await resourceClasses.list()).map(name => `${name}=`),
+  field: fieldsOf,
+  column: fieldsOf,
+}
+
+/** One of each kind, for the names of its fields. */
+const FIRST: Record<string, (server: Holdfast) => Promise<Json[]>> = {
+  node: ({ nodes }) => nodes.list({ where: { detail: true }, limit: 1 }),
+  allocation: ({ allocations }) => allocations.list({ limit: 1 }),
+  reservation: ({ reservations }) => reservations.list({}, 1),
+  lease: ({ leases }) => leases.list(),
+  host: ({ hosts }) => hosts.list(),
+  provider: ({ providers }) => providers.list(),
+  audit: ({ audit }) => audit({}, 1),
+}
+
+async function fieldsOf(server: Holdfast, { noun }: Asker): Promise<string[]> {
+  const [first] = (await FIRST[noun]?.(server)) ?? []
+  return Object.keys(withoutLinks(first ?? {}))
+}
+
+/** People type names; ids only where there is no such name. */
+function namesOf(things: readonly { name: string | null; uuid: string }[], typed: string): string[] {
+  const isBegun = typed !== '' && things.every(({ name }) => !name?.startsWith(typed))
+  return things.map(({ name, uuid }) => (isBegun ? uuid : (name ?? uuid)))
+}
+
+/** What the argument of this name can be; nothing for those that are no names of something. */
+export async function namesFor(argument: string, asker: Asker): Promise<readonly string[]> {
+  if (argument === 'cloud') return cloudNames(process.env)
+  const lister = LISTERS[argument] ?? LISTERS[argument.replace(/s$/, '')]
+  if (!lister) return []
+  const listed = async () => lister(await asker.connect(), asker)
+  const late = sleep(WAIT_MAX_MS, [])
+  return [...new Set(await Promise.race([listed(), late]))].toSorted()
+}

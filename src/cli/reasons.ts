@@ -1,0 +1,48 @@
+// Why there is no node, and what would come of asking for one, in the words of a terminal.
+import type { Forecast, Reasons } from '../client/index.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { type OutputFlags, printList, printOne, say } from './output.ts'
+
+const countedIn = ({ causes }: Reasons) =>
+  causes.map(({ cause, count, traits }) => `${count} ${cause}${traits ? ` ${traits.join(' and ')}` : ''}`).join(', ')
+
+export function causesIn(reasons: Reasons): string {
+  const { resource_class, considered, available } = reasons
+  if (considered === 0) return `there is none of class ${resource_class}`
+  return `${considered} of class ${resource_class}: ${[...(available > 0 ? [`${available} free`] : []), countedIn(reasons)].filter(Boolean).join(', ')}`
+}
+
+export function relaxationIn({ relaxations: [first] }: Reasons): string | null {
+  if (!first) return null
+  const { traits = [], candidate_nodes } = first.without
+  const left = [...traits, ...(candidate_nodes ? ['the list of candidates'] : [])]
+  return `without ${left.join(' and ')} there ${first.nodes === 1 ? 'is 1' : `are ${first.nodes}`}`
+}
+
+export const CAUSE_COLUMNS = ['cause', 'count', 'traits', 'sample']
+
+export const causeRows = ({ available, causes }: Reasons) => [
+  ...(available > 0 ? [{ cause: 'free', count: available, traits: [], sample: [] }] : []),
+  ...causes.map(({ cause, count, traits = [], sample }) => ({
+    cause,
+    count,
+    traits,
+    sample: sample.map(({ name, uuid }) => name ?? uuid),
+  })),
+]
+
+/** The nodes that would do; without any it fails, as asking for one would. */
+export function printForecast(forecast: Forecast, flags: OutputFlags): void {
+  const { fits, count, nodes, reasons, promised } = forecast
+  if (flags.format === 'json' || flags.format === 'yaml') printOne({ ...forecast }, flags)
+  else if (fits) {
+    const more = count > nodes.length ? `, ${nodes.length} of them here` : ''
+    if (flags.format === 'table') say(count === 1 ? 'It would get this node:' : `It would get one of ${count}${more}:`)
+    printList(nodes, ['uuid', 'name'], flags)
+  } else if (reasons && (reasons.considered > 0 || flags.format !== 'table')) {
+    printList(causeRows(reasons), CAUSE_COLUMNS, flags)
+  }
+  if (fits || !reasons) return
+  const queue = promised > 0 ? '; others wait for those that are free' : ''
+  throw new CommandFailure(EXIT.conflict, `it would get no node: ${causesIn(reasons)}${queue}`, relaxationIn(reasons))
+}

@@ -1,0 +1,30 @@
+// The settings of the service as options of a command.
+import { type Command, Option } from 'commander'
+import { type Config, loadConfig, printable, SETTINGS } from '../config.ts'
+import { yamlOf } from '../yaml.ts'
+
+export type SettingFlags = Record<string, unknown>
+
+/** `shown` are those that the help lists; all, unless it says which. */
+export function withSettings(command: Command, shown?: readonly (keyof Config)[]): Command {
+  for (const [name, { flag, fallback, help }] of Object.entries(SETTINGS)) {
+    const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
+    const option = new Option(`--${flag}`, isWorthSaying ? `${help} (default: ${fallback})` : help)
+    command.addOption(shown && !shown.includes(name as keyof Config) ? option.hideHelp() : option)
+  }
+  return command.option('--config <file>', 'YAML file with settings, named as the options are')
+}
+
+export const withPrintConfig = (command: Command): Command =>
+  command.option('--print-config', 'show the settings in effect and exit')
+
+export const printConfig = (config: Config) => void process.stdout.write(yamlOf(printable(config)))
+
+/** Whether the command line says anything about the service. */
+export const saysSettings = (flags: SettingFlags): boolean =>
+  ['config', ...Object.keys(SETTINGS)].some(name => flags[name] !== undefined)
+
+export const fileOf = (flags: SettingFlags): string | undefined =>
+  (flags['config'] as string | undefined) ?? process.env['HOLDFAST_CONFIG']
+
+export const configOf = (flags: SettingFlags): Config => loadConfig(flags, process.env, fileOf(flags))

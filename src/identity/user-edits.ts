@@ -1,0 +1,26 @@
+// Changes to the users file that several commands make.
+import type { Document } from 'yaml'
+import { UsageError } from '../config.ts'
+import type { Role } from './roles.ts'
+import type { UsersFile } from './users-file.ts'
+
+export interface NewUser {
+  id: string
+  name: string
+  /** The hash. */
+  password: string
+  project: string
+  roles: readonly Role[]
+}
+
+/** Adds a user, and the project if there is none of that name. */
+export function addUserTo(document: Document, { users, projects }: UsersFile, user: NewUser, about?: string): void {
+  const { id, name, password, project, roles } = user
+  if (Object.hasOwn(users, name)) throw new UsageError(`there is a user ${name} already`)
+  if (!Object.hasOwn(projects, project)) {
+    const entry = about === undefined ? {} : { description: about }
+    document.setIn(['projects', project], document.createNode(entry))
+  }
+  const entry = { id, password, roles: { [project]: roles }, 'default-project': project }
+  document.setIn(['users', name], document.createNode(entry))
+}

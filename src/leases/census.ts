@@ -1,0 +1,42 @@
+// What is leased, counted for those who watch over it.
+import { sql } from 'kysely'
+import { byState, type Figures, type Sample, secondsSince } from '../figures.ts'
+import { query } from '../store/statement.ts'
+import { type Read, together } from '../store/transaction.ts'
+
+export const leaseFigures = {
+  holdfast_leases: { help: 'Leases that are not over, by status.', label: 'status' },
+  holdfast_leases_degraded: { help: 'Leases that are not over and lack something of what they booked.' },
+  holdfast_lease_events_late: { help: 'Events of leases whose time has come and that are not done.' },
+  holdfast_lease_event_oldest_seconds: { help: 'For how long the oldest of them has been late.' },
+} satisfies Figures
+
+// Those that are over stay for ever, so they are not looked at: each lease that isn't has an event to come.
+const leasesByStatus = query((db, _: object) =>
+  db
+    .selectFrom('leases')
+    .select('status as state')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .select(e => sql<number>`cast(${e.fn.sum('degraded')} as bigint)`.as('degraded'))
+    .where('id', 'in', db.selectFrom('lease_events').select('lease_id').where('due_at', 'is not', null))
+    .groupBy('status'),
+)
+// By the time that was asked for: one that could not be done is due again later, and late all the same.
+const lateEvents = query((db, a: { now: number }) =>
+  db
+    .selectFrom('lease_events')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .select(e => e.fn.min<number | null>('time').as('since'))
+    .where('due_at', 'is not', null)
+    .where('time', '<=', a.now),
+)
+
+export function* countLeases(now: number): Read<Sample<keyof typeof leaseFigures>[]> {
+  const [leases, [late]] = yield* together(leasesByStatus({}), lateEvents({ now }))
+  return [
+    ...byState('holdfast_leases', ['PENDING', 'STARTING', 'ACTIVE', 'TERMINATING'], leases),
+    { name: 'holdfast_leases_degraded', value: leases.reduce((sum, { degraded }) => sum + degraded, 0) },
+    { name: 'holdfast_lease_events_late', value: late!.count },
+    { name: 'holdfast_lease_event_oldest_seconds', value: secondsSince(late!.since, now) },
+  ]
+}
