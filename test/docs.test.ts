@@ -19,17 +19,30 @@ import { sharedPostgres } from './support/postgres.ts'
 const NOT_RUN = [
   'README.md: npm ci && npm test',
   'conformance/README.md: git clone https://opendev.org/openstack/placement ../placement',
+  'docs/API.md: npx openapi-typescript docs/openapi/baremetal.json -o baremetal.d.ts',
+  'docs/DEPLOYING.md: npm pack',
+  `docs/DEPLOYING.md: psql -c "create role holdfast login password 'secret'" -c "create database holdfast owner holdfast encoding UTF8 template template0"`,
+  'docs/DEPLOYING.md: npm install --prefix /opt/holdfast ./holdfast-0.1.0.tgz',
+  'docs/DEPLOYING.md: useradd --system --home-dir /var/lib/holdfast holdfast',
+  'docs/DEPLOYING.md: docker build -f deploy/Dockerfile -t holdfast .',
+  'docs/DEPLOYING.md: cd deploy && mkdir -p config && npx holdfast user add admin --project ops --role admin --users config/users.yaml',
+  'docs/DEPLOYING.md: kubectl apply -k deploy/kubernetes/example',
+  'docs/OPERATING.md: pg_dump -Fc -d postgres://holdfast:secret@db/holdfast -f holdfast.dump',
   'docs/PERFORMANCE.md: npm run bench -- claims',
 ]
 
 /** Languages of blocks; commands go by one name, so that none is overlooked. */
 const LANGUAGES = ['sh', 'text', 'json', 'yaml', 'ts', 'sql', 'ini', 'groovy', '']
 
+const COMMAND = /^(\$ |bin\/|(holdfast|npm|npx|node|curl|git|docker|kubectl|openstack|baremetal|psql|sqlite3) )/m
+
 /** Programs that pages use and machines may lack, with the Debian package that has them. */
 const PACKAGES: Record<string, string> = {
   openstack: 'python3-openstackclient',
   baremetal: 'python3-ironicclient',
   blazar: 'python3-blazarclient',
+  curl: 'curl',
+  openssl: 'openssl',
   sqlite3: 'sqlite3',
   script: 'bsdutils',
 }
@@ -50,6 +63,10 @@ describe('what pages say', () => {
       blocks.filter(({ language }) => !LANGUAGES.includes(language)).map(({ line }) => `${path}:${line}`),
     )
     assert.deepEqual(odd, [], `blocks are one of ${LANGUAGES.join(', ')}`)
+    const hidden = pages.flatMap(({ path, blocks }) =>
+      blocks.filter(({ language, text }) => language === '' && COMMAND.test(text)).map(({ line }) => `${path}:${line}`),
+    )
+    assert.deepEqual(hidden, [], 'these look like commands')
   })
 
   test('only what is on the list is not run', t => {

@@ -43,8 +43,9 @@ export function wrongWords({ path, spans, blocks }: Page): string[] {
 }
 
 function wrongOption(text: string): string | null {
-  const [option] = text.split(/[ =]/, 1)
-  return option === '--help' || everyOption.has(option) || FOREIGN.has(option!)
+  const option = text.split(/[ =]/, 1)[0]!
+  if (option.endsWith('-') && [...everyOption].some(one => one?.startsWith(option))) return null
+  return option === '--help' || everyOption.has(option) || FOREIGN.has(option)
     ? null
     : `no command has the option ${option}`
 }
@@ -54,11 +55,14 @@ const WORDS = /(?:^|[|;&(]\s*)(?:bin\/)?holdfast ((?:[^\s|;&<>()]+ *)+)/
 function wrongCommand(text: string): string | null {
   const words = WORDS.exec(text.replaceAll(/\\\n/g, ' '))?.[1]?.trim().split(/ +/) ?? []
   let command = PROGRAM
-  for (const word of words) {
-    if (word === '--' || word === '#') return null
-    const name = word.split('=', 1)[0]!
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!
+    if (word === '--' || word.startsWith('#')) return null
+    const [name, value] = word.split('=', 2) as [string, string?]
     if (name.startsWith('-')) {
-      if (!optionsOf(command).includes(name) && name !== '--help') return `${pathOf(command)} has no option ${name}`
+      const option = command.options.find(({ long, short }) => long === name || short === name)
+      if (!option && name !== '--help') return `${pathOf(command) || 'holdfast'} has no option ${name}`
+      if (option?.required && value === undefined) at++
       continue
     }
     const next = command.commands.find(one => one.name() === name || one.aliases().includes(name))

@@ -17,7 +17,7 @@ function wrongLink(from: string, link: string, anchors: Map<string, Set<string>>
   if (/^(https?|mailto):/.test(link)) return null
   const [file = '', anchor] = link.split('#')
   const target = file === '' ? from : normalize(join(from, '..', file))
-  if (!existsSync(join(ROOT, target))) return 'there is no such file'
+  if (!anchors.has(target) && !existsSync(join(ROOT, target))) return 'there is no such file'
   if (anchor === undefined || anchors.get(target)?.has(anchor)) return null
   return 'there is no such heading'
 }

@@ -33,7 +33,10 @@ export async function wrongPrograms(pages: readonly Page[]): Promise<string> {
       writeFileSync(join(folder, name), `${'\n'.repeat(line - 1)}${text}\nexport {}\n`)
       return name
     })
-    writeFileSync(join(folder, 'tsconfig.docs.json'), JSON.stringify({ extends: './tsconfig.json', include: named }))
+    // As if the package were installed.
+    const compilerOptions = { paths: { holdfast: ['./src/client/index.ts'] } }
+    const config = { extends: './tsconfig.json', compilerOptions, include: named }
+    writeFileSync(join(folder, 'tsconfig.docs.json'), JSON.stringify(config))
     return await compile(folder)
   } finally {
     remove()
