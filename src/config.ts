@@ -37,7 +37,7 @@ export const Config = Type.Object({
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
-  conductorPort: Type.Union([Type.Integer({ minimum: 0, maximum: 65_535 }), Type.Null()]),
+  conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
@@ -145,8 +145,8 @@ export const SETTINGS: Record<keyof Config, Setting> = {
   conductorName: { flag: 'conductor-name <name>', fallback: null, help: "this conductor's name; else the machine's" },
   conductorPort: {
     flag: 'conductor-port <number>',
-    fallback: null,
-    help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; none unless it is given',
+    fallback: 0,
+    help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; 0 for none',
   },
   conductorGroup: {
     flag: 'conductor-group <name>',

@@ -45,6 +45,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
   })
+  let work: Work | null = null
   try {
     if (role === 'serve') await migrateStore(store)
     else await requireMigrated(store)
@@ -62,7 +63,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const drivers = driversFor(config)
     const bell = new Bell(store, config.database)
     const place = { config, store, log, metrics, drivers, bell, clock, memory }
-    const work = role === 'serve' ? await startWork(place) : null
+    if (role === 'serve') work = await startWork(place)
     const duties = work?.duties ?? (await dutiesForTests(place))
     const shelf = new NodeShelf()
     const allocator = work?.allocator ?? null
@@ -88,6 +89,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     const unfollow = followPair(app.server, config, log)
     return new RunningApi({ app, store, identity, unfollow, memory, work, bell, clock, address })
   } catch (error) {
+    await work?.stop()
     await store.close()
     throw error
   }
@@ -112,6 +114,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
     connections: config.databaseConnections,
     origin: systemClock.newUuid(),
   })
+  let work: Work | null = null
   try {
     await requireMigrated(store)
     const bell = new Bell(store, config.database)
@@ -121,7 +124,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
     await memory.start()
     watchAll({ metrics, store, memory, clock, config })
     const place = { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
-    const work = await startWork(place)
+    const working = (work = await startWork(place))
     const health = await startHealth(config, { store, metrics, log })
     // Its timers don't hold the process; this does.
     const alive = setInterval(() => {}, limits.feedPruneMs)
@@ -129,13 +132,14 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
       clearInterval(alive)
       await health?.stop()
       clock.stop()
-      await work.stop()
+      await working.stop()
       await bell.stop()
       await memory.stop()
       await store.close()
     }
-    return { hostname: work.hostname, address: health?.address ?? null, stop }
+    return { hostname: working.hostname, address: health?.address ?? null, stop }
   } catch (error) {
+    await work?.stop()
     await store.close()
     throw error
   }
