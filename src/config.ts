@@ -5,9 +5,9 @@ import { type Static, Type } from 'typebox'
 import { parse as parseYaml } from 'yaml'
 import { limits } from './limits.ts'
 import { InspectionRule, wrongIn } from './metal/inspection.ts'
-import { UsageError } from './usage-error.ts'
 
-export { UsageError }
+/** Something is wrong with how Holdfast was started; said in one line, exit code 2. */
+export class UsageError extends Error {}
 
 const oneOf = <T extends string>(...values: T[]) => Type.Unsafe<T>({ type: 'string', enum: values })
 
@@ -37,8 +37,7 @@ export const Config = Type.Object({
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
-  // None comes first: whoever converts would take it for a zero.
-  conductorPort: Type.Union([Type.Null(), Type.Integer({ minimum: 0, maximum: 65_535 })]),
+  conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
@@ -146,8 +145,8 @@ export const SETTINGS: Record<keyof Config, Setting> = {
   conductorName: { flag: 'conductor-name <name>', fallback: null, help: "this conductor's name; else the machine's" },
   conductorPort: {
     flag: 'conductor-port <number>',
-    fallback: null,
-    help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; none unless it is given',
+    fallback: 0,
+    help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; 0 for none',
   },
   conductorGroup: {
     flag: 'conductor-group <name>',
@@ -242,15 +241,7 @@ export const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(Config)
 
 /** Puts the configuration together, or says which setting is wrong and where it came from. */
-export const loadConfig = (flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config =>
-  loadSettings(flags, environment, file).config
-
-/** The configuration, and where each of its settings came from. */
-export function loadSettings(
-  flags: Given,
-  environment: NodeJS.ProcessEnv,
-  file: string | undefined,
-): { config: Config; origins: ReadonlyMap<string, string> } {
+export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config {
   const sources: [string, Given][] = [
     ['default', Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].fallback]))],
     ...(file === undefined ? [] : [[file, fromFile(file)] as [string, Given]]),
@@ -268,7 +259,7 @@ export function loadSettings(
   }
   if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
   if (!validate(config)) throw wrongSetting(config, origin)
-  return { config: checkTogether(config), origins: origin }
+  return checkTogether(config)
 }
 
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {

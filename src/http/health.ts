@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { problemOf } from './failures.ts'
 
 export async function startHealth(config: Config, context: Pick<Context, 'store' | 'metrics' | 'log'>) {
-  if (config.conductorPort === null) return null
+  if (config.conductorPort === 0) return null
   const app = Fastify({ requestTimeout: limits.requestMsMax, forceCloseConnections: true })
   app.setErrorHandler((error, request, reply) => {
     const { kind, message } = problemOf(error, request, context)
