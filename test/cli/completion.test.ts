@@ -157,18 +157,19 @@ test('bash is told what fits, also behind = and in quotes', async () => {
     const quoted = words.map(word => `'${word}'`).join(' ')
     return `COMP_WORDS=(holdfast ${quoted}) COMP_CWORD=${words.length}; _holdfast holdfast; (IFS='|'; echo "\${COMPREPLY[*]}")`
   })
-  const printed = await shellPrints('bash', ['-c', `source <(holdfast completion bash); ${script.join('\n')}`])
-  assert.deepEqual(
-    printed.split('\n'),
-    tries.map(([, expected]) => expected.join('|')),
-  )
+  const expected = tries.map(([, words]) => `${words.join('|')}\n`).join('')
+  await shellPrints(expected, 'bash', '-c', `source <(holdfast completion bash); ${script.join('\n')}`)
 })
 
-async function shellPrints(shell: string, args: readonly string[]): Promise<string> {
-  const child = spawn(shell, args, { env: person.environment(), stdio: ['ignore', 'pipe', 'pipe'] })
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  assert.equal(stderr, '')
-  return stdout.slice(0, -1)
+/** Asked again where a busy machine needed more than the second. */
+async function shellPrints(expected: string, shell: string, ...args: string[]): Promise<void> {
+  const ask = async () => {
+    const child = spawn(shell, args, { env: person.environment(), stdio: ['ignore', 'pipe', 'pipe'] })
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    assert.equal(stderr, '')
+    return stdout
+  }
+  assert.equal(await until(ask, printed => printed === expected), expected)
 }
 
 const without = (program: string) => ({
@@ -178,10 +179,8 @@ const without = (program: string) => ({
 test('fish is told the same', without('fish'), async () => {
   const lines = ['holdfast node show zeb', 'holdfast node list --trait=CUST', 'holdfast lease show w', 'holdfast vers']
   const script = ['holdfast completion fish | source', ...lines.map(line => `complete -C '${line}'`)].join('\n')
-  assert.equal(
-    await shellPrints('fish', ['--no-config', '-c', script]),
-    'zebra-1\nzebra-2\n--trait=CUSTOM_STRIPES\nweek 7\nversion\tsay which version this is',
-  )
+  const expected = 'zebra-1\nzebra-2\n--trait=CUSTOM_STRIPES\nweek 7\nversion\tsay which version this is\n'
+  await shellPrints(expected, 'fish', '--no-config', '-c', script)
 })
 
 /** Types a line with Tab keys in it, and reads what the command that came of it printed. */
@@ -199,7 +198,7 @@ async function typedInto(shell: string, setup: string, line: string): Promise<st
   type(line)
   const seen = await until(
     async () => shown(),
-    all => /[\r\n]enroll\r/.test(all),
+    all => /[\r\n](enroll\r|holdfast: )/.test(all),
   )
   type('exit\n')
   await exit
@@ -210,11 +209,22 @@ const terminal = { skip: !hasScript && 'script(1) is not here' }
 // Each word but the format is completed; the command works only if all were.
 const KEYS = 'holdfast nod\tsho\tzebra-2\t-f value -c provision_s\t\n'
 
+async function runsWhatIsTyped(shell: string, setup: string): Promise<void> {
+  const ran = /[\r\n]enroll\r/
+  assert.match(
+    await until(
+      () => typedInto(shell, setup, KEYS),
+      seen => ran.test(seen),
+    ),
+    ran,
+  )
+}
+
 test('at a terminal, bash completes a command so that it runs', terminal, async () => {
-  assert.match(await typedInto('bash --norc -i', 'source <(holdfast completion bash)', KEYS), /[\r\n]enroll\r/)
+  await runsWhatIsTyped('bash --norc -i', 'source <(holdfast completion bash)')
 })
 
 test('so does zsh', hasScript ? without('zsh') : terminal, async () => {
   const setup = `autoload -U compinit; compinit -u -d ${folder}/zcompdump; source <(holdfast completion zsh)`
-  assert.match(await typedInto('zsh -f -i', setup, KEYS), /[\r\n]enroll\r/)
+  await runsWhatIsTyped('zsh -f -i', setup)
 })
