@@ -37,7 +37,8 @@ export const Config = Type.Object({
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
-  conductorPort: Type.Union([Type.Integer({ minimum: 0, maximum: 65_535 }), Type.Null()]),
+  // None comes first: whoever converts would take it for a zero.
+  conductorPort: Type.Union([Type.Null(), Type.Integer({ minimum: 0, maximum: 65_535 })]),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),

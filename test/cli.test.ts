@@ -47,6 +47,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'database-connections': [8, 11, 12, 13],
   'trust-forwarded': [false, true, false, true],
   'conductor-name': [null, 'file', 'environment', 'flag'],
+  'conductor-port': [null, 9_001, 9_002, 9_003],
   'conductor-group': ['', 'file', 'environment', 'flag'],
   'allocation-check-ms': [1_000, 2_000, 3_000, 0],
   'reservation-ms': [600_000, 601_000, 602_000, 603_000],

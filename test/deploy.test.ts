@@ -57,10 +57,7 @@ function ofCompose(): Start[] {
       name: `compose ${name}`,
       args: command,
       environment: Object.fromEntries(
-        Object.entries(environment).map(([key, value]) => [
-          key,
-          `${value}`.replace('${POSTGRES_PASSWORD:?}', 'secret'),
-        ]),
+        Object.entries(environment).map(([key, value]) => [key, value.replace('${POSTGRES_PASSWORD:?}', 'secret')]),
       ),
     }))
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../usage-error.ts'
 import { gather, isOpen } from '../demo/crowd.ts'
 import { fill, type Report } from '../demo/fill.ts'
 import { fleetOf, NODES_MAX, NODES_MIN } from '../demo/fleet.ts'
-import type { Said } from '../demo/live-acts.ts'
+import type { Said } from '../demo/live-things.ts'
 import { live, PACE_MAX } from '../demo/live-run.ts'
 import { remove } from '../demo/remove.ts'
 import { DemoFailure, InTheWay, presentDemo, requireRoom } from '../demo/state.ts'
@@ -13,7 +13,7 @@ import { addPeople, type Passwords, removePeople } from '../demo/users.ts'
 import { UsersFileError } from '../identity/users-file.ts'
 import { seeded } from '../ledger/candidates/shuffle.ts'
 import { connectWith, durationOf } from './client-command.ts'
-import { printSummary } from './demo-summary.ts'
+import { printPeople, printSummary } from './demo-summary.ts'
 import type { DemoFlags } from './demo.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { say, visible } from './output.ts'
@@ -59,7 +59,8 @@ async function fillDemo(server: Server, flags: DemoFlags): Promise<void> {
     await shown('to be taken away with: holdfast demo --remove', report => fill({ crowd, fleet, now, report }))
     say(`The demo is here, after ${Math.round((now() - started) / 1_000)} s.`)
   }
-  await printSummary(crowd, passwords, { url: flags.url ?? null, isAdded: !present })
+  if (!present || !flags.live) await printSummary(crowd, passwords, { url: flags.url ?? null, isAdded: !present })
+  else if (passwords) printPeople(crowd, passwords)
   if (flags.live) await liveOn(flags, { crowd, fleet })
 }
 

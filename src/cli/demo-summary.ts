@@ -19,6 +19,18 @@ export async function printSummary(
     ['what', 'count', 'of which'],
     rows.map(([what, count, details]) => [what, String(count), details]),
   )
+  printPeople(crowd, passwords)
+  say(mannerOf(crowd, passwords, isAdded))
+  say('')
+  say('Try next:')
+  if (url !== null) say(`  export HOLDFAST_URL=${url}`)
+  for (const [command, why] of suggestions(crowd)) {
+    say(`  # ${why}`)
+    say(`  ${calledAs()} ${command}`)
+  }
+}
+
+export function printPeople(crowd: Crowd, passwords: Passwords | null): void {
   print(
     ['who', 'project', 'role', 'project id', ...(passwords ? ['password'] : [])],
     PEOPLE.map(({ name, project, role }) => [
@@ -29,14 +41,6 @@ export async function printSummary(
       ...(passwords ? [passwords[name]!] : []),
     ]),
   )
-  say(mannerOf(crowd, passwords, isAdded))
-  say('')
-  say('Try next:')
-  if (url !== null) say(`  export HOLDFAST_URL=${url}`)
-  for (const [command, why] of suggestions(crowd)) {
-    say(`  # ${why}`)
-    say(`  ${calledAs()} ${command}`)
-  }
 }
 
 const print = (columns: readonly string[], rows: readonly (readonly string[])[]) =>

@@ -108,11 +108,13 @@ async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags
   if (explained.fits) return
   const [next] = explained.windows
   const hint = next ? `it would from ${typed(next.start_date)} to ${typed(next.end_date)}` : null
-  throw new CommandFailure(EXIT.conflict, `the lease would not fit: ${obstaclesIn(explained)}`, hint)
+  throw new CommandFailure(EXIT.conflict, `the lease would not fit; ${obstaclesIn(explained)}`, hint)
 }
 
-const obstaclesIn = ({ reasons }: LeaseExplained) =>
-  reasons.map(({ reason, count }) => `${count} ${reason}`).join(', ') || 'nothing can be leased'
+function obstaclesIn({ reasons }: LeaseExplained): string {
+  if (reasons.length === 0) return 'there is nothing to be leased'
+  return `hosts and nodes: ${reasons.map(({ reason, count }) => `${count} ${reason}`).join(', ')}`
+}
 
 function printExplained(explained: LeaseExplained, flags: Flags): void {
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained, flags)

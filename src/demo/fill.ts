@@ -29,7 +29,7 @@ export async function fill(filling: Filling): Promise<void> {
   await atOnce(fleet.racks.slice(1), ({ uuid, description }) =>
     admin.chassis.create({ uuid, description, extra: EXTRA }),
   )
-  await atOnce(customTraitsOf(fleet), name => admin.traits.create(name))
+  await atOnce(customTraitsOf(fleet), name => admin.traits.ensure([name]))
   await makeNodes(filling)
   await makeHosts(filling)
   await makeClaims(filling)
@@ -164,8 +164,12 @@ async function makeAllocations(filling: Filling): Promise<void> {
       ...(times.waitsHours !== null && { wait_until: `${times.waitsHours}h` }),
     })
   }
-  await atOnce(allocations, create, done => report('making allocations', done, allocations.length))
-  await untilAllocated(filling)
+  // Those who wait come when all is taken.
+  const [given, others] = [allocations.filter(({ machine }) => machine), allocations.filter(({ machine }) => !machine)]
+  await atOnce(given, create, done => report('making allocations', done, allocations.length))
+  await untilAllocated(filling, given)
+  await atOnce(others, create)
+  await untilAllocated(filling, others)
   const deployed = allocations.filter(({ isDeployed }) => isDeployed)
   await atOnce(deployed, async ({ who, machine }) => (await crowd.as(who)).nodes.provision(machine!.uuid, 'active'))
 }
@@ -180,10 +184,10 @@ async function untilDeployed(filling: Filling): Promise<void> {
   await untilStates(filling, waiting, 'deploying nodes', ({ fate }) => [active[fate]!])
 }
 
-async function untilAllocated({ crowd, fleet, now }: Filling): Promise<void> {
+async function untilAllocated({ crowd, now }: Filling, allocations: readonly DemoAllocation[]): Promise<void> {
   const deadline = now() + STATES_MS_MAX
   const expected = new Map(
-    fleet.allocations.map(({ name, machine, waitsHours }) => [
+    allocations.map(({ name, machine, waitsHours }) => [
       name,
       machine ? 'active' : waitsHours !== null ? 'allocating' : 'error',
     ]),
@@ -194,7 +198,7 @@ async function untilAllocated({ crowd, fleet, now }: Filling): Promise<void> {
     if (missing.length === 0) return
     const [{ name, state, last_error }] = missing as [(typeof missing)[0]]
     if (state !== 'allocating' || now() > deadline) {
-      throw new DemoFailure(`allocation ${name} is ${state}: ${last_error ?? 'no conductor is at work'}`)
+      throw new DemoFailure(`allocation ${name} is ${state}${last_error ? `: ${last_error}` : ''}`)
     }
     await sleep(LOOK_MS)
   }

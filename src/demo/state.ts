@@ -34,10 +34,7 @@ export async function presentDemo({ chassis }: Holdfast): Promise<Present | null
 /** The first rack, with what there was before. */
 export async function beginRecord(server: Holdfast, fleet: Fleet): Promise<string> {
   const ours = new Set([...customTraitsOf(fleet), ...customClassesOf()])
-  const known = [
-    ...(await server.traits.list({ name: 'startswith:CUSTOM_' })),
-    ...(await server.resourceClasses.list()),
-  ]
+  const known = [...(await server.traits.list()), ...(await server.resourceClasses.list())]
   const { nodes, seed } = fleet
   const record = { nodes, seed, isComplete: false, kept: known.filter(name => ours.has(name)) }
   const [{ uuid, description }] = fleet.racks as [Fleet['racks'][0], ...Fleet['racks']]

@@ -3,7 +3,7 @@
 import { ApiError, type Json } from '../client/index.ts'
 import { atOnce } from './at-once.ts'
 import type { Crowd } from './crowd.ts'
-import { liveConsumer, liveLeaseName, unmarkLive } from './live-acts.ts'
+import { liveConsumer, liveLeaseName, unmarkLive } from './live-things.ts'
 import { CLAIM_NAMES } from './live.ts'
 import { isDemoLease, isMarked } from './marks.ts'
 

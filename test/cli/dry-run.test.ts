@@ -119,7 +119,7 @@ eachDatabase('holdfast --dry-run', databases => {
       await person.isRefused(
         `lease create next --for 1h ${wish} --dry-run`,
         4,
-        /would not fit: .*\(it would from \d{4}-/,
+        /would not fit; .*1 leased as a whole.*\(it would from \d{4}-/,
       )
       const explained = await person.readsJson(`lease explain --for 1h ${wish}`)
       assert.equal(explained.fits, false)

@@ -1,21 +1,15 @@
 // Allocations with the real clients, as Debian has them: python3-ironicclient, python3-openstackclient,
 // python3-openstacksdk. Where they aren't installed, this is skipped.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { Baremetal } from '../support/baremetal.ts'
 import { type Server, startServer } from '../support/server.ts'
-import { missing } from './openstack.ts'
-
-// Debian's own, where its packages are, whatever other Python comes first on the path.
-const PYTHON = '/usr/bin/python3'
+import { missing, runClient } from './openstack.ts'
 
 const skip = missing('python3-ironicclient', 'python3-openstackclient', 'python3-openstacksdk')
-const run = promisify(execFile)
 
 void describe('allocations with the real clients', { skip }, () => {
   const nodes: Record<string, string> = {}
@@ -41,7 +35,7 @@ void describe('allocations with the real clients', { skip }, () => {
   const openstack = async (words: string) => {
     const common = ['--os-auth-type', 'none', '--os-endpoint', `${api.origin}/baremetal`, 'baremetal']
     const args = [...common, ...words.split(' ').filter(Boolean)]
-    return (await run('/usr/bin/openstack', args, { timeout: 60_000 })).stdout.trim()
+    return (await runClient('openstack', args)).trim()
   }
   const json = async (words: string) => JSON.parse(await openstack(`${words} -f json`))
   const names = async (filter: string) =>
@@ -151,7 +145,7 @@ node = b.get_node('n1')
 assert node.allocation_id is None and node.instance_id is None, node
 print('done')
 `
-    const { stdout } = await run(PYTHON, ['-c', script, `${api.origin}/baremetal`], { timeout: 120_000 })
-    assert.equal(stdout.trim(), 'done')
+    const printed = await runClient('python', ['-c', script, `${api.origin}/baremetal`])
+    assert.equal(printed.trim(), 'done')
   })
 })

@@ -1,27 +1,15 @@
 // The real clients, as Debian has them: python3-ironicclient, python3-openstackclient, python3-osc-placement,
 // python3-openstacksdk. Where they aren't installed, this is skipped.
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { Baremetal } from '../support/baremetal.ts'
 import { type Server, startServer } from '../support/server.ts'
+import { missing, runClient } from './openstack.ts'
 
-// Debian's own, where its packages are, whatever other Python comes first on the path.
-const PYTHON = '/usr/bin/python3'
-
-const run = promisify(execFile)
-const there = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
-const missing = [
-  ...(there('baremetal', '--version') ? [] : ['python3-ironicclient']),
-  ...(there('openstack', '--version') ? [] : ['python3-openstackclient']),
-  ...(there(PYTHON, '-c', 'import osc_placement') ? [] : ['python3-osc-placement']),
-  ...(there(PYTHON, '-c', 'import openstack') ? [] : ['python3-openstacksdk']),
-]
-const skip = missing.length > 0 && `not installed: ${missing.join(', ')} (apt-get install them)`
+const skip = missing('python3-ironicclient', 'python3-openstackclient', 'python3-osc-placement', 'python3-openstacksdk')
 
 void describe('the real clients', { skip }, () => {
   let folder = ''
@@ -38,9 +26,9 @@ void describe('the real clients', { skip }, () => {
     rmSync(folder, { recursive: true })
   })
 
-  const client = async (command: string, path: string, words: string) => {
+  const client = async (command: 'baremetal' | 'openstack', path: string, words: string) => {
     const args = ['--os-auth-type', 'none', '--os-endpoint', server.origin + path, ...words.split(' ')]
-    return (await run(command, args, { timeout: 60_000 })).stdout.trim()
+    return (await runClient(command, args)).trim()
   }
   const baremetal = (words: string) => client('baremetal', '/baremetal', words)
   const openstack = (words: string) => client('openstack', '/baremetal', words)
@@ -111,8 +99,8 @@ b.delete_node(node)
 assert b.find_node('sdk') is None
 print('done')
 `
-    const { stdout } = await run(PYTHON, ['-c', script, `${server.origin}/baremetal`], { timeout: 120_000 })
-    assert.equal(stdout.trim(), 'done')
+    const printed = await runClient('python', ['-c', script, `${server.origin}/baremetal`])
+    assert.equal(printed.trim(), 'done')
   })
 
   void test('and the node goes', async () => {

@@ -1,13 +1,9 @@
 // Flavors, hypervisors and servers with the real clients: the `openstack` command and openstacksdk.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { eachCompute } from '../support/compute.ts'
-import { missing, openstack } from './openstack.ts'
+import { missing, openstack, runClient } from './openstack.ts'
 
-const run = promisify(execFile)
-const PYTHON = '/usr/bin/python3'
 const skip = missing('python3-openstackclient', 'python3-novaclient', 'python3-openstacksdk')
 const BARE = {
   'resources:VCPU': '0',
@@ -77,8 +73,7 @@ c.delete_server(server)
 c.wait_for_delete(server)
 print('done')
 `
-        const { stdout } = await run(PYTHON, ['-c', script, api.origin], { timeout: 120_000 })
-        assert.equal(stdout.trim(), 'done')
+        assert.equal((await runClient('python', ['-c', script, api.origin])).trim(), 'done')
       })
     },
     { auth: 'none' },
@@ -100,8 +95,7 @@ print('done')
           OS_PROJECT_DOMAIN_NAME: 'Default',
         }
       })
-      const words = async (text: string) =>
-        (await run('/usr/bin/openstack', text.split(' '), { env, timeout: 120_000 })).stdout
+      const words = (text: string) => runClient('openstack', text.split(' '), env)
       const json = async (text: string) => JSON.parse(await words(`${text} -f json`)) as Record<string, unknown>
 
       test('the story of a server, and of one on bare metal', async () => {

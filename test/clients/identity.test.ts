@@ -1,17 +1,14 @@
 // The real `openstack` command and openstacksdk with one clouds.yaml, for our own users and for everyone.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { Baremetal } from '../support/baremetal.ts'
 import { Identity } from '../support/identity.ts'
 import { runHoldfast, type Server, startServer } from '../support/server.ts'
-import { missing } from './openstack.ts'
+import { missing, runClient } from './openstack.ts'
 
-const run = promisify(execFile)
 const skip = missing('python3-openstackclient', 'python3-osc-placement', 'python3-ironicclient', 'python3-openstacksdk')
 
 /** A server, and the clients with a clouds.yaml that was made for it. */
@@ -47,15 +44,12 @@ function clientsOf(settings: object, cloudsFor: (folder: string, origin: string)
     await server.stop()
     rmSync(folder, { recursive: true })
   })
+  const env = () => ({ ...process.env, OS_CLIENT_CONFIG_FILE: join(folder, 'clouds.yaml') })
   const openstack = async (words: string, cloud = 'holdfast') => {
     const args = ['--os-cloud', cloud, ...words.split(' '), '-f', 'json']
-    const { stdout } = await run('/usr/bin/openstack', args, { cwd: folder, timeout: 120_000 })
-    return JSON.parse(stdout)
+    return JSON.parse(await runClient('openstack', args, env()))
   }
-  const python = async (script: string) => {
-    const { stdout } = await run('/usr/bin/python3', ['-c', script], { cwd: folder, timeout: 120_000 })
-    return stdout.trim()
-  }
+  const python = async (script: string) => (await runClient('python', ['-c', script], env())).trim()
   return { openstack, python, origin: () => server.origin }
 }
 
@@ -137,10 +131,9 @@ conn = openstack.connect(auth_type='v3applicationcredential', region_name='Regio
 print(conn.identity.get_project(conn.current_project_id).name, [n.name for n in conn.baremetal.nodes()])
 `
     assert.equal(await python(script), "lab ['n1']")
-    await run('/usr/bin/python3', [
-      '-c',
+    await python(
       `import openstack; c = openstack.connect(auth_type='v3password', region_name='RegionOne', auth=dict(auth_url='${origin()}/identity/v3', username='admin', password='admin-pw', project_name='lab', user_domain_id='default', project_domain_id='default')); c.identity.delete_application_credential(c.current_user_id, '${id}')`,
-    ])
+    )
     await assert.rejects(python(script), /401/)
   })
 })

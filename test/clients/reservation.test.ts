@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { classOf, Reservation, type Shown } from '../support/reservation.ts'
 import { runHoldfast, type Server, spawnServer, startServer } from '../support/server.ts'
-import { missing, openstack } from './openstack.ts'
+import { missing, openstack, runClient } from './openstack.ts'
 
 const run = promisify(execFile)
 const skip = missing('python3-openstackclient', 'python3-blazarclient', 'python3-osc-placement')
@@ -180,7 +180,7 @@ void describe('the story of a lease, told by an admin and a user', { skip }, () 
     (user: string) =>
     async (words: string, ...more: string[]): Promise<string> => {
       const env = { ...process.env, OS_CLOUD: 'holdfast', OS_CLIENT_CONFIG_FILE: join(folder, `${user}.yaml`) }
-      return (await run('/usr/bin/openstack', [...words.split(' '), ...more], { env })).stdout.trim()
+      return (await runClient('openstack', [...words.split(' '), ...more], env)).trim()
     }
   const [root, alice] = [cloud('root'), cloud('alice')]
 
