@@ -48,6 +48,9 @@ export function howToRun({ notes }: Pick<Block, 'notes'>): How {
   return how
 }
 
+/** What speaks to a server. */
+const CLIENT = /\b(holdfast|curl|openstack|baremetal|blazar)\b/
+
 export interface World {
   /** The address of an empty PostgreSQL database. */
   createDatabase: () => Promise<string>
@@ -135,8 +138,10 @@ class Reader {
     if (how.kind === 'not run' || (how.needsKeystone && !(await this.#meetKeystone()))) return null
     const commands = commandsIn(block)
     if (how.kind === 'background' && !how.isBeside) await this.#terminal.stopAll()
-    else if (!this.#hasServer) await this.#start({ line: block.line, text: 'bin/holdfast serve' })
-    this.#hasServer = true
+    else if (!this.#hasServer && CLIENT.test(block.text)) {
+      await this.#start({ line: block.line, text: 'bin/holdfast serve' })
+    }
+    this.#hasServer ||= how.kind === 'background' || CLIENT.test(block.text)
     let printed = ''
     for (const command of commands) {
       const { code, output } = await this.#type(await this.#located(command.text), how)
