@@ -5,9 +5,9 @@ import { type Static, Type } from 'typebox'
 import { parse as parseYaml } from 'yaml'
 import { limits } from './limits.ts'
 import { InspectionRule, wrongIn } from './metal/inspection.ts'
+import { UsageError } from './usage-error.ts'
 
-/** Something is wrong with how Holdfast was started; said in one line, exit code 2. */
-export class UsageError extends Error {}
+export { UsageError }
 
 const oneOf = <T extends string>(...values: T[]) => Type.Unsafe<T>({ type: 'string', enum: values })
 
@@ -241,7 +241,15 @@ export const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(Config)
 
 /** Puts the configuration together, or says which setting is wrong and where it came from. */
-export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config {
+export const loadConfig = (flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config =>
+  loadSettings(flags, environment, file).config
+
+/** The configuration, and where each of its settings came from. */
+export function loadSettings(
+  flags: Given,
+  environment: NodeJS.ProcessEnv,
+  file: string | undefined,
+): { config: Config; origins: ReadonlyMap<string, string> } {
   const sources: [string, Given][] = [
     ['default', Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].fallback]))],
     ...(file === undefined ? [] : [[file, fromFile(file)] as [string, Given]]),
@@ -259,7 +267,7 @@ export function loadConfig(flags: Given, environment: NodeJS.ProcessEnv, file: s
   }
   if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
   if (!validate(config)) throw wrongSetting(config, origin)
-  return checkTogether(config)
+  return { config: checkTogether(config), origins: origin }
 }
 
 function wrongSetting(config: Given, origin: Map<string, string>): UsageError {

@@ -215,6 +215,11 @@ test('fsck exits with 0 on a whole ledger and with 1 on a broken one, and names 
   api.close()
   const beside = await runHoldfast(['fsck', '--database', database]).exit
   assert.equal(beside.code, 0, 'beside a running server')
+  const asked = await runHoldfast(['fsck', '--url', server.origin, '-f', 'json']).exit
+  assert.equal(asked.code, 0, asked.stderr)
+  assert.equal(JSON.parse(asked.stdout).violations, 0)
+  const both = await runHoldfast(['--url', server.origin, 'fsck', '--database', database]).exit
+  assert.deepEqual([both.code, both.stdout], [2, ''])
   await server.stop()
   const whole = await runHoldfast(['fsck', '--database', database]).exit
   assert.equal(whole.code, 0, whole.stderr)
@@ -227,4 +232,11 @@ test('fsck exits with 0 on a whole ledger and with 1 on a broken one, and names 
   assert.equal(broken.code, 1)
   assert.match(broken.stdout, /^ +1 {2}an inventory’s use is the sum of its claims$/m)
   assert.match(broken.stdout, /^ +1 {2}violations in all$/m)
+  const document = await runHoldfast(['fsck', '--database', database, '-f', 'json']).exit
+  assert.equal(document.code, 1)
+  const { violations, invariants } = JSON.parse(document.stdout)
+  assert.deepEqual(
+    [violations, invariants.filter((found: { violations: number }) => found.violations > 0).length],
+    [1, 1],
+  )
 })
