@@ -17,42 +17,56 @@ interface Words {
 }
 
 // Only the module of the word that was typed is loaded: whoever types a command waits for what it loads.
-const WORDS: Record<string, Words> = {
-  serve: { help: 'run everything in one process, on SQLite or PostgreSQL', load: () => import('./service.ts') },
-  api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
-  conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
-  migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
-  fsck: {
-    help: 'check the invariants of the ledger, in the database or of a running server',
-    load: () => import('./fsck.ts'),
+const GROUPS: Record<string, Record<string, Words>> = {
+  'Machines:': {
+    node: { help: 'bare metal nodes', load: () => import('./node.ts') },
+    allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
+    reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
+    run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
   },
-  doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
-  user: { help: 'the users of --auth password', load: () => import('./user.ts') },
-  node: { help: 'bare metal nodes', load: () => import('./node.ts') },
-  allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
-  reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
-  'reservation-create': { help: 'hold a node for an instance', load: () => import('./reservation.ts') },
-  'reservation-list': { help: 'list reservations', load: () => import('./reservation.ts') },
-  'reservation-show': { help: 'show a reservation', load: () => import('./reservation.ts') },
-  'reservation-delete': { help: 'let the node go', load: () => import('./reservation.ts') },
-  run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
-  lease: { help: 'capacity for a time to come', load: () => import('./lease.ts') },
-  host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
-  provider: { help: 'what capacity there is', load: () => import('./provider.ts') },
-  claim: { help: 'who has what', load: () => import('./claim.ts') },
-  usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
-  candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
-  import: {
-    help: 'make nodes, providers and hosts what files say of them; - is standard input',
-    load: () => import('./import.ts'),
+  'Time:': {
+    lease: { help: 'capacity for a time to come', load: () => import('./lease.ts') },
+    host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
-  export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
-  demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo.ts') },
-  audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
-  completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
-  version: {
-    help: 'say which version this is, and which one the server is if it answers',
-    load: () => import('./version.ts'),
+  'Capacity:': {
+    provider: { help: 'what capacity there is', load: () => import('./provider.ts') },
+    claim: { help: 'who has what', load: () => import('./claim.ts') },
+    candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
+    usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
+  },
+  'All of it:': {
+    import: {
+      help: 'make nodes, providers and hosts what files say of them; - is standard input',
+      load: () => import('./import.ts'),
+    },
+    export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
+    demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo.ts') },
+    audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
+    fsck: {
+      help: 'check the invariants of the ledger, in the database or of a running server',
+      load: () => import('./fsck.ts'),
+    },
+    doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
+  },
+  'The service:': {
+    serve: { help: 'run everything in one process, on SQLite or PostgreSQL', load: () => import('./service.ts') },
+    api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
+    conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
+    migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
+    user: { help: 'the users of --auth password', load: () => import('./user.ts') },
+  },
+  'In other words:': {
+    'reservation-create': { help: 'hold a node for an instance', load: () => import('./reservation.ts') },
+    'reservation-list': { help: 'list reservations', load: () => import('./reservation.ts') },
+    'reservation-show': { help: 'show a reservation', load: () => import('./reservation.ts') },
+    'reservation-delete': { help: 'let the node go', load: () => import('./reservation.ts') },
+  },
+  'The command itself:': {
+    completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
+    version: {
+      help: 'say which version this is, and which one the server is if it answers',
+      load: () => import('./version.ts'),
+    },
   },
 }
 
@@ -65,10 +79,15 @@ export async function programWith(meant: string | undefined): Promise<Command> {
     .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
     .addHelpText('after', '\nholdfast completion --help says how to have names completed with the Tab key.')
   withServerFlagsForAll(program)
-  for (const [name, { help, load }] of Object.entries(WORDS)) {
-    if (name === meant) (await load()).addCommands(program, { name, help })
-    else program.command(name).description(help)
+  for (const [title, words] of Object.entries(GROUPS)) {
+    program.commandsGroup(title)
+    for (const [name, { help, load }] of Object.entries(words)) {
+      if (name === meant) (await load()).addCommands(program, { name, help })
+      else program.command(name).description(help)
+    }
   }
+  // Named here to stand in the last group.
+  program.helpCommand('help [command]', 'show the help of a command')
   return program
 }
 
