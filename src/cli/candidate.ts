@@ -1,6 +1,6 @@
 // holdfast candidate: where something would fit, and why not elsewhere.
 import type { Command } from 'commander'
-import type { CandidatesExplained, Query } from '../client/index.ts'
+import type { Candidates, CandidatesExplained, Holdfast, Query } from '../client/index.ts'
 import { UsageError } from '../usage-error.ts'
 import { countOf, type Flags, listed, many, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
@@ -8,7 +8,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
 import { askedIn } from './provider.ts'
 
-const COLUMNS = ['candidate', 'provider', 'resources', 'used_of_capacity', 'traits']
+const COLUMNS = ['candidate', 'name', 'provider', 'resources', 'used_of_capacity', 'traits']
 const CONDITIONS = ['group', 'condition', 'left']
 
 interface CandidateFlags extends Flags {
@@ -30,8 +30,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .action(
       onServer(async (server, flags: CandidateFlags) => {
         const found = await server.candidates.list({ ...queryIn(flags), limit: flags.limit })
-        const rows = rowsOf(found)
-        if (rows.length === 0) {
+        if (found.allocation_requests.length === 0) {
           throw new CommandFailure(
             EXIT.conflict,
             'nothing fits',
@@ -39,7 +38,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
           )
         }
         if (flags.format === 'json' || flags.format === 'yaml') return printOne({ ...found }, flags)
-        printList(rows, COLUMNS, flags)
+        printList(rowsOf(found, await namesIn(found, server)), COLUMNS, flags)
       }),
     )
   withQuery(
@@ -75,15 +74,24 @@ function queryIn(flags: CandidateFlags): Query {
   return query
 }
 
-type Found = Awaited<ReturnType<import('../client/index.ts').Holdfast['candidates']['list']>>
+/** More than these are cheaper to list than to ask for one by one. */
+const ASKED_MAX = 32
 
-function rowsOf({ allocation_requests, provider_summaries }: Found) {
+/** By uuid: Placement's answer doesn't have them. */
+async function namesIn(found: Candidates, { providers }: Holdfast): Promise<ReadonlyMap<string, string>> {
+  const uuids = new Set(found.allocation_requests.flatMap(({ allocations }) => Object.keys(allocations)))
+  const asked = uuids.size > ASKED_MAX ? providers.list() : Promise.all(Array.from(uuids, uuid => providers.find(uuid)))
+  return new Map((await asked).map(({ uuid, name }) => [uuid, name]))
+}
+
+function rowsOf({ allocation_requests, provider_summaries }: Candidates, names: ReadonlyMap<string, string>) {
   return allocation_requests.flatMap(({ allocations }, at) =>
     Object.entries(allocations).map(([provider, { resources }]) => {
       const { resources: all = {}, traits = [] } = provider_summaries[provider] ?? {}
       const named = Object.keys(resources)
       return {
         candidate: at + 1,
+        name: names.get(provider) ?? null,
         provider,
         resources: named.map(name => `${name}=${resources[name]}`),
         used_of_capacity: named.map(name => `${name}=${all[name]?.used ?? 0}/${all[name]?.capacity ?? 0}`),

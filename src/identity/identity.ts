@@ -109,7 +109,7 @@ function openUsers({ config, log }: IdentityOptions): Users {
 }
 
 async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
-  const { config, store, clock, metrics } = options
+  const { config, store, clock, log, metrics } = options
   const now = () => clock.now()
   const key = await store.write(() => signingKey(clock.newSecret(32), now()))
   const tokens = new Tokens({ store, clock, key, directory })
@@ -124,7 +124,11 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     throttle: new Throttle(now),
     isOpen,
     tokenMs: config.tokenHours * 60 * 60_000,
-    observe: (method, outcome) => metrics.authenticated(method, outcome),
+    observe: (method, outcome, address) => {
+      metrics.authenticated(method, outcome)
+      // One that is throttled would let a guesser fill the log.
+      if (outcome === 'refused') log.warn({ method, address }, 'a login was refused')
+    },
   })
   return { tokens, login, passwords, directory }
 }

@@ -3,16 +3,25 @@ import { test } from 'node:test'
 import { systemClock } from '../clock.ts'
 import type { Store } from '../store/store.ts'
 import { FileDirectory } from './directory.ts'
-import { Login } from './login.ts'
+import { Login, type LoginOptions } from './login.ts'
 import { Passwords } from './passwords.ts'
 import { Throttle } from './throttle.ts'
 import { Tokens } from './tokens.ts'
 
+type Observe = LoginOptions['observe']
+
 const HASH = `scrypt$32768$8$1$${'A'.repeat(22)}$${'B'.repeat(43)}`
 
-test('HTTP Basic lets in whose password is right, however the clock ticks meanwhile', async () => {
-  let ms = 0
-  const now = () => ms++
+/** One user, ann, whose password is right or wrong as `compare` says. */
+function loginWith({
+  now,
+  compare,
+  observe,
+}: {
+  now: () => number
+  compare: () => Promise<boolean>
+  observe?: Observe
+}) {
   const clock = { ...systemClock, now }
   const store = {} as Store
   const people = new FileDirectory({
@@ -21,19 +30,35 @@ test('HTTP Basic lets in whose password is right, however the clock ticks meanwh
   })
   const directory = () => people
   const secret = Buffer.alloc(32)
-  const login = new Login({
+  return new Login({
     store,
     clock,
     directory,
     tokens: new Tokens({ store, clock, key: secret, directory }),
-    passwords: new Passwords({ secret, now, threads: 1, compare: async () => true }),
+    passwords: new Passwords({ secret, now, threads: 1, compare }),
     throttle: new Throttle(now),
     isOpen: false,
     tokenMs: 1_000,
-    observe: () => {},
+    observe: observe ?? (() => {}),
   })
+}
+
+test('HTTP Basic lets in whose password is right, however the clock ticks meanwhile', async () => {
+  let ms = 0
+  const login = loginWith({ now: () => ms++, compare: async () => true })
   const hashed = await login.basic('ann', 'right', '127.0.0.1')
   assert.equal(hashed?.user.name, 'ann')
   const known = await login.basic('ann', 'right', '127.0.0.1')
   assert.equal(known?.user.name, 'ann')
+})
+
+test('a wrong password is told with the address that it came from', async () => {
+  const told: Parameters<Observe>[] = []
+  const login = loginWith({
+    now: () => 0,
+    compare: async () => false,
+    observe: (...outcome) => void told.push(outcome),
+  })
+  assert.equal(await login.basic('ann', 'wrong', '10.0.0.7'), null)
+  assert.deepEqual(told, [['basic', 'refused', '10.0.0.7']])
 })

@@ -32,7 +32,7 @@ export interface LoginOptions {
   /** In mode `none` every secret is right. */
   isOpen: boolean
   tokenMs: number
-  observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled') => void
+  observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled', address: string) => void
 }
 
 interface Proven {
@@ -53,7 +53,7 @@ export class Login {
   /** The token for this proof and scope, or `not_authenticated` for whatever is wrong with them. */
   async enter(proof: Proof, scope: Scope, address: string): Promise<Token> {
     const { clock, tokens, tokenMs } = this.#options
-    const proven = await this.#observed(proof.method, () => this.#prove(proof, address))
+    const proven = await this.#observed(proof.method, address, () => this.#prove(proof, address))
     const now = clock.now()
     const ends = [now + tokenMs, proven.token?.facts.expiresAt, proven.credential?.expires_at]
     const facts: TokenFacts = {
@@ -79,7 +79,7 @@ export class Login {
   basic(name: string, password: string, address: string): Token | null | Promise<Token | null> {
     const user = this.#options.directory().user(name)
     if (user && this.#options.passwords.isKnown(user.password, password)) return this.#basicToken(user)
-    return this.#observed('basic', async () => {
+    return this.#observed('basic', address, async () => {
       await this.#requireSecret(name, user?.password ?? null, password, address)
       return user && this.#basicToken(user)
     }).catch(error => {
@@ -105,15 +105,15 @@ export class Login {
     })
   }
 
-  async #observed<T>(method: Method | 'basic', work: () => Promise<T>): Promise<T> {
+  async #observed<T>(method: Method | 'basic', address: string, work: () => Promise<T>): Promise<T> {
     const { observe } = this.#options
     try {
       const value = await work()
-      observe(method, 'granted')
+      observe(method, 'granted', address)
       return value
     } catch (error) {
-      if (error instanceof Problem && error.kind === 'not_authenticated') observe(method, 'refused')
-      if (error instanceof Problem && error.kind === 'too_many_attempts') observe(method, 'throttled')
+      if (error instanceof Problem && error.kind === 'not_authenticated') observe(method, 'refused', address)
+      if (error instanceof Problem && error.kind === 'too_many_attempts') observe(method, 'throttled', address)
       throw error
     }
   }
