@@ -122,15 +122,16 @@ describe('what pages say', () => {
 })
 
 describe('every command runs as written', { concurrency: 2 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-docs-bin-'))
+  let folder = ''
   let postgres: Awaited<ReturnType<typeof sharedPostgres>>
   let keystone: Promise<Keystone> | null = null
-  const world: World = {
+  const world = (): World => ({
     path: `${folder}${delimiter}${PATH}`,
     createDatabase: () => postgres.createDatabase(),
     keystone: () => (keystoneMissing ? null : (keystone ??= startKeystone())),
-  }
+  })
   before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'holdfast-docs-bin-'))
     postgres = await sharedPostgres()
     writeShims(folder)
   })
@@ -143,7 +144,7 @@ describe('every command runs as written', { concurrency: 2 }, () => {
   // The longest first, so that none is left for the end.
   for (const page of pages.toSorted((a, b) => lengthOf(b) - lengthOf(a))) {
     if (lengthOf(page) === 0) continue
-    test(page.path, { skip: missingFor(page) }, () => follow(page, world))
+    test(page.path, { skip: missingFor(page) }, () => follow(page, world()))
   }
 })
 
