@@ -82,7 +82,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     const made = await server.allocations.create(wanted)
     renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
     const wait = { timeoutMs: null, signal: signals.aborted }
-    const got = await allocated(server, made, wait, '--wait 10m waits for one')
+    const got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
     const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
     return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })

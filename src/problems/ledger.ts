@@ -14,7 +14,7 @@ export const LEDGER_PROBLEMS = {
   provider_has_children: (f: { provider: string }) =>
     `Unable to delete parent resource provider ${f.provider}: It has child resource providers.`,
   provider_managed: (f: { provider: string; owner: string; what: string }) =>
-    `The ${f.what} of resource provider ${f.provider} belongs to ${f.owner} and is changed there.`,
+    `Resource provider ${f.provider} belongs to ${f.owner}, which is where to change its ${f.what}.`,
   generation_conflict: (f: { reason: string }) => f.reason,
 
   // inventories
