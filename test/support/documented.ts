@@ -1,6 +1,7 @@
 // What a server answers to any test must be what its OpenAPI document says, and what it takes too.
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
+import { after } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { APIS } from '../../src/api/documents.ts'
 import { type Document, documentOf, type RouteDescription } from '../../src/api/openapi.ts'
@@ -18,8 +19,21 @@ export interface Exchange {
   text: string
 }
 
+const wrong: unknown[] = []
+// Tests that expect requests to fail catch what is thrown here.
+after(() => assert.deepEqual(wrong, []))
+
 /** Fails when an exchange isn't as the document says. */
-export function requireDocumented({ method, path, sent, status, headers, text }: Exchange): void {
+export function requireDocumented(exchange: Exchange): void {
+  try {
+    check(exchange)
+  } catch (error) {
+    wrong.push(error)
+    throw error
+  }
+}
+
+function check({ method, path, sent, status, headers, text }: Exchange): void {
   const bare = path.split('?', 1)[0]!
   const api = Object.keys(APIS).find(name => APIS[name]!.url !== '/' && bare.startsWith(APIS[name]!.url)) ?? 'operator'
   const found = routeOf(api, method, bare)
