@@ -179,7 +179,8 @@ const without = (program: string) => ({
 test('fish is told the same', without('fish'), async () => {
   const lines = ['holdfast node show zeb', 'holdfast node list --trait=CUST', 'holdfast lease show w', 'holdfast vers']
   const script = ['holdfast completion fish | source', ...lines.map(line => `complete -C '${line}'`)].join('\n')
-  const expected = 'zebra-1\nzebra-2\n--trait=CUSTOM_STRIPES\nweek 7\nversion\tsay which version this is\n'
+  const expected =
+    'zebra-1\nzebra-2\n--trait=CUSTOM_STRIPES\nweek 7\nversion\tsay which version this is, and which one the server is if it answers\n'
   await shellPrints(expected, 'fish', '--no-config', '-c', script)
 })
 
