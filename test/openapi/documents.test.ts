@@ -125,7 +125,7 @@ async function idsIn(setting: Setting): Promise<(path: string) => string> {
 }
 
 const VERSIONS = { 'x-openstack-ironic-api-version': '1.83', 'openstack-api-version': 'placement 1.39' }
-const RUNS = 10
+const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 10)
 
 async function requireRefused(client: Client, route: RouteDescription, path: string): Promise<void> {
   const form = route.operation.body![0]!

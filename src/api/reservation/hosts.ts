@@ -60,9 +60,13 @@ const Capabilities = {
   additionalProperties: Type.Union([Type.String({ maxLength: limits.capabilityCharsMax }), Type.Number()]),
 }
 const NEW_HOST: Form = {
-  schema: Type.Object(
-    { name: Type.Optional(orNull(Ident)), id: Type.Optional(orNull(Ident)) },
-    { title: 'NewHost', ...Capabilities },
+  schema: Type.Union(
+    [
+      Type.Object({ name: Ident, id: Type.Optional(Type.Unknown()) }, Capabilities),
+      // Only without a name the id is looked at.
+      Type.Object({ name: Type.Optional(Type.Null()), id: Ident }, Capabilities),
+    ],
+    { title: 'NewHost' },
   ),
 }
 const HOST_CHANGE: Form = {
