@@ -127,6 +127,9 @@ eachMetal('others', api => {
     assert.match(one.created_at, /\+00:00$/)
     assert.deepEqual((await api.get('/v1/conductors?detail=True')).body.conductors, [one])
     expectFault(await api.get('/v1/conductors/nobody'), 404)
+    // Pages go on after a name.
+    assert.deepEqual(expectStatus(await api.get(`/v1/conductors?marker=${hostname}`), 200).body.conductors, [])
+    expectFault(await api.get('/v1/conductors?marker=nobody'), 404)
     assert.equal((await api.show(await api.node())).conductor, hostname)
   })
 

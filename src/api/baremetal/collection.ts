@@ -21,6 +21,8 @@ export interface Resource<Row extends { uuid: string }> {
   short: readonly string[]
   fields: readonly string[]
   sortKeys: readonly string[]
+  /** Pages go on after a name, where other resources have a uuid. */
+  isNamed?: true
   /** One with all its fields, as the document shows it. */
   shape: TSchema & { title: string; properties: TProperties }
 }
@@ -31,11 +33,11 @@ export const FIELDS_PARAMETER = parametersOf({ fields: Fields })
 
 /** What every list can be asked for, and what else this one can. */
 export const listParameters = (
-  { sortKeys }: Pick<Resource<never>, 'sortKeys'>,
+  { sortKeys, isNamed }: Pick<Resource<never>, 'sortKeys' | 'isNamed'>,
   more: Readonly<Record<string, TSchema>> = {},
 ): Parameters =>
   parametersOf({
-    ...pagingOf(['id', ...sortKeys]),
+    ...pagingOf(['id', ...sortKeys], isNamed),
     fields: Fields,
     detail: from(since('detailParameter'), Flag),
     ...more,
@@ -67,7 +69,7 @@ export function shownList<Row extends { uuid: string }>(
   detailed: boolean,
 ): Answer {
   const given = new Map(request.query)
-  const paging = parsePaging(given, ['id', ...resource.sortKeys])
+  const paging = parsePaging(given, ['id', ...resource.sortKeys], resource.isNamed)
   const { page, more } = pageOf(rows, paging)
   const detail = given.get('detail')
   if (detail !== undefined && !request.has.detailParameter) throw refuse('Unknown parameter detail.')

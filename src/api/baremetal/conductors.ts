@@ -14,6 +14,7 @@ const conductors: c.Resource<Row> = {
   short: ['hostname', 'conductor_group', 'alive', 'links'],
   fields: ['hostname', 'conductor_group', 'alive', 'drivers', 'created_at', 'updated_at', 'links'],
   sortKeys: ['hostname', 'conductor_group', 'created_at', 'updated_at'],
+  isNamed: true,
   shape: shape('Conductor', {
     hostname: Text,
     conductor_group: Text,
@@ -36,7 +37,6 @@ const conductors: c.Resource<Row> = {
 }
 
 const PARAMETERS = c.listParameters(conductors)
-// Pages go on after a name here, where other resources have a uuid.
 const named = (row: Conductor): Row => ({ ...row, uuid: row.hostname })
 
 listAllConductors.operation = {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
-import { oneOf, Uuid } from '../shapes.ts'
+import { oneOf, Text, Uuid } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
 
 export interface Paging<Key extends string> {
@@ -13,23 +13,27 @@ export interface Paging<Key extends string> {
   descending: boolean
 }
 
-/** The parameters that ask for a page, for a list that can be sorted by these. */
-export const pagingOf = (sortKeys: readonly string[]) => ({
+/** The parameters that ask for a page, for a list that can be sorted by these; it goes on after a uuid, or after a name. */
+export const pagingOf = (sortKeys: readonly string[], isNamed = false) => ({
   limit: Type.Integer({ minimum: 1 }),
-  marker: Uuid,
+  marker: isNamed ? Text : Uuid,
   sort_key: oneOf(...sortKeys),
   sort_dir: oneOf('asc', 'desc'),
 })
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-export function parsePaging<Key extends string>(given: ReadonlyMap<string, string>, keys: readonly Key[]): Paging<Key> {
+export function parsePaging<Key extends string>(
+  given: ReadonlyMap<string, string>,
+  keys: readonly Key[],
+  isNamed = false,
+): Paging<Key> {
   const limit = given.get('limit')
   if (limit !== undefined && (!/^\d{1,9}$/.test(limit) || Number(limit) === 0)) {
     throw refuse(`Limit must be positive, not ${limit.slice(0, 100)}.`)
   }
   const marker = given.get('marker') || null
-  if (marker !== null && canonicalUuid(marker) === null)
+  if (marker !== null && !isNamed && canonicalUuid(marker) === null)
     throw refuse(`Expected a UUID but received ${marker.slice(0, 100)}.`)
   const key = given.get('sort_key') ?? 'id'
   if (!(keys as readonly string[]).includes(key)) {
@@ -41,7 +45,7 @@ export function parsePaging<Key extends string>(given: ReadonlyMap<string, strin
   }
   return {
     limit: Math.min(Number(limit ?? limits.nodePageMax), limits.nodePageMax),
-    marker: marker && canonicalUuid(marker),
+    marker: marker && !isNamed ? canonicalUuid(marker) : marker,
     sortKey: key as Key,
     descending: direction === 'desc',
   }
