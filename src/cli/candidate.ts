@@ -9,6 +9,8 @@ import { printList, printOne, say } from './output.ts'
 import { askedIn } from './provider.ts'
 
 const COLUMNS = ['candidate', 'name', 'provider', 'resources', 'used_of_capacity', 'traits']
+/** People know it by its name. */
+const FOR_PEOPLE = COLUMNS.filter(column => column !== 'provider')
 const CONDITIONS = ['group', 'condition', 'left']
 
 interface CandidateFlags extends Flags {
@@ -38,7 +40,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
           )
         }
         if (flags.format === 'json' || flags.format === 'yaml') return printOne({ ...found }, flags)
-        printList(rowsOf(found, await namesIn(found, server)), COLUMNS, flags)
+        const columns = flags.format === 'table' ? FOR_PEOPLE : COLUMNS
+        printList(rowsOf(found, await namesIn(found, server)), columns, flags)
       }),
     )
   withQuery(

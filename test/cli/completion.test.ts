@@ -92,7 +92,7 @@ test('words, options, choices, and the names that there are now', async () => {
     'reservation list --node y': ['yak'],
     'lease show w': ['week 7'],
     'host delete ': ['compute-1'],
-    'provider show c': ['compute-1'],
+    'provider show co': ['compute-1'],
     'usage --provider c': ['compute-1'],
     'candidate list --resource VCP': ['VCPU='],
     'node list --os-cloud la': ['lab', 'large-lab'],
