@@ -1,5 +1,5 @@
 // Everything that the demo makes, described. Pure: the same number of nodes and the same seed give the same fleet.
-import { seeded } from '../ledger/candidates/shuffle.ts'
+import { seeded } from '../chance.ts'
 import { type ComputeHosts, computeHostsOf } from './hosts.ts'
 import { type Machine, machinesOf, MODELS, type Rack, rackTrait } from './machines.ts'
 import { DEMO_TRAIT } from './marks.ts'

@@ -1,6 +1,6 @@
 // The demo's people at work, until it is enough: they think, act, and look at what has become of what they asked for.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../ledger/candidates/shuffle.ts'
+import type { Random } from '../chance.ts'
 import type { Crowd } from './crowd.ts'
 import type { Fleet } from './fleet.ts'
 import { perform } from './live-acts.ts'

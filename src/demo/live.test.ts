@@ -1,7 +1,7 @@
 // The people of the demo: they do everything, and never pile anything up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../ledger/candidates/shuffle.ts'
+import { seeded } from '../chance.ts'
 import { fleetOf } from './fleet.ts'
 import { type Act, BOUNDS, type Kind, nextAct, type Thing } from './live.ts'
 

@@ -1,5 +1,5 @@
 // What the demo's people do next. Pure: the world as they know it and chance make one act, or none.
-import { type Random } from '../ledger/candidates/shuffle.ts'
+import { type Random } from '../chance.ts'
 import { type ClassName, type Machine, MODELS } from './machines.ts'
 import { PEOPLE, type Person, personIn } from './people.ts'
 

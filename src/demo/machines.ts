@@ -1,6 +1,6 @@
 // The machines of the demo: racks of nodes, and what has become of each. Pure: the same seed gives the same machines.
 import type { Json } from '../client/index.ts'
-import { type Random, shuffled } from '../ledger/candidates/shuffle.ts'
+import { type Random, shuffled } from '../chance.ts'
 import { demoUuid, DEMO_TRAIT } from './marks.ts'
 import type { ProjectName } from './people.ts'
 

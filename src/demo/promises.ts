@@ -1,6 +1,6 @@
 // Who has what of the demo's machines, and who is promised what: allocations, holds, leases, servers, claims.
 import type { Json } from '../client/index.ts'
-import { type Random } from '../ledger/candidates/shuffle.ts'
+import { type Random } from '../chance.ts'
 import type { ComputeHosts, Tree } from './hosts.ts'
 import { type ClassName, type Machine, SCARCE } from './machines.ts'
 import { demoUuid, DEMO_TRAIT, HOST_PROPERTIES } from './marks.ts'

@@ -1,5 +1,5 @@
 // The demo's people in the users file of a server that has users of its own.
-import { UsageError } from '../config.ts'
+import { UsageError } from '../usage-error.ts'
 import { hashPassword } from '../identity/passwords.ts'
 import { addUserTo } from '../identity/user-edits.ts'
 import { editUsersFile, readUsersFile } from '../identity/users-file.ts'

@@ -1,5 +1,5 @@
 // What would come of an allocation now: the nodes that it could get, or why it gets none. Pure, over the fleet in memory.
-import type { Random } from '../ledger/candidates/shuffle.ts'
+import type { Random } from '../chance.ts'
 import { limits } from '../limits.ts'
 import type { FleetNode } from './fleet.ts'
 import { propose, suggestions, type Supply, type Wish } from './matching.ts'

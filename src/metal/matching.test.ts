@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seeded } from '../ledger/candidates/shuffle.ts'
+import { seeded } from '../chance.ts'
 import { CandidateTable } from '../ledger/candidates/table.ts'
 import type { Store } from '../store/store.ts'
 import { Fleet, type FleetNode } from './fleet.ts'

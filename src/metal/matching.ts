@@ -1,5 +1,5 @@
 // Which node an allocation gets: pure, over the fleet and the ledger's table in memory.
-import { dealtPlaces, type Random, shuffled } from '../ledger/candidates/shuffle.ts'
+import { dealtPlaces, type Random, shuffled } from '../chance.ts'
 import type { CandidateTable } from '../ledger/candidates/table.ts'
 import { mayHaveUntil } from './pledge.ts'
 import { type Fleet, type FleetNode, isOpen } from './fleet.ts'

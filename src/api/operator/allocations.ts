@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
-import { seeded } from '../../ledger/candidates/shuffle.ts'
+import { seeded } from '../../chance.ts'
 import { waitingAllocations } from '../../metal/allocating.ts'
 import { createAllocation, requireAcceptable, retryAllocation } from '../../metal/allocation-life.ts'
 import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations.ts'
