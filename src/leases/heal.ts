@@ -1,5 +1,8 @@
 // Heals one reservation after the other: keeps what can stay, finds places for the rest, as much as there is. Slots that
 // servers still run on stay booked beside that, so that nobody else is promised them; they go with the servers.
+import { recorded } from '../audit/record.ts'
+import type { Witness } from '../audit/witness.ts'
+import { lockInvolved } from '../ledger/claims/batch.ts'
 import { dropShare, putShares } from '../ledger/shares.ts'
 import { limits } from '../limits.ts'
 import { query } from '../store/statement.ts'
@@ -9,7 +12,7 @@ import { classOf, OWNER, sharesOf } from './goods.ts'
 import { allLeasables, leasablesOf, lockLeasables, type RevisedLeasable } from './leasables.ts'
 import { replaceBookingsOf } from './bookings.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
-import { bookedBy, lockLeases, type StoredLease } from './rows.ts'
+import { bookedBy, lockLeases, type StoredLease, withReservation } from './rows.ts'
 import { saveLease } from './lease-writes.ts'
 import type { Reservation } from './types.ts'
 import { bookedFor, wishOf } from './wishes.ts'
@@ -21,8 +24,18 @@ export interface Ailing {
   unusable: ReadonlySet<number>
 }
 
-type Places = Map<number, number>
-type Pool = Map<number, RevisedLeasable>
+export type Places = Map<number, number>
+export type Pool = ReadonlyMap<number, RevisedLeasable>
+/** Heals one reservation. Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
+export type Heal = (ailing: Ailing, pool: Pool, terms: Terms) => Write<Healed>
+export interface Healed {
+  ids: readonly number[]
+  isStale: boolean
+  /** Whose lease it is, where one was found. */
+  project?: string
+}
+
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config'> & { witness: Witness }
 
 const inUse = query((db, a: { class: string }) =>
   db
@@ -34,17 +47,20 @@ const inUse = query((db, a: { class: string }) =>
     .where('resource_classes.name', '=', a.class),
 )
 
-export async function healAll(leasing: Pick<Leasing, 'store' | 'clock' | 'log' | 'config'>, ailing: readonly Ailing[]) {
-  const { store, clock, log, config } = leasing
+export async function healAll(leasing: Working, ailing: readonly Ailing[], heal: Heal = healReservation) {
+  const { store, clock, log, config, witness } = leasing
   const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
-  const pool: Pool = new Map()
+  const entryOf = ({ project }: Healed) =>
+    witness?.({ action: 'heal_lease', outcome: 'done', project: project ?? null })
+  const pool = new Map<number, RevisedLeasable>()
   const learn = (found: readonly RevisedLeasable[]) => found.forEach(one => pool.set(one.id, one))
   learn(await store.read(allLeasables))
   for (const one of ailing) {
     try {
       for (let attempts = 1; ; attempts++) {
         const isLast = attempts > limits.bookingAttemptsMax
-        const looked = await store.write(() => healReservation(one, pool, { cleaningMs, isLast, now: clock.now() }))
+        const terms = { cleaningMs, isLast, now: clock.now() }
+        const looked = await store.write(() => recorded(heal(one, pool, terms), entryOf))
         learn(await store.read(() => leasablesOf(looked.ids)))
         if (!looked.isStale) break
       }
@@ -54,15 +70,14 @@ export async function healAll(leasing: Pick<Leasing, 'store' | 'clock' | 'log' |
   }
 }
 
-interface Terms {
+export interface Terms {
   cleaningMs: number
   /** Takes what there is, even if more was proposed. */
   isLast: boolean
   now: number
 }
 
-/** Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
-function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<{ ids: number[]; isStale: boolean }> {
+function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Healed> {
   const [lease] = yield* lockLeases([ailing.lease])
   const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
   if (!lease || !reservation || reservation.status === 'deleted') return { ids: [], isStale: false }
@@ -77,13 +92,38 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<{ ids
   const places = best(held.filter(isOpen), request)
   const ids = held.map(({ id }) => id)
   if (total(places) < total(proposed) && !terms.isLast) return { ids, isStale: true }
+  // Under the locks of its shares nobody can start a server there: what is in use now stays so until this is done.
+  yield* lockInvolved(
+    [],
+    held.flatMap(({ reservationProvider }) => reservationProvider ?? []),
+  )
+  if (!isSame(used, yield* usedBy(reservation))) return { ids, isStale: !terms.isLast }
   const isWhole = reservation.terms.resource_type !== 'virtual:instance'
-  const found = total(places)
-  for (const [id, slots] of used) if (!places.has(id) && has.has(id)) places.set(id, isWhole ? 1 : slots)
-  if (!isSame(places, has) || reservation.missing_resources) {
-    yield* move(lease, reservation, { held, has, places, found, used, window: request.window }, terms.now)
+  const kept = new Map(
+    [...used].filter(([id]) => has.has(id) && !places.has(id)).map(([id, slots]) => [id, isWhole ? 1 : slots]),
+  )
+  const after = new Map([...beside(kept, places, mostOf(reservation), has, used), ...kept])
+  if (!isSame(after, has) || reservation.missing_resources) {
+    yield* move(lease, reservation, { held, has, places: after, used, window: request.window }, terms.now)
   }
-  return { ids, isStale: false }
+  return { ids, isStale: false, project: lease.project_id }
+}
+
+/** More slots than were booked it never has; a whole host that is lost is replaced, whatever is left on the old one. */
+const mostOf = ({ terms }: Reservation): number =>
+  terms.resource_type === 'virtual:instance' ? terms.amount : Infinity
+
+/** Without as many as are kept elsewhere: first what it didn't have before, and nothing that is in use. */
+function beside(kept: Places, places: Places, most: number, has: Places, used: Places): Places {
+  let surplus = total(kept) + total(places) - most
+  const after = new Map(places)
+  for (const [id, slots] of [...places].sort(([a], [b]) => Number(has.has(a)) - Number(has.has(b)))) {
+    const spare = Math.min(Math.max(surplus, 0), slots - Math.min(used.get(id) ?? 0, slots))
+    surplus -= spare
+    if (slots > spare) after.set(id, slots - spare)
+    else after.delete(id)
+  }
+  return after
 }
 
 /** What it has on hosts that are open; of more than it wants, what nobody uses goes. */
@@ -100,13 +140,18 @@ function stayingOf({ terms }: Reservation, has: Places, used: Places, open: Read
   return staying
 }
 
-function requestFor(lease: StoredLease, { id, terms }: Reservation, staying: Places, cleaningMs: number): Request {
+export function requestFor(
+  lease: StoredLease,
+  { id, terms }: Reservation,
+  staying: Places,
+  cleaningMs: number,
+): Request {
   const wish = wishOf(terms, { places: staying, isFixed: true })
   return { window: { start: lease.start_at, free: lease.end_at + cleaningMs }, except: id, wishes: [wish] }
 }
 
 /** All that was wished for, or as much of it as there is. */
-function best(leasables: readonly RevisedLeasable[], request: Request): Places {
+export function best(leasables: readonly RevisedLeasable[], request: Request): Places {
   const [wish] = request.wishes as [Wish]
   const tryWith = (wish: Wish) => fit(leasables, { ...request, wishes: [wish] }).places?.[0]
   const whole = tryWith(wish)
@@ -124,8 +169,9 @@ function best(leasables: readonly RevisedLeasable[], request: Request): Places {
   return fits
 }
 
-const total = (places: ReadonlyMap<number, number>) => [...places.values()].reduce((sum, slots) => sum + slots, 0)
-const isSame = (a: Places, b: Places) => a.size === b.size && [...a].every(([id, slots]) => b.get(id) === slots)
+export const total = (places: ReadonlyMap<number, number>) =>
+  [...places.values()].reduce((sum, slots) => sum + slots, 0)
+export const isSame = (a: Places, b: Places) => a.size === b.size && [...a].every(([id, slots]) => b.get(id) === slots)
 
 /** Slots that servers run on, by id of the host. */
 function* usedBy({ id, status }: Reservation): Read<Places> {
@@ -138,14 +184,12 @@ interface Move {
   held: readonly RevisedLeasable[]
   has: Places
   places: Places
-  /** Slots on hosts that are open. */
-  found: number
   used: Places
   window: Request['window']
 }
 
 function* move(lease: StoredLease, reservation: Reservation, to: Move, now: number): Write<void> {
-  const { held, has, places, found, used, window } = to
+  const { held, has, places, used, window } = to
   const { id, terms, status } = reservation
   const booking = (slots: number) => bookedFor(lease.id, id, terms, { ...window, end: lease.end_at }, slots)
   yield* replaceBookingsOf(held, id, new Map([...places].map(([at, slots]) => [at, [booking(slots)]])))
@@ -159,11 +203,9 @@ function* move(lease: StoredLease, reservation: Reservation, to: Move, now: numb
   const isMoved = [...places.keys()].some(at => !has.has(at))
   const healed: Reservation = {
     ...reservation,
-    missing_resources: found < wanted,
+    missing_resources: total(places) < wanted,
     resources_changed: reservation.resources_changed || (isActive && isMoved),
     updated_at: now,
   }
-  const reservations = lease.reservations.map(one => (one.id === id ? healed : one))
-  const degraded = reservations.some(one => one.missing_resources || one.resources_changed)
-  yield* saveLease({ ...lease, reservations, degraded, updated_at: now })
+  yield* saveLease({ ...withReservation(lease, healed), updated_at: now })
 }

@@ -150,6 +150,13 @@ function eventOf({ due_at, attempts: _, ...event }: EventRow, status: LeaseStatu
   return { ...event, status: shown }
 }
 
+/** The lease with one of its reservations changed; it is degraded while any of them lacks or has lost something. */
+export function withReservation(lease: StoredLease, changed: Reservation): StoredLease {
+  const reservations = lease.reservations.map(one => (one.id === changed.id ? changed : one))
+  const degraded = reservations.some(one => one.missing_resources || one.resources_changed)
+  return { ...lease, reservations, degraded }
+}
+
 const hoursOfProject = query((db, a: { project: string; now: number }) =>
   db
     .selectFrom('leases')
