@@ -23,6 +23,8 @@ export interface Booked extends Window, Size {
   slots: number
   /** Nobody else may have anything of it. */
   isWhole: boolean
+  /** Of a node that was given: as what it is allocated. */
+  allocation?: string | null
 }
 
 /** A host or node that can be booked, as far as the calendar cares. */

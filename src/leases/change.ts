@@ -88,6 +88,8 @@ const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(
 /** What is in use can only become more. */
 function requireGrowth(id: string, before: Terms, after: Terms, changed: readonly string[]): void {
   const refuse = (reason: string) => problem('lease_refuses', { reason: `Reservation ${id} is in use: ${reason}.` })
+  const kind = changed.find(name => name === 'resource_class' || name === 'traits')
+  if (kind !== undefined) throw refuse(`${kind} can not be changed`)
   if (before.resource_type !== 'virtual:instance' || after.resource_type !== 'virtual:instance') return
   const other = changed.find(name => name !== 'amount')
   if (other !== undefined) throw refuse(`${other} can not be changed`)

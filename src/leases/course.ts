@@ -5,11 +5,11 @@ import { all, type Write } from '../store/transaction.ts'
 import { query } from '../store/statement.ts'
 import { closeGoods, offerGoods, removeGoods } from './goods.ts'
 import { ensureReservationProvider } from './hosts.ts'
-import { giveNodes, takeNodesBack } from './nodes.ts'
+import { completeNodes, takeNodesBack } from './node-goods.ts'
 import { leasablesOf, lockLeasables, type RevisedLeasable } from './leasables.ts'
 import { replaceBookings } from './bookings.ts'
 import { lockLeases, placesOf, type StoredLease } from './rows.ts'
-import { dropLease, finishEvent, setStatus, stepLeases } from './lease-writes.ts'
+import { dropLease, finishEvent, saveLease, setStatus, stepLeases } from './lease-writes.ts'
 import type { EventType } from './types.ts'
 
 const providersThere = query((db, a: { uuids: readonly string[] }, on) =>
@@ -28,14 +28,19 @@ export function* startLeases(ids: readonly string[], now: number): Write<string[
   return due.map(({ id }) => id)
 }
 
-/** Starts a lease of nodes if it is due; false while it has not got all of them, null when there was nothing to do. */
+/** Starts a lease of nodes if it is due; false while it has too few of them, null when there was nothing to do. */
 export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
   const [lease] = yield* lockDue([id], now)
   if (!lease) return null
-  const isAll = yield* giveNodes(lease, newUuid, now)
-  if (isAll) yield* start([lease], now)
-  else yield* setStatus(id, 'STARTING', now)
-  return isAll
+  const { lease: after, isEnough } = yield* completeNodes(lease, newUuid, now)
+  if (!isEnough) {
+    yield* setStatus(id, 'STARTING', now)
+    return false
+  }
+  // What it lacks is given when it can be had: healing sees to that.
+  yield* saveLease(after)
+  yield* start([after], now)
+  return true
 }
 
 function* lockDue(ids: readonly string[], now: number): Write<StoredLease[]> {

@@ -117,7 +117,10 @@ async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
     const newUuid = () => clock.newUuid()
     const isAll = await store.write(() => startLeaseOfNodes(event.lease_id, newUuid, clock.now()))
     if (isAll) tell(leasing, event)
-    if (isAll === false) await putOff(leasing, event, null)
+    if (isAll === false) {
+      await putOff(leasing, event, null)
+      leasing.bell.ring('healing')
+    }
   } catch (error) {
     await putOff(leasing, event, error)
   }

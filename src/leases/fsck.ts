@@ -1,5 +1,7 @@
 // The invariants of leases, each as a query that counts what breaks it.
+import { sql } from 'kysely'
 import { count, type Invariants } from '../ledger/fsck.ts'
+import { query } from '../store/statement.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
 /** The other way round, so that either is found by its key. */
@@ -97,6 +99,39 @@ export const leaseInvariants: Invariants = {
     where n.instance_uuid is not null
       and not exists (select 1 from bookings b where b.provider_id = n.provider_id and b.allocation = n.instance_uuid)
       and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))`),
+  'a node that a running lease was given is leased to its project, and no other node is leased': count(`
+    select 1 from bookings b join leases l on l.id = b.lease_id join nodes n on n.provider_id = b.provider_id
+    where b.allocation is not null and l.status in ('STARTING', 'ACTIVE')
+      and (n.leased_to is null or n.leased_to <> l.project_id)
+    union all
+    select 1 from nodes n where n.leased_to is not null and not exists (
+      select 1 from bookings b join leases l on l.id = b.lease_id
+      where b.provider_id = n.provider_id and b.allocation is not null
+        and l.project_id = n.leased_to and l.status in ('STARTING', 'ACTIVE'))`),
+  'a running lease has each node that it booked, or says that it lacks some': count(`
+    select 1 from bookings b join lease_reservations r on r.id = b.reservation_id and r.resource_type = 'physical:node'
+    join leases l on l.id = r.lease_id join nodes n on n.provider_id = b.provider_id
+    where l.status = 'ACTIVE' and r.missing_resources = 0
+      and (b.allocation is null or coalesce(n.instance_uuid, '') <> b.allocation)
+      and (n.leased_to is null or n.instance_uuid is not null)`),
+  'a lease of nodes that is starting waits for one of them': count(`
+    select 1 from leases l where l.status = 'STARTING'
+      and exists (select 1 from bookings b join nodes n on n.provider_id = b.provider_id where b.lease_id = l.id)
+      and not exists (select 1 from lease_reservations r where r.lease_id = l.id
+        and (r.resource_type <> 'physical:node' or r.missing_resources = 1))
+      and not exists (select 1 from bookings b join nodes n on n.provider_id = b.provider_id
+        where b.lease_id = l.id and (b.allocation is null or n.instance_uuid is null or n.instance_uuid <> b.allocation))`),
+  'a reservation of instances has no more slots than it asked for': query((db, _: object, on) =>
+    db
+      .selectFrom(
+        sql<object>`(select 1 from bookings b join lease_reservations r on r.id = b.reservation_id
+          where r.resource_type = 'virtual:instance' group by r.id, r.terms
+          having sum(b.slots) > ${sql.raw(on.dialect === 'sqlite' ? "r.terms ->> 'amount'" : "(r.terms::json ->> 'amount')::bigint")})`.as(
+          'v',
+        ),
+      )
+      .select(e => e.fn.countAll<number>().as('count')),
+  ),
   'whoever has something of a dedicated host has a share of leases there too': count(`
     select 1 from claims c join leasables h on h.provider_id = c.provider_id and h.kind = 'host' where not exists (
       select 1 from claims s join providers p on p.id = s.provider_id

@@ -9,10 +9,11 @@ import { command, query } from '../store/statement.ts'
 import { all, run } from '../store/transaction.ts'
 import { type Booked, peakOf, SIZES } from './calendar.ts'
 import { type Ailing, healAll } from './heal.ts'
+import { emptyLeftovers, healNodes, onNodes } from './heal-nodes.ts'
 import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from './leasables.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
 
-type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config'> & { witness: Witness }
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
 
 const closedHosts = query((db, _: object) =>
   db
@@ -57,7 +58,7 @@ const lowerCeilings = command((db, a: { id: number; vcpus: number; memory_mb: nu
 const missing = query((db, _: object) =>
   db
     .selectFrom('lease_reservations')
-    .select(['id as reservation', 'lease_id as lease'])
+    .select(['id as reservation', 'lease_id as lease', 'resource_type'])
     .where('missing_resources', '=', sql.lit(1))
     .where('status', '<>', 'deleted'),
 )
@@ -68,19 +69,26 @@ export function healingDuty(leasing: Working): Duty {
     pollMs: limits.healingPollMs,
     log: leasing.log,
     run: async () => {
+      await emptyLeftovers(leasing)
       const reopened = await followHypervisors(leasing)
       const ailing = [
         ...(await onClosedHosts(leasing)),
         ...(await onShrunkHosts(leasing)),
         ...(await onReopenedHosts(leasing, reopened)),
       ]
+      const nodes = await onNodes(leasing)
       // What is missing is looked for when hosts came back, and now and then: it needs a look at the whole pool.
       const isTime = performance.now() - lookedAt >= limits.healingPollMs
       if (reopened.length > 0 || isTime) {
         lookedAt = performance.now()
-        for (const one of await leasing.store.read(() => all(missing({})))) ailing.push({ ...one, unusable: new Set() })
+        for (const { resource_type, ...one } of await leasing.store.read(() => all(missing({})))) {
+          if (resource_type !== 'physical:node') ailing.push({ ...one, unusable: new Set() })
+          else if (!nodes.some(({ reservation }) => reservation === one.reservation))
+            nodes.push({ ...one, unusable: new Set() })
+        }
       }
       if (ailing.length > 0) await healAll(leasing, ailing)
+      if (nodes.length > 0) await healNodes(leasing, nodes)
       if (ailing.some(({ unusable }) => unusable.size > 0)) await settleCeilings(leasing)
       return null
     },

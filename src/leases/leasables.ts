@@ -1,6 +1,7 @@
 // What can be leased, read from the database: hosts and nodes with what they have, what they say about themselves, and
 // what is booked of them.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { comesBack, hasMachine, isUsable } from '../metal/states.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { note, type Read, together, type Write } from '../store/transaction.ts'
@@ -16,6 +17,17 @@ export interface RevisedLeasable extends Leasable {
   nodeId: number | null
   /** What a node is; empty for a host. */
   traits: ReadonlySet<string>
+  /** How a node is just now; null for a host. */
+  node: NodeNow | null
+}
+
+export interface NodeNow {
+  instance: string | null
+  hasMachine: boolean
+  /** Can be had at this moment, as far as the node itself goes. */
+  isOpen: boolean
+  /** A conductor is just making it available. */
+  isComing: boolean
 }
 
 /** The same question about all that can be leased and about some of it. */
@@ -41,6 +53,8 @@ const rows = ofLeasables('leasables.provider_id', db =>
       'nodes.maintenance',
       'nodes.retired',
       'nodes.instance_uuid',
+      'nodes.provision_state',
+      'nodes.target_provision_state',
       'nodes.id as node_id',
     ])
     .select(['allocations.expires_at', 'reservations.expires_at as held_until'])
@@ -135,11 +149,12 @@ function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: 
       name,
       version,
       capacity,
-      isReservable: row.reservable === 1 && !row.maintenance && !row.retired,
+      isReservable: row.reservable === 1 && (kind === 'host' || canBeBooked(row, booked.get(id) ?? [])),
       nodeId: row.node_id,
       reservationProvider: row.reservation_provider,
       facts: factsOf(columns, said),
       traits: new Set((traits.get(id) ?? []).map(({ name }) => name)),
+      node: nodeNow(row),
       booked: [...otherwiseHad(row, booked.get(id) ?? []), ...(booked.get(id) ?? []).map(bookedOf)],
     }
   })
@@ -150,11 +165,32 @@ export const NO_LEASE = ''
 
 type Row = RowsOf<typeof rows>[number]
 
+const isLeased = ({ instance_uuid }: Row, booked: readonly BookingRow[]): boolean =>
+  booked.some(({ allocation }) => allocation !== null && allocation === instance_uuid)
+
+/** Available, or sure to be when whoever has it gives it back: nobody has to see to it first. */
+function canBeBooked(row: Row, booked: readonly BookingRow[]): boolean {
+  const { maintenance, retired, provision_state, target_provision_state } = row
+  if (provision_state === null || maintenance || retired) return false
+  const isGivenBack = isLeased(row, booked) || row.expires_at !== null
+  return comesBack({ provision_state, target_provision_state }, isGivenBack)
+}
+
+function nodeNow({ instance_uuid, maintenance, provision_state, target_provision_state }: Row): NodeNow | null {
+  if (provision_state === null || maintenance === null) return null
+  return {
+    instance: instance_uuid,
+    hasMachine: hasMachine({ provision_state }),
+    isOpen: isUsable({ provision_state, maintenance }) && instance_uuid === null,
+    isComing: target_provision_state === 'available',
+  }
+}
+
 /** A node that someone has by other means than a lease is theirs until that ends. */
-function otherwiseHad({ instance_uuid, expires_at, held_until }: Row, booked: readonly BookingRow[]): Booked[] {
-  const isLeased = booked.some(({ allocation }) => allocation !== null && allocation === instance_uuid)
+function otherwiseHad(row: Row, booked: readonly BookingRow[]): Booked[] {
+  const { instance_uuid, expires_at, held_until } = row
   const until = [
-    ...(instance_uuid !== null && !isLeased ? [expires_at ?? Infinity] : []),
+    ...(instance_uuid !== null && !isLeased(row, booked) ? [expires_at ?? Infinity] : []),
     ...(held_until === null ? [] : [held_until]),
   ]
   const nothing = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
@@ -197,6 +233,7 @@ const bookedOf = (row: BookingRow): Booked => ({
   vcpus: row.vcpus,
   memory_mb: row.memory_mb,
   disk_gb: row.disk_gb,
+  allocation: row.allocation,
 })
 
 /** Tells the calendars in memory what this is now; null when it is gone. */

@@ -13,6 +13,7 @@ import { newGoods, offerGoods, remakeFlavor } from './goods.ts'
 import { leasablesOf, lockLeasables } from './leasables.ts'
 import { replaceBookings } from './bookings.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
+import { completeNodes } from './node-goods.ts'
 import { askService, tellService } from './lease-service.ts'
 import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
 import { dropLease, markLease, newLeaseWrites, saveLease } from './lease-writes.ts'
@@ -156,7 +157,9 @@ function* tryUpdate(leasing: Leasing, { id, project, change, propose, now }: Upd
   if (plan.isMoved) yield* checkAhead(config, limitedBy(plan.lease), now)
   const refused = yield* rebook(leasing, before, plan, held, propose, now)
   if (refused) return refused
-  yield* saveLease(plan.lease)
+  const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
+  const newUuid = () => leasing.clock.newUuid()
+  yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
   return { kind: 'done', value: yield* findLease(id, project) }
 }
 

@@ -1,14 +1,8 @@
-// Bare metal nodes that were enrolled for leasing: booked by the same calendar as hosts, and given to the lease's project as
-// allocations while the lease runs.
+// Bare metal nodes that were enrolled for leasing: booked by the same calendar as hosts.
 import { EVERYTHING } from '../metal/access.ts'
 import { dedicateProvider } from '../ledger/managed.ts'
 import { lockProvider } from '../ledger/providers.ts'
-import { giveNode } from '../metal/backfill.ts'
-import type { Drivers } from '../metal/drivers/registry.ts'
-import { finishAllocation } from '../metal/expiry.ts'
-import { isOpen } from '../metal/fleet.ts'
-import { holdOn } from '../metal/holds.ts'
-import { findNode, lockNode, lockNodeById } from '../metal/nodes.ts'
+import { findNode, lockNode } from '../metal/nodes.ts'
 import { holderOf } from '../metal/offer.ts'
 import { pledgeNode } from '../metal/pledge.ts'
 import { problem } from '../problem.ts'
@@ -16,7 +10,6 @@ import { command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { OWNER } from './goods.ts'
 import { leasablesOf, lockLeasables, NO_LEASE, noteLeasable, type RevisedLeasable } from './leasables.ts'
-import type { StoredLease } from './rows.ts'
 
 export interface LeasableNode {
   node: string
@@ -43,22 +36,6 @@ const strike = command((db, a: { id: number }) => db.deleteFrom('leasables').whe
 const enrolled = query((db, _: object) =>
   db.selectFrom('leasables').select('provider_id as id').where('kind', '=', 'node').orderBy('provider_id'),
 )
-const nodeBookings = query((db, a: { lease: string }) =>
-  db
-    .selectFrom('bookings')
-    .innerJoin('nodes', 'nodes.provider_id', 'bookings.provider_id')
-    .select(['bookings.reservation_id', 'bookings.provider_id', 'bookings.allocation', 'nodes.id as node_id'])
-    .where('bookings.lease_id', '=', a.lease)
-    .orderBy('nodes.id'),
-)
-const setAllocation = command((db, a: { reservation: string; provider: number; allocation: string }) =>
-  db
-    .updateTable('bookings')
-    .set({ allocation: a.allocation })
-    .where('reservation_id', '=', a.reservation)
-    .where('provider_id', '=', a.provider),
-)
-
 /** From now on the node is handed out by the calendar; enrolling it twice is enrolling it. */
 export function* enrolNode(ident: string, now: number): Write<LeasableNode> {
   const found = yield* findNode(ident, EVERYTHING)
@@ -117,37 +94,3 @@ const shownNode = ({ name, facts, booked }: RevisedLeasable): LeasableNode => ({
       end_at: end,
     })),
 })
-
-/** Gives the lease those of its nodes that can be had; says whether these are all of them. */
-export function* giveNodes(lease: StoredLease, newUuid: () => string, now: number): Write<boolean> {
-  let isAll = true
-  for (const { reservation_id, provider_id, allocation, node_id } of yield* all(nodeBookings({ lease: lease.id }))) {
-    if (allocation !== null) continue
-    const node = yield* lockNodeById(node_id)
-    const terms = lease.reservations.find(({ id }) => id === reservation_id)!.terms
-    // In maintenance, or not clean yet after the lease before: it comes as soon as it can be had.
-    const isReady =
-      node &&
-      isOpen(node) &&
-      node.transition === null &&
-      (yield* holdOn(node.id, now)) === undefined &&
-      (yield* holderOf(node, now)) === null
-    if (!isReady || terms.resource_type !== 'physical:node') {
-      isAll = false
-      continue
-    }
-    const uuid = newUuid()
-    yield* giveNode(node, { uuid, owner: lease.project_id, user: lease.user_id, traits: terms.traits }, now)
-    yield* run(setAllocation({ reservation: reservation_id, provider: provider_id, allocation: uuid }))
-  }
-  return isAll
-}
-
-/** Takes the lease's nodes back, torn down first if they are in use; says whether all of them are back. */
-export function* takeNodesBack(lease: StoredLease, drivers: Drivers, now: number): Write<boolean> {
-  let isAll = true
-  for (const { allocation } of yield* all(nodeBookings({ lease: lease.id }))) {
-    if (allocation !== null && (yield* finishAllocation(allocation, drivers, now)) !== 'ended') isAll = false
-  }
-  return isAll
-}

@@ -34,8 +34,7 @@ interface Cause {
 
 function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): Cause {
   if (!wish.accepts(leasable)) return { reason: 'does not match', detail: () => 'it is not what was asked for' }
-  if (!leasable.isReservable)
-    return { reason: 'not reservable', detail: () => 'it is down, disabled or in maintenance' }
+  if (!leasable.isReservable) return { reason: 'not reservable', detail: () => closedBecause(leasable) }
   const { capacity } = leasable
   const taken = () => whenTaken(leasable, window, except)
   if (wish.kind === 'slots') {
@@ -60,6 +59,9 @@ function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Reques
   }
   return { reason: slots === 0 ? 'booked' : 'room for fewer', detail }
 }
+
+const closedBecause = ({ kind }: Leasable) =>
+  kind === 'host' ? 'it is down, disabled or in maintenance' : 'it is in maintenance, retired, or not made available'
 
 function scarcest(free: Size, capacity: Size, size: Size): string {
   const [name] = SIZES.filter(name => size[name] > 0).sort((a, b) => free[a] / size[a] - free[b] / size[b])

@@ -27,7 +27,7 @@ import { affinityOf, liveConductors } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import { lockNodeById, nodeUuids, saveNode } from './nodes.ts'
 import { type Principal, promised, releaseInstance, withoutAllocatedTraits } from './offer.ts'
-import { mayHaveUntil } from './pledge.ts'
+import { letGo, mayHaveUntil, requireOwnEnd } from './pledge.ts'
 import { mayDeallocate } from './states.ts'
 
 const countAtWork = query((db, _: object) =>
@@ -180,8 +180,10 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
         reason: `Cannot remove allocation ${found.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
       })
     }
+    requireOwnEnd(node)
     yield* releaseInstance(node, found.uuid, now)
-    yield* saveNode({ ...node, instance_uuid: null, instance_info: withoutAllocatedTraits(node), updated_at: now })
+    const instance_info = withoutAllocatedTraits(node)
+    yield* saveNode({ ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
   } else {
     yield* run(remove({ id: found.id }))
   }

@@ -13,7 +13,8 @@ import {
   withTraits,
 } from './allocations.ts'
 import { lockNode, type NodeRow, saveNode } from './nodes.ts'
-import { claimNode, type Principal, takeNode } from './offer.ts'
+import { claimNode, type Principal, releaseInstance, takeNode, withoutAllocatedTraits } from './offer.ts'
+import { leasedTo, unleased } from './pledge.ts'
 import { traitsOfProviders } from './traits.ts'
 
 /** Writes down that a deployed node is allocated, at once. */
@@ -77,7 +78,7 @@ export interface Gift {
   traits: readonly string[]
 }
 
-/** Gives an open node to a project, by whoever has promised it to them: there is nothing to look for. */
+/** Gives an open node to a project, which becomes its lessee, by whoever has promised it to them: there is nothing to look for. */
 export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, now: number): Write<void> {
   const { view } = EVERYTHING
   yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user, view }, now)
@@ -98,5 +99,15 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     conductor_affinity: '',
   }
   yield* one(insertAllocation({ ...none, ...given, ...place, state: 'active', created_at: now }))
-  yield* saveNode({ ...node, instance_uuid: uuid, instance_info: withTraits(node, traits), updated_at: now })
+  const instance_info = withTraits(node, traits)
+  yield* saveNode({ ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now })
+}
+
+/** Takes back what was given; answers the node as it is then. A machine that is on it stays there. */
+export function* takeNodeBack(node: NodeRow, now: number): Write<NodeRow> {
+  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
+  const instance_info = withoutAllocatedTraits(node)
+  const after = { ...node, ...unleased(node), instance_uuid: null, instance_info, updated_at: now }
+  yield* saveNode(after)
+  return { ...after, revision: node.revision + 1 }
 }

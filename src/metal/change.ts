@@ -35,6 +35,7 @@ import {
   requireFreeInstance,
   withoutAllocatedTraits,
 } from './offer.ts'
+import { letGo, requireOwnEnd, requireUnbooked } from './pledge.ts'
 import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
@@ -64,6 +65,9 @@ const NEW = {
   lock_term: 0,
   leasable: 0,
   pledged_at: null,
+  leased_to: null,
+  lessee_before: null,
+  leftover: 0,
   updated_at: null,
 } as const
 
@@ -131,7 +135,9 @@ export function* patchNode(
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
   if (node.instance_uuid !== null && after.instance_uuid === null) {
+    requireOwnEnd(node)
     yield* releaseInstance(node, node.instance_uuid, now)
+    Object.assign(after, letGo(node))
     if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
       after.instance_info = withoutAllocatedTraits(node)
   } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
@@ -170,6 +176,7 @@ function requireAllowed(node: Node, after: Columns): void {
   const isFree = FREE_TO_CHANGE.has(state as State)
   const inState = `Node ${node.uuid} can not be changed in this while it is in state "${state}":`
   if (after.resource_class !== node.resource_class && !isFree) throw refuse(`${inState} resource_class`)
+  if (after.resource_class !== node.resource_class) requireUnbooked(node, 'resource_class')
   const interfacesChange = after.interfaces !== node.interfaces || after.driver !== node.driver
   if (interfacesChange && !isFree && !node.maintenance) throw refuse(`${inState} driver and interfaces`)
   if (after.protected && !node.protected && state !== 'active' && state !== 'rescue')

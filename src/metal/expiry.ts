@@ -14,9 +14,9 @@ import { EVERYTHING } from './access.ts'
 import { endAllocation } from './allocation-life.ts'
 import { type Allocation, selectAllocations } from './allocations.ts'
 import type { Drivers } from './drivers/registry.ts'
-import { lockNodeById, OWNER } from './nodes.ts'
+import { lockNodeById, type NodeRow, OWNER } from './nodes.ts'
 import { NOBODY } from './offer.ts'
-import { type State, transitionFor } from './states.ts'
+import { hasMachine, type State, transitionFor } from './states.ts'
 import { startVerb } from './transitions.ts'
 
 const lapsed = query((db, a: { now: number; limit: number }) =>
@@ -30,7 +30,6 @@ const lapsed = query((db, a: { now: number; limit: number }) =>
 const allocationNow = query((db, a: { id: number; now: number }) =>
   selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),
 )
-const allocationByUuid = query((db, a: { uuid: string }) => selectAllocations(db).where('a.uuid', '=', a.uuid))
 const nextAllocation = query((db, a: { now: number }) =>
   db.selectFrom('allocations').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
@@ -96,16 +95,6 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<'end
   }
 }
 
-/** Ends the allocation whatever its time; says whether it is gone, or its node has to be emptied first. */
-export function* finishAllocation(
-  uuid: string,
-  drivers: Drivers,
-  now: number,
-): Write<'ended' | 'started' | 'postponed'> {
-  const found = yield* one(allocationByUuid({ uuid }))
-  return found ? yield* endFound(found, drivers, now) : 'ended'
-}
-
 function* endNow(found: Allocation, now: number): Write<'ended'> {
   yield* endAllocation(found, now)
   return 'ended'
@@ -114,6 +103,22 @@ function* endNow(found: Allocation, now: number): Write<'ended'> {
 function* tearDown(found: Allocation, drivers: Drivers, now: number): Write<boolean> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   if (!node || !transitionFor('deleted', node.provision_state as State)) return false
+  return yield* undeploy(node, drivers, now)
+}
+
+function undeploy({ uuid }: NodeRow, drivers: Drivers, now: number): Write<boolean> {
   const order = { verb: 'deleted', word: 'deleted', args: {}, reservation: null, who: NOBODY } as const
-  return yield* startVerb(node.uuid, EVERYTHING, order, drivers, now)
+  return startVerb(uuid, EVERYTHING, order, drivers, now)
+}
+
+/** Has the machine on a node torn down, whatever it does; says when there is none, or when it must stay for now. */
+export function* emptyNode(node: NodeRow, drivers: Drivers, now: number): Write<'empty' | 'started' | 'postponed'> {
+  if (!hasMachine(node)) return 'empty'
+  try {
+    yield* undeploy(node, drivers, now)
+    return 'started'
+  } catch (error) {
+    if (error instanceof Problem) return 'postponed'
+    throw error
+  }
 }

@@ -73,6 +73,9 @@ const MUTABLE = [
   'lock_term',
   'leasable',
   'pledged_at',
+  'leased_to',
+  'lessee_before',
+  'leftover',
   'updated_at',
 ] as readonly (keyof NewNode)[]
 

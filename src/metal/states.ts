@@ -121,6 +121,10 @@ export function transitionFor(verb: Verb, state: State): Transition | null {
   return TRANSITIONS.find(transition => transition.verb === verb && transition.from.includes(state)) ?? null
 }
 
+function transitionsOf(verb: Verb): Transition[] {
+  return TRANSITIONS.filter(transition => transition.verb === verb)
+}
+
 const SYNONYMS: Record<string, Verb> = { deploy: 'active', undeploy: 'deleted' }
 const VERBS = new Set<string>(TRANSITIONS.map(({ verb }) => verb))
 
@@ -151,6 +155,31 @@ export const DELETABLE: ReadonlySet<State> = new Set<State>(['enroll', 'manageab
 /** A node that can be had: the ledger blocks all others. */
 export function isUsable({ provision_state, maintenance }: { provision_state: string; maintenance: 0 | 1 }): boolean {
   return provision_state === 'available' && maintenance === 0
+}
+
+/** A machine runs on the node, or is being put there or taken away: undeploying makes it available again. */
+const WITH_MACHINE: ReadonlySet<string> = new Set<State>([
+  ...transitionsOf('deleted').flatMap(({ from }) => from),
+  'adopting',
+  'deploying',
+  'deleting',
+  'rescuing',
+  'unrescuing',
+])
+
+/** The same for statements. */
+export const MACHINE_STATES: readonly string[] = [...WITH_MACHINE]
+
+export const hasMachine = ({ provision_state }: { provision_state: string }): boolean =>
+  WITH_MACHINE.has(provision_state)
+
+/** Nobody has to do anything for it to be available one day, if whoever has it gives it back. */
+export function comesBack(
+  node: { provision_state: string; target_provision_state: string | null },
+  isGivenBack: boolean,
+): boolean {
+  const { provision_state, target_provision_state } = node
+  return provision_state === 'available' || target_provision_state === 'available' || (isGivenBack && hasMachine(node))
 }
 
 /** Busy, and yet nobody's machine: an allocation may be taken away from it. */

@@ -7,6 +7,7 @@ import { all, mark, type Read, run, type Write } from '../store/transaction.ts'
 import type { Access } from './access.ts'
 import { findNode, lockNode } from './nodes.ts'
 import { offerNode } from './offer.ts'
+import { requireUnbooked } from './pledge.ts'
 import { isTraitName } from './trait-names.ts'
 
 const touch = command((db, a: { id: number; now: number }) =>
@@ -74,6 +75,7 @@ export function* changeTraits(ident: string, access: Access, change: Change, now
   const traits = [...new Set(change(present))].sort()
   requireTraitNames(traits)
   if (traits.join() === present.join()) return traits
+  if (present.some(name => !traits.includes(name))) requireUnbooked(node, 'traits')
   yield* offerNode(node, now, traits)
   yield* run(touch({ id: node.id, now }))
   yield* mark({ kind: 'node', id: node.uuid })

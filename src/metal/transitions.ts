@@ -76,6 +76,9 @@ function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, { vi
   return { ...node, instance_uuid: hold.instance_uuid }
 }
 
+/** Verbs that end with a machine on the node. */
+const INSTALLING: ReadonlySet<Verb> = new Set<Verb>(['active', 'adopt', 'rebuild'])
+
 function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Write<void> {
   const { uuid } = node
   if (node.maintenance) {
@@ -89,7 +92,14 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Wri
   if (node.retired && verb === 'provide') {
     throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
   }
-  if (verb === 'active' && node.instance_uuid === null && !(yield* holdOn(node.id, now))) {
+  if (node.instance_uuid !== null || !INSTALLING.has(verb) || (yield* holdOn(node.id, now))) return
+  // Nobody would ever end it, and a lease would wait for it for ever.
+  if (node.leasable) {
+    throw problem('node_refuses', {
+      reason: `Node ${uuid} is enrolled for leasing and has no instance: only whoever has it may have it deployed.`,
+    })
+  }
+  if (verb === 'active') {
     const holder = yield* holderOf(node, now)
     if (holder) {
       throw problem('node_refuses', {

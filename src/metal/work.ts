@@ -112,7 +112,9 @@ export function* stepDone(lock: Lock, found: Done, rules: readonly InspectionRul
   const power = found.powerState ? { power_state: found.powerState } : {}
   if (work.kind === 'power') return yield* save({ ...node, ...power, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
-  if (step === 'tearDown' && node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
+  // What a lease has given stays given: its project may deploy again, until the lease ends.
+  if (step === 'tearDown' && node.instance_uuid !== null && node.leased_to === null)
+    yield* releaseInstance(node, node.instance_uuid, now)
   const { changes, newTraits = [] } = effectsOf(step, node, found, rules, now)
   const traits = newTraits.length > 0 ? yield* withTraits(node.uuid, newTraits) : undefined
   const next = work.steps[work.step + 1]
@@ -136,7 +138,7 @@ interface Effects {
 function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly InspectionRule[], now: number): Effects {
   switch (step) {
     case 'tearDown':
-      return { changes: { instance_info: '{}', instance_uuid: null, deploy_step: '{}' } }
+      return { changes: { ...tornDown(node), deploy_step: '{}', leftover: 0 } }
     case 'inspect':
       return inspected(node, found.inventory ?? {}, rules, now)
     case 'clean':
@@ -146,6 +148,12 @@ function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly I
     default:
       return { changes: {} }
   }
+}
+
+function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
+  if (leased_to === null) return { instance_info: '{}', instance_uuid: null }
+  const { traits } = JSON.parse(instance_info) as Json
+  return { instance_info: JSON.stringify({ traits }) }
 }
 
 /** The machine goes on by itself: unlocked, in the waiting state, to be looked at again later. */

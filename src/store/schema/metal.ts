@@ -139,6 +139,9 @@ interface NodeTable {
   lock_term: number
   leasable: 0 | 1
   pledged_at: number | null
+  leased_to: string | null
+  lessee_before: string | null
+  leftover: 0 | 1
   revision: number
   created_at: number
   updated_at: number | null
