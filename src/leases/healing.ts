@@ -1,12 +1,13 @@
 // The duty that keeps reservations whole: a host that went down, was disabled or shrank takes no more of them, and those on
 // it that are in use or start soon move to where they fit. What fits nowhere is missing, until it is found a place again.
 import { sql } from 'kysely'
+import { recorded } from '../audit/record.ts'
 import type { Witness } from '../audit/witness.ts'
 import { unusableHypervisors } from '../compute/hypervisors.ts'
 import { Duty } from '../duty.ts'
 import { limits } from '../limits.ts'
 import { command, query } from '../store/statement.ts'
-import { all, run } from '../store/transaction.ts'
+import { all, mark, run, type Write } from '../store/transaction.ts'
 import { type Booked, peakOf, SIZES } from './calendar.ts'
 import { type Ailing, healAll } from './heal.ts'
 import { emptyLeftovers, healNodes, onNodes } from './heal-nodes.ts'
@@ -96,7 +97,7 @@ export function healingDuty(leasing: Working): Duty {
 }
 
 /** Hosts that are down or disabled are closed, those that are back are open again; says which are. */
-async function followHypervisors({ store, clock }: Working): Promise<number[]> {
+async function followHypervisors({ store, clock, witness }: Working): Promise<number[]> {
   const { down, closed } = await store.read(function* () {
     const ids = [...(yield* unusableHypervisors())]
     const down = new Set((yield* all(hostsAmong({ ids }))).map(({ id }) => id))
@@ -105,14 +106,22 @@ async function followHypervisors({ store, clock }: Working): Promise<number[]> {
   })
   const changed = [...down.symmetricDifference(closed)].sort((a, b) => a - b)
   for (const id of changed) {
-    await store.write(function* () {
-      if ((yield* lockLeasables([id])).length === 0) return
-      const isDown = (yield* unusableHypervisors()).has(id)
-      yield* run(setReservable({ id, reservable: isDown ? 0 : 1, now: clock.now() }))
-      yield* noteLeasable(id, (yield* leasablesOf([id]))[0]!)
-    })
+    const entryOf = (action: 'open_host' | 'close_host') => witness?.({ action, outcome: 'done' })
+    await store.write(() => recorded(followOne(id, clock.now()), entryOf))
   }
   return changed.filter(id => !down.has(id))
+}
+
+function* followOne(id: number, now: number): Write<'open_host' | 'close_host'> {
+  const [host] = yield* lockLeasables([id])
+  const isDown = (yield* unusableHypervisors()).has(id)
+  // Another conductor may have been faster.
+  if (host && host.isReservable === isDown) {
+    yield* run(setReservable({ id, reservable: isDown ? 0 : 1, now }))
+    yield* noteLeasable(id, (yield* leasablesOf([id]))[0]!)
+    yield* mark({ kind: 'host', id: String(id) })
+  }
+  return isDown ? 'close_host' : 'open_host'
 }
 
 /** What is in use on a closed host, or is about to be. */

@@ -60,6 +60,35 @@ eachReservation('reservations that lose their host', api => {
     await api.fsck()
   })
 
+  void test('have an entry in the audit for what was done about it', async () => {
+    const pool = await api.pool(2)
+    const lease = await api.lease([instances({ resource_properties: pool.only })], { from: 10, to: 600 })
+    const slots = await api.slots()
+    const down = pool.names.find(name => slots[name]?.[idOf(lease)] === 1)!
+    const told = async (object: string): Promise<string[]> => {
+      const { entries } = expectStatus(await api.operate('GET', `/audit?object=${object}`), 200).body
+      return entries.map(({ user, project, action }: Shown) => `${user} ${project} ${action}`)
+    }
+    const { project_id } = await api.show(lease.id)
+    assert.deepEqual(
+      (await told(lease.id)).filter(entry => entry.includes('conductor')),
+      [],
+    )
+    await turn(down, 'down')
+    await turn(down, 'up')
+    await api.advance(0)
+    assert.deepEqual(
+      (await told(lease.id)).filter(entry => entry.includes('conductor')),
+      [`conductor ${project_id} conductor:heal_lease`],
+    )
+    const host = pool.ids[pool.names.indexOf(down)]!
+    assert.deepEqual((await told(host)).slice(0, 2), [
+      'conductor null conductor:open_host',
+      'conductor null conductor:close_host',
+    ])
+    await api.end(lease.id)
+  })
+
   void test('of a host that shrinks, what no longer fits moves away', async () => {
     const pool = await api.pool(2, { vcpus: 4 })
     const wish = [instances({ vcpus: 2, resource_properties: pool.only })]

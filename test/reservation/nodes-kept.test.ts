@@ -69,6 +69,7 @@ eachReservation('leased nodes', api => {
   void test('have the lessee again that they had before, or whom someone named meanwhile', async () => {
     const { nodes, lease } = await running(2, { min: 2, max: 2 }, { lessee: 'before' })
     const [restored, renamed] = nodes as unknown as [string, string]
+    assert.deepEqual([(await metal.show(restored)).lessee, (await metal.show(renamed)).lessee], ['p1', 'p1'])
     expectStatus(await metal.change(renamed, 'lessee', 'meanwhile'), 200)
     await api.advance(600)
     await api.until(lease.id, 'TERMINATED')
@@ -113,6 +114,33 @@ eachReservation('leased nodes', api => {
     await api.advance(0)
     await metal.until(node, 'available')
     await api.end(lease.id)
+  })
+
+  void test('that were let go are emptied and given again when no other is free', async () => {
+    const { nodes, lease } = await running(1)
+    const [node] = nodes
+    const [{ allocation }] = given(lease)
+    await metal.go(node, 'active', 'active')
+    await maintenance(node, true)
+    expectStatus(await metal.change(node, 'instance_uuid', undefined, alice), 200)
+    await healed(lease.id, ({ degraded }) => degraded)
+    await api.fsck()
+    await maintenance(node, false)
+    const after = await healed(lease.id, ({ degraded }) => !degraded)
+    assert.equal(given(after)[0].node, node)
+    assert.notEqual(given(after)[0].allocation, allocation)
+    assert.equal((await metal.show(node)).provision_state, 'available')
+    // Let go once more, and this time the lease ends first.
+    await metal.go(node, 'active', 'active')
+    await maintenance(node, true)
+    expectStatus(await metal.change(node, 'instance_uuid', undefined, alice), 200)
+    await api.end(lease.id)
+    assert.equal(await seen(node, alice), 404)
+    await maintenance(node, false)
+    await waitFor('it is empty', async () => {
+      await api.advance(1)
+      return (await metal.show(node)).provision_state === 'available'
+    })
   })
 
   void test('are not deployed, rebuilt or adopted without an instance once they are enrolled', async () => {
