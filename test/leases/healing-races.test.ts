@@ -53,7 +53,7 @@ describe('two conductors that heal at once', () => {
       )
       const totals: number[] = []
       for (const name of pool.names) totals.push((await one.inventories(name))[classOf(id)]?.total ?? 0)
-      assert.ok(totals.reduce((sum, total) => sum + total, 0) <= amount, `${totals}`)
+      assert.ok(totals.reduce((sum, total) => sum + total, 0) <= amount, totals.join())
       await one.fsck()
       await turn(down, 'up')
       for (const { id: server } of [...running, more]) await one.compute.del(`/servers/${server}`, { version: null })
