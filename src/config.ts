@@ -213,7 +213,7 @@ export const SETTINGS: Record<keyof Config, Setting> = {
   leaseHealingMinutes: {
     flag: 'lease-healing-minutes <number>',
     fallback: 60,
-    help: 'leases that start within this time move away from hosts that are down; 0 for all',
+    help: "leases that start within this time move away from hosts that are down and nodes that can't be used; 0 for all",
   },
   leaseSecondsMax: { flag: 'lease-seconds-max <number>', fallback: 0, help: 'longest lease; 0 for no limit' },
   leaseExemptProjects: {

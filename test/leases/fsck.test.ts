@@ -65,7 +65,10 @@ eachDatabase('fsck on leases', databases => {
       const [{ allocation }] = ofNodes.reservations[0].nodes
       const give = (what: string) => `update bookings set allocation = ${what} where lease_id = '${ofNodes.id}'`
       const found = await damaged(give('null'), give(`'${allocation}'`))
-      assert.ok(found.includes('a running lease has each node that it booked, or says that it lacks some'), found.join())
+      assert.ok(
+        found.includes('a running lease has each node that it booked, or says that it lacks some'),
+        found.join(),
+      )
     })
 
     void test('a lease that is starting for ever, though it has all its nodes', async () => {
