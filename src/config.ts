@@ -48,6 +48,7 @@ export const Config = Type.Object({
   auditKeepDays: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
   inspectionRules: Type.Array(InspectionRule, { maxItems: 256 }),
   testClock: Type.Boolean(),
+  resizeConfirmMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
   leaseBeforeEndMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
   leaseCleaningMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
   leaseHealingMinutes: Type.Integer({ minimum: 0, maximum: limits.leaseMinutesMax }),
@@ -193,6 +194,11 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'test-clock',
     fallback: false,
     help: 'for tests: POST /holdfast/v1/clock moves the time of all processes of this database',
+  },
+  resizeConfirmMinutes: {
+    flag: 'resize-confirm-minutes <number>',
+    fallback: 24 * 60,
+    help: 'minutes after which a resize or migration that nobody confirmed is confirmed by itself; 0 for never',
   },
   leaseBeforeEndMinutes: {
     flag: 'lease-before-end-minutes <number>',

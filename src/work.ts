@@ -83,9 +83,9 @@ function dutiesOf(place: Workplace, witness: Witness) {
   const pollMs = limits.conductorPollMs
   return {
     expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
-    servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers(place), log }),
-    leases: eventsDuty(place),
-    healing: healingDuty(place),
+    servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
+    leases: eventsDuty({ ...place, witness }),
+    healing: healingDuty({ ...place, witness }),
   }
 }
 

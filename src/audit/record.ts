@@ -2,8 +2,11 @@
 import { lastly, type Subject, type Write } from '../store/transaction.ts'
 import { append, type Entry, rowOf } from './entry.ts'
 
-/** The same transaction, with an entry about what it changed; none when it changed nothing. */
-export function* recorded<T>(work: Write<T>, entry: Entry | undefined): Write<T> {
+/**
+ * The same transaction, with an entry about what it changed; none when it changed nothing. Where only the transaction
+ * finds out what it does, the entry is made from what it answers.
+ */
+export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value: T) => Entry | undefined)): Write<T> {
   if (!entry) return yield* work
   const subjects: Subject[] = []
   let isChange = false
@@ -17,7 +20,8 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined): Write<T>
     }
     step = work.next(answers)
   }
-  if (isChange) yield* lastly(append({ rows: [rowOf(entry, subjects)] }))
+  const made = typeof entry === 'function' ? entry(step.value) : entry
+  if (isChange && made) yield* lastly(append({ rows: [rowOf(made, subjects)] }))
   return step.value
 }
 

@@ -1,5 +1,7 @@
 // What happens to servers by itself: moves come to their end, and servers on bare metal follow their nodes.
 import type { Logger } from 'pino'
+import { recorded } from '../audit/record.ts'
+import type { Deed, Witness } from '../audit/witness.ts'
 import type { Clock } from '../clock.ts'
 import { limits } from '../limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
@@ -7,8 +9,8 @@ import { Problem } from '../problem.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
-import { settleServer, unsettledServers } from './metal-servers.ts'
-import { completeMove, dueMoves } from './moves.ts'
+import { settleServer, type Step, unsettledServers } from './metal-servers.ts'
+import { completeMove, confirmIfLate, dueMoves, lateMoves } from './moves.ts'
 
 interface Working {
   store: Store
@@ -16,21 +18,76 @@ interface Working {
   drivers: Drivers
   bell: Bell
   log: Logger
+  witness: Witness
+  config: { resizeConfirmMinutes: number }
 }
 
+type Done = Pick<Deed, 'action' | 'outcome'>
+
+/** What the audit calls each step; waiting is none. */
+const DEEDS: Record<Exclude<Step['kind'], 'wait'>, Done> = {
+  run: { action: 'start_server', outcome: 'done' },
+  fail: { action: 'start_server', outcome: 'failed' },
+  'tear down': { action: 'delete_server', outcome: 'accepted' },
+  'let go': { action: 'delete_server', outcome: 'done' },
+  gone: { action: 'delete_server', outcome: 'done' },
+}
+const COMPLETED: Done = { action: 'complete_move', outcome: 'done' }
+const CONFIRMED: Done = { action: 'confirm_resize', outcome: 'done' }
+
+const MINUTE_MS = 60_000
+
 /** Does all that can be done now; says in how many milliseconds to look again. */
-export async function workOnServers({ store, clock, drivers, bell, log }: Working): Promise<number | null> {
-  const attempt = async (server: string, work: (now: number) => Write<boolean>) => {
-    try {
-      if (await store.write(() => work(clock.now()))) bell.ring('nodes')
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      // The node is locked or in maintenance, or another process was faster: the next look will tell.
-      log.debug({ server, reason: error.message }, 'a server has to wait')
-    }
+export async function workOnServers(working: Working): Promise<number | null> {
+  const { store, clock, drivers, bell, config } = working
+  for (const move of await store.read(dueMoves)) {
+    await attempt(
+      working,
+      move,
+      now => completeMove(move, now),
+      () => COMPLETED,
+    )
   }
-  for (const move of await store.read(dueMoves)) await attempt(move.server, now => completeMove(move, now))
+  const windowMs = config.resizeConfirmMinutes * MINUTE_MS
+  if (windowMs > 0) {
+    const late = await store.read(() => lateMoves(clock.now() - windowMs))
+    for (const move of late)
+      await attempt(
+        working,
+        move,
+        now => confirmIfLate(move, now),
+        () => CONFIRMED,
+      )
+  }
   const servers = await store.read(unsettledServers)
-  for (const uuid of servers) await attempt(uuid, now => settleServer(uuid, drivers, now))
+  for (const one of servers) {
+    const step = await attempt(
+      working,
+      one,
+      now => settleServer(one.server, drivers, now),
+      kind => (kind === 'wait' ? null : DEEDS[kind]),
+    )
+    if (step === 'tear down') bell.ring('nodes')
+  }
   return servers.length > 0 ? limits.serverPollMs : null
+}
+
+async function attempt<T>(
+  { store, clock, log, witness }: Working,
+  { server, project_id: project }: { server: string; project_id: string },
+  work: (now: number) => Write<T>,
+  deedOf: (value: T) => Done | null,
+): Promise<T | null> {
+  const entryOf = (value: T) => {
+    const deed = deedOf(value)
+    return deed ? witness?.({ ...deed, project }) : undefined
+  }
+  try {
+    return await store.write(() => recorded(work(clock.now()), entryOf))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    // The node is locked or in maintenance, or another process was faster: the next look will tell.
+    log.debug({ server, reason: error.message }, 'a server has to wait')
+    return null
+  }
 }

@@ -18,7 +18,7 @@ const unsettled = query((db, _: object) =>
   db
     .selectFrom('servers as s')
     .leftJoin('nodes as n', 'n.instance_uuid', 's.uuid')
-    .select('s.uuid')
+    .select(['s.uuid as server', 's.project_id'])
     .where('s.is_metal', '=', sql.lit(1))
     .where(e => e.or([e('s.task', 'is not', null), e('n.id', 'is', null)]))
     .orderBy('s.id')
@@ -47,8 +47,8 @@ export function* deployServer(
 }
 
 /** Servers that wait for their node, or have lost it. */
-export function* unsettledServers(): Read<string[]> {
-  return (yield* all(unsettled({}))).map(row => row.uuid)
+export function* unsettledServers(): Read<{ server: string; project_id: string }[]> {
+  return yield* all(unsettled({}))
 }
 
 export type Step =
@@ -85,8 +85,8 @@ export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined
   }
 }
 
-/** Takes one server a step further. Says whether that gave the conductors work. */
-export function* settleServer(uuid: string, drivers: Drivers, now: number): Write<boolean> {
+/** Takes one server a step further, and says which. */
+export function* settleServer(uuid: string, drivers: Drivers, now: number): Write<Step['kind']> {
   const server = yield* lockServer(uuid, null)
   const found = yield* findInstance(uuid)
   const locked = found && (yield* lockNode(found.uuid, EVERYTHING))
@@ -117,7 +117,7 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       yield* dropServers([server])
       break
   }
-  return step.kind === 'tear down'
+  return step.kind
 }
 
 const principalOf = ({ project_id, user_id }: Pick<NewServer, 'project_id' | 'user_id'>): Principal => ({

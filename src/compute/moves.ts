@@ -94,6 +94,14 @@ const movesDue = query((db, _: object) =>
     .orderBy('m.id')
     .limit(limits.serversPerLook),
 )
+const movesFinished = query((db, a: { before: number }) =>
+  selectMoves(db)
+    .where(sql<boolean>`m.status in ('running', 'finished', 'done')`)
+    .where('m.status', '=', 'finished')
+    .where('m.updated_at', '<=', a.before)
+    .orderBy('m.id')
+    .limit(limits.serversPerLook),
+)
 const moveStatus = query((db, a: { id: number }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
 const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
   db.insertInto('moves').values({
@@ -185,6 +193,10 @@ const movedMeanwhile = ({ uuid }: Server, kind: MoveKind) => ({
 /** The owner is content: what the server had before is free. */
 export function* confirmMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
   const { server, move } = yield* lockMoved(uuid, visibleTo, 'confirmResize')
+  yield* confirm(server, move, now)
+}
+
+function* confirm(server: Server, move: MoveRow, now: number): Write<void> {
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'confirmed', now }))
   yield* saveServer({ ...server, status: move.status_before as Status, updated_at: now })
@@ -214,15 +226,29 @@ export function* dueMoves(): Read<Move[]> {
   return yield* all(movesDue({}))
 }
 
-/** Frees the old host; there is never work for a conductor in it. */
-export function* completeMove(move: Move, now: number): Write<false> {
+/** Moves that have waited for their owner's word since before that time. */
+export function* lateMoves(before: number): Read<Move[]> {
+  return yield* all(movesFinished({ before }))
+}
+
+/** Nobody reverted it in time, so its owner counts as content. */
+export function* confirmIfLate(move: Move, now: number): Write<void> {
   const server = yield* lockServer(move.server, null)
-  const { status } = (yield* one(moveStatus({ id: move.id })))!
-  if (status !== move.status) return false
+  if (yield* isStill(move)) yield* confirm(server, move, now)
+}
+
+/** Frees the old host. */
+export function* completeMove(move: Move, now: number): Write<void> {
+  const server = yield* lockServer(move.server, null)
+  if (!(yield* isStill(move))) return
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'completed', now }))
   if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
-  return false
+}
+
+/** Nobody else has ended it meanwhile. */
+function* isStill({ id, status }: MoveRow): Read<boolean> {
+  return (yield* one(moveStatus({ id })))?.status === status
 }
 
 function* lockMoved(uuid: string, visibleTo: string | null, action: string): Write<{ server: Server; move: Move }> {

@@ -2,6 +2,7 @@
 // starts, so that what one lease gives back the next one can have.
 import { sql } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Witness } from '../audit/witness.ts'
 import { Duty } from '../duty.ts'
 import { limits } from '../limits.ts'
 import { query } from '../store/statement.ts'
@@ -41,6 +42,7 @@ const nextEvent = query((db, _: object) =>
 )
 
 type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & {
+  witness: Witness
   metrics: { leaseEvent(event: EventType, lateMs: number): void }
 }
 

@@ -1,6 +1,7 @@
 // The duty that keeps reservations whole: a host that went down, was disabled or shrank takes no more of them, and those on
 // it that are in use or start soon move to where they fit. What fits nowhere is missing, until it is found a place again.
 import { sql } from 'kysely'
+import type { Witness } from '../audit/witness.ts'
 import { unusableHypervisors } from '../compute/hypervisors.ts'
 import { Duty } from '../duty.ts'
 import { limits } from '../limits.ts'
@@ -11,7 +12,7 @@ import { type Ailing, healAll } from './heal.ts'
 import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from './leasables.ts'
 import { type Leasing, MINUTE_MS } from './leasing.ts'
 
-type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config'>
+type Working = Pick<Leasing, 'store' | 'clock' | 'log' | 'config'> & { witness: Witness }
 
 const closedHosts = query((db, _: object) =>
   db
