@@ -65,7 +65,9 @@ interface Terms {
 function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<{ ids: number[]; isStale: boolean }> {
   const [lease] = yield* lockLeases([ailing.lease])
   const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
-  if (!lease || !reservation || reservation.status === 'deleted') return { ids: [], isStale: false }
+  // What is being given back is not to be had anew.
+  const isOver = reservation?.status === 'deleted' || lease?.status === 'TERMINATING'
+  if (!lease || !reservation || isOver) return { ids: [], isStale: false }
   const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
   const used = yield* usedBy(reservation)
   const isOpen = ({ id, isReservable }: RevisedLeasable) => isReservable && !ailing.unusable.has(id)
