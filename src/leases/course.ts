@@ -149,7 +149,7 @@ export function* endLease(
     if (users !== null) left.push(users)
   }
   if (left.length > 0) {
-    yield* setStatus(lease.id, 'TERMINATING', now, left.join(' '))
+    yield* terminate(lease.id, left.join(' '), now)
     return { isOver: false, isEmptier }
   }
   yield* replaceBookings(held, lease.id, new Map())
@@ -168,7 +168,13 @@ export function* closeLease(id: string, reason: string, now: number): Write<bool
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now) || lease.status === 'PENDING') return false
   yield* closeGoodsOnly(lease.reservations, now)
-  yield* setStatus(id, 'TERMINATING', now, reason)
+  yield* terminate(id, reason, now)
   yield* markLease(id)
   return lease.status !== 'TERMINATING'
+}
+
+/** What has not begun by now does not begin any more. */
+function* terminate(id: string, reason: string, now: number): Write<void> {
+  yield* setStatus(id, 'TERMINATING', now, reason)
+  yield* finishEvent([id], 'start_lease', now)
 }

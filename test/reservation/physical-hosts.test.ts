@@ -226,6 +226,22 @@ eachReservation('whole hosts', api => {
     assert.equal(await use(names[0]!), 0)
   })
 
+  void test('servers that are asked for while the lease ends are refused or go with it', async () => {
+    const { names, lease, id } = await begun(2)
+    const flavor = await api.plainFlavor()
+    const asked = Array.from({ length: 12 }, () => api.tryServer(flavor, alice, hint(id)))
+    await asked[0]
+    await api.end(lease.id)
+    for (const answer of await Promise.all(asked)) expectStatus(answer, 202, 400)
+    await api.advance(5)
+    for (const name of names) {
+      assert.deepEqual(await api.inventories(name), {})
+      assert.equal(await use(name), 0)
+    }
+    assert.ok(!(await api.classes()).includes(classOf(id)))
+    await api.fsck()
+  })
+
   void test('a server with the hint stays on the hosts of the reservation when it moves or is resized', async () => {
     const { names, lease, id } = await begun(2, { vcpus: 2 })
     await api.computeNode('beside-2')
