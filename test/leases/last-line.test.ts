@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { expectStatus } from '../support/placement.ts'
-import { classOf, dateAt, instances, Reservation, type Shown, wholeHosts } from '../support/reservation.ts'
+import { as, classOf, dateAt, instances, Reservation, type Shown, wholeHosts } from '../support/reservation.ts'
 import { startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
@@ -59,6 +59,26 @@ eachDatabase('bookings past our decisions', databases => {
       const { invariants } = expectStatus(await api.operate('GET', '/fsck'), 200).body
       return invariants.filter(({ violations }: Shown) => violations > 0).map(({ invariant }: Shown) => invariant)
     }
+
+    void test('a lease whose end fails is closed all the same, says why, and ends when it can', async () => {
+      const { only, names } = await api.pool(1)
+      const lease = await api.lease([instances({ amount: 2, resource_properties: only })], { from: 10, to: 20 })
+      const { id } = lease.reservations[0]
+      await api.advance(11)
+      await api.until(lease.id, 'ACTIVE')
+      const server = await api.server(id)
+      const own = (owner: string) =>
+        store!.script(run => run(`update consumers set managed_by = ${owner} where uuid = '${server.id}'`))
+      await own('null')
+      await api.advance(10)
+      assert.match((await api.until(lease.id, 'TERMINATING')).status_reason, new RegExp(server.id))
+      await assert.rejects(api.takeSlot(names[0]!, id), /409/)
+      expectStatus(await api.tryServer(id, as('alice', lease.project_id)), 400)
+      await own(`'compute'`)
+      await api.advance(2)
+      await api.until(lease.id, 'TERMINATED')
+      expectStatus(await api.compute.get(`/servers/${server.id}`, { version: null }), 404)
+    })
 
     void test('fsck finds a class that is open after the end, and a lease that started on top of the one before', async () => {
       const { only, names } = await api.pool(1)
