@@ -202,6 +202,10 @@ export const limits = {
   leaseStartsMax: 25,
   leaseEndsAtOnce: 4,
   leaseEventsMax: 200,
+  // A lease that waits for the one before it on a host starts this soon after that has let go.
+  leaseWaitMs: 1_000,
+  // Of those who keep a lease from ending, so many are named.
+  leaseHoldersShown: 5,
   // What could not be done is tried again soon, then ever more seldom, and at least every minute.
   leaseRetryMs: 250,
   leaseRetryMsMax: 60_000,

@@ -46,6 +46,7 @@ eachShell('metrics', person => {
       ['holdfast_conductors{state="silent"}', 0],
       ['holdfast_servers{status="ERROR"}', 0],
       ['holdfast_leases{status="ACTIVE"}', 0],
+      ['holdfast_leases_overdue', 0],
       ['holdfast_lease_events_late', 0],
     ] as const) {
       assert.equal(valueOf(text, series), value, series)

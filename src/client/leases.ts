@@ -9,6 +9,8 @@ export interface Lease extends Json {
   start_date: string
   end_date: string
   status: string
+  /** Why it is still STARTING or TERMINATING. */
+  status_reason?: string
   degraded: boolean
   reservations: Json[]
   events: Json[]

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, type Command, command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 type FlavorRow = Selectable<Schema['flavors']>
 
@@ -126,6 +126,13 @@ const removeAccess = command((db, a: { flavor: string; project: string }) =>
   db.deleteFrom('flavor_access').where('flavor_id', '=', a.flavor).where('project_id', '=', a.project),
 )
 
+const lockMany = command((db, a: { ids: readonly string[] }, on) =>
+  on.lock(db.selectFrom('flavors').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
+)
+const removeAllAccess = command((db, a: { flavors: readonly string[] }, on) =>
+  db.deleteFrom('flavor_access').where(on.isIn('flavor_id', a.flavors)).returning('flavor_id as id'),
+)
+
 const parsed = (row: FlavorRow): Flavor => ({
   ...row,
   extra_specs: JSON.parse(row.extra_specs) as Record<string, string>,
@@ -230,6 +237,12 @@ export function* projectsOf(flavorId: string): Read<string[]> {
 /** Many at once, for whoever manages the flavors; access that is there already stays. */
 export function* grantAll(access: readonly { flavor_id: string; project_id: string }[]): Write<void> {
   if (access.length > 0) yield* run(addAccesses({ rows: access }))
+}
+
+/** No project has access any more, and no server of them is made meanwhile: whoever is about to waits. */
+export function* closeFlavors(ids: readonly string[]): Write<void> {
+  const [, closed] = yield* together(lockMany({ ids }), removeAllAccess({ flavors: ids }))
+  for (const id of new Set(closed.map(row => row.id))) yield* markFlavor(id)
 }
 
 export function* grantAccess(flavorId: string, project: string): Write<void> {

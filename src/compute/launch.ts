@@ -14,7 +14,12 @@ import type { Wish } from './wishes.ts'
 export type ServerRequest = Pick<
   NewServer,
   'uuid' | 'name' | 'project_id' | 'user_id' | 'flavor_id' | 'image_id' | 'key_name' | 'metadata' | 'reservation_id'
-> & { wish: Wish; only: string | null }
+> & {
+  wish: Wish
+  only: string | null
+  /** The flavor of the reservation that a hint named: the project must have access to it. */
+  reservation: string | null
+}
 
 const NOWHERE = problem('no_valid_host', { reason: 'There are not enough hosts available.' }).message
 
@@ -54,6 +59,7 @@ async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo:
     const now = clock.now()
     return store.write(function* (): Write<boolean> {
       yield* useFlavor(request.flavor_id, visibleTo)
+      if (request.reservation !== null) yield* useFlavor(request.reservation, request.project_id)
       const server = newServer(request, now)
       return place.isMetal
         ? yield* deployServer(server, place.host, request.wish, drivers, now)
@@ -69,7 +75,7 @@ async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo:
   return null
 }
 
-function newServer({ wish, only: _, ...request }: ServerRequest, now: number): NewServer {
+function newServer({ wish, only: _, reservation: __, ...request }: ServerRequest, now: number): NewServer {
   return {
     ...request,
     wish: JSON.stringify(wish),

@@ -102,6 +102,11 @@ const movesFinished = query((db, a: { before: number }) =>
     .orderBy('m.id')
     .limit(limits.serversPerLook),
 )
+const movesById = query((db, a: { ids: readonly number[] }, on) =>
+  selectMoves(db)
+    .where(on.isIn('m.id', a.ids, 'bigint'))
+    .orderBy('m.id'),
+)
 const moveStatus = query((db, a: { id: number }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
 const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
   db.insertInto('moves').values({
@@ -244,6 +249,15 @@ export function* completeMove(move: Move, now: number): Write<void> {
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'completed', now }))
   if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
+}
+
+export function* movesByIds(ids: readonly number[]): Read<Move[]> {
+  return ids.length === 0 ? [] : yield* all(movesById({ ids }))
+}
+
+/** Ends a move whose old place is taken back, whatever it waits for; the server stays where it is now. */
+export function* endMove(move: Move, now: number): Write<void> {
+  yield* move.status === 'finished' ? confirmIfLate(move, now) : completeMove(move, now)
 }
 
 /** Nobody else has ended it meanwhile. */

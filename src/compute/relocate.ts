@@ -4,7 +4,7 @@ import { findHypervisor, requireTarget } from './hypervisors.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
 import { type Scheduling, tryPlaces } from './placing.ts'
 import { findServer } from './servers.ts'
-import type { Wish } from './wishes.ts'
+import { resizedWish, type Wish } from './wishes.ts'
 
 /** Moves a server to the given host, or to any other than its own. */
 export async function relocate(scheduling: Scheduling, request: MoveRequest, only: string | null): Promise<void> {
@@ -20,10 +20,12 @@ export async function relocate(scheduling: Scheduling, request: MoveRequest, onl
     return found
   })
   const sourceId = server.host_id!
-  const wish = request.resize?.wish ?? (JSON.parse(server.wish) as Wish)
+  const before = JSON.parse(server.wish) as Wish
+  const resize = request.resize && { ...request.resize, wish: resizedWish(before, request.resize.wish) }
+  const wish = resize?.wish ?? before
   const placed = await tryPlaces(scheduling, wish, { only, except: [sourceId] }, async place => {
     if (place.isMetal) return false
-    return store.write(() => moveTo(place, request, sourceId, clock.now()))
+    return store.write(() => moveTo(place, { ...request, resize }, sourceId, clock.now()))
   })
   if (!placed) throw problem('no_valid_host', { reason: 'There are not enough hosts available.' })
 }

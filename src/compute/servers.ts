@@ -5,7 +5,6 @@ import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
-import { lockFlavor } from './flavors.ts'
 
 /** The word under which the ledger knows what belongs to servers. */
 export const OWNER = 'compute'
@@ -50,14 +49,8 @@ export const selectServers = (db: Kysely<Schema>) =>
   db.selectFrom('servers as s').leftJoin('providers as p', 'p.id', 's.host_id').selectAll('s').select('p.name as host')
 
 const serverByUuid = query((db, a: { uuid: string }) => selectServers(db).where('s.uuid', '=', a.uuid))
-const serversByFlavor = query((db, a: { flavor: string }) =>
-  selectServers(db).where('s.flavor_id', '=', a.flavor).orderBy('s.id'),
-)
 const lockByUuid = command((db, a: { uuid: string }, on) =>
   on.lock(db.selectFrom('servers').select('id').where('uuid', '=', a.uuid)),
-)
-const lockByFlavor = command((db, a: { flavor: string }, on) =>
-  on.lock(db.selectFrom('servers').select('id').where('flavor_id', '=', a.flavor).orderBy('id')),
 )
 const insertServer = command((db, a: NewServer) =>
   db
@@ -113,10 +106,6 @@ export function* dropServers(servers: readonly ServerRow[]): Write<void> {
   for (const { uuid } of servers) yield* mark({ kind: 'server', id: uuid })
 }
 
-export function* serversOfFlavor(flavorId: string): Read<Server[]> {
-  return yield* all(serversByFlavor({ flavor: flavorId }))
-}
-
 /**
  * Ends a server and all its claims. On bare metal that takes a while: it is marked, and gone when its node is empty.
  * Says whether there is such work.
@@ -125,15 +114,8 @@ export function* deleteServer(uuid: string, now: number, visibleTo: string | nul
   return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
 }
 
-/** No server of this flavor is made meanwhile: whoever is about to waits until this transaction ends. */
-export function* deleteServersOfFlavor(flavorId: string, now: number): Write<boolean> {
-  yield* lockFlavor(flavorId)
-  const [, servers] = yield* together(lockByFlavor({ flavor: flavorId }), serversByFlavor({ flavor: flavorId }))
-  return yield* deleteServers(servers, now)
-}
-
-/** All at once, so that consumers and providers are locked in the one order. */
-function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
+/** Servers that are locked, all at once, so that consumers and providers are locked in the one order. */
+export function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
   const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
   for (const server of metal) {
     if (server.task !== 'tearing down') yield* saveServer({ ...server, task: 'deleting', updated_at: now })
@@ -144,14 +126,16 @@ function* deleteServers(servers: readonly Server[], now: number): Write<boolean>
 }
 
 function* endServers(servers: readonly Server[], now: number): Write<void> {
-  const ids = servers.map(server => server.id)
-  const moves = yield* all(movesHolding({ servers: ids }))
-  const placed = servers.filter(server => server.host_id !== null)
-  yield* release(
-    [...placed, ...moves].map(({ uuid }) => uuid),
-    now,
-  )
+  yield* release(yield* consumersOf(servers), now)
   yield* dropServers(servers)
+}
+
+/** The consumers that have what is these servers': they themselves, and their moves that are under way. */
+export function* consumersOf(servers: readonly Server[]): Read<string[]> {
+  if (servers.length === 0) return []
+  const moves = yield* all(movesHolding({ servers: servers.map(server => server.id) }))
+  const placed = servers.filter(server => server.host_id !== null)
+  return [...placed, ...moves].map(({ uuid }) => uuid)
 }
 
 /** Ends the claims of servers and moves. */

@@ -13,6 +13,8 @@ export interface Wish {
   /** By suffix; '' is the group that may be spread over several providers. */
   groups: Record<string, WishGroup>
   groupPolicy: 'none' | 'isolate' | null
+  /** The class of the reservation that a hint named: the server stays in it, whatever its size. */
+  hinted?: string
 }
 
 const SPEC = /^(resources|trait)([A-Za-z0-9_-]{1,64})?:(.*)$/
@@ -80,5 +82,16 @@ export function candidateRequestOf(wish: Wish, seed: number): CandidateRequest |
 /** Hosts that are enrolled for leases are for those who hold a reservation there. */
 export const asksForReservation = (wish: Wish): boolean =>
   Object.values(wish.groups).some(({ resources }) => Object.keys(resources).some(name => RESERVATION_CLASS.test(name)))
+
+/** The same in a reservation: one of its class, beside the server's size. */
+export function inReservation(wish: Wish, resourceClass: string): Wish {
+  const [plain = emptyGroup()] = [wish.groups['']]
+  const group = { ...plain, resources: { ...plain.resources, [resourceClass]: 1 } }
+  return { ...wish, groups: { ...wish.groups, '': group }, hinted: resourceClass }
+}
+
+/** What a server that is resized asks for: it stays where its hint put it, unless its new flavor is of a reservation. */
+export const resizedWish = (before: Wish, after: Wish): Wish =>
+  before.hinted === undefined || asksForReservation(after) ? after : inReservation(after, before.hinted)
 
 export const requiredTraits = (wish: Wish): string[] => Object.values(wish.groups).flatMap(({ required }) => required)

@@ -7,6 +7,7 @@ import { type Read, together } from '../store/transaction.ts'
 export const leaseFigures = {
   holdfast_leases: { help: 'Leases that are not over, by status.', label: 'status' },
   holdfast_leases_degraded: { help: 'Leases that are not over and lack something of what they booked.' },
+  holdfast_leases_overdue: { help: 'Leases past their end that have not given everything back.' },
   holdfast_lease_events_late: { help: 'Events of leases whose time has come and that are not done.' },
   holdfast_lease_event_oldest_seconds: { help: 'For how long the oldest of them has been late.' },
 } satisfies Figures
@@ -27,6 +28,7 @@ const lateEvents = query((db, a: { now: number }) =>
     .selectFrom('lease_events')
     .select(e => e.fn.countAll<number>().as('count'))
     .select(e => e.fn.min<number | null>('time').as('since'))
+    .select(sql<number>`count(case event_type when 'end_lease' then 1 end)`.as('ends'))
     .where('due_at', 'is not', null)
     .where('time', '<=', a.now),
 )
@@ -36,6 +38,7 @@ export function* countLeases(now: number): Read<Sample<keyof typeof leaseFigures
   return [
     ...byState('holdfast_leases', ['PENDING', 'STARTING', 'ACTIVE', 'TERMINATING'], leases),
     { name: 'holdfast_leases_degraded', value: leases.reduce((sum, { degraded }) => sum + degraded, 0) },
+    { name: 'holdfast_leases_overdue', value: late!.ends },
     { name: 'holdfast_lease_events_late', value: late!.count },
     { name: 'holdfast_lease_event_oldest_seconds', value: secondsSince(late!.since, now) },
   ]

@@ -2,12 +2,16 @@
 // starts, so that what one lease gives back the next one can have.
 import { sql } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Witness } from '../audit/witness.ts'
+import type { Outcome } from '../audit/entry.ts'
+import { recordAll, recorded } from '../audit/record.ts'
+import type { Deed, Witness } from '../audit/witness.ts'
 import { Duty } from '../duty.ts'
 import { limits } from '../limits.ts'
+import { Problem } from '../problem.ts'
+import { StoreUnavailable } from '../store/failure.ts'
 import { query } from '../store/statement.ts'
 import { all, one, type Write } from '../store/transaction.ts'
-import { endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './course.ts'
+import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './course.ts'
 import type { Leasing } from './leasing.ts'
 import { tellService } from './lease-service.ts'
 import { postpone } from './lease-writes.ts'
@@ -17,6 +21,8 @@ interface DueEvent {
   lease_id: string
   event_type: EventType
   attempts: number
+  /** Whose the lease is. */
+  project: string
   /** When it should have happened. */
   time: number
   /** Nodes come and go one by one, and so does a lease of them. */
@@ -26,7 +32,8 @@ interface DueEvent {
 const dueEvents = query((db, a: { now: number; limit: number }) =>
   db
     .selectFrom('lease_events')
-    .select(['lease_id', 'event_type', 'attempts', 'time'])
+    .innerJoin('leases', 'leases.id', 'lease_events.lease_id')
+    .select(['lease_id', 'event_type', 'attempts', 'time', 'project_id as project'])
     .select(
       sql<0 | 1>`case when exists (select 1 from lease_reservations r where r.lease_id = lease_events.lease_id
         and r.resource_type = 'physical:node') then 1 else 0 end`.as('has_nodes'),
@@ -103,7 +110,7 @@ async function work(leasing: Working, events: readonly DueEvent[]): Promise<void
 /** One transaction for all; when one of them is in trouble, the others shouldn't be. */
 async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
   try {
-    const done = await leasing.store.write(() => step(events.map(({ lease_id }) => lease_id)))
+    const done = await leasing.store.write(() => writtenDown(leasing, events, step))
     for (const event of events) if (done.includes(event.lease_id)) tell(leasing, event)
   } catch (error) {
     if (events.length === 1) return putOff(leasing, events[0]!, error)
@@ -111,11 +118,31 @@ async function together(leasing: Working, events: readonly DueEvent[], step: (id
   }
 }
 
+/** Each lease has an entry of its own, though they share the transaction. */
+function* writtenDown(
+  { witness }: Working,
+  events: readonly DueEvent[],
+  step: (ids: string[]) => Write<string[]>,
+): Write<string[]> {
+  const done = yield* step(events.map(({ lease_id }) => lease_id))
+  if (witness === null) return done
+  const changes = events.filter(({ lease_id }) => done.includes(lease_id))
+  const subjectsOf = ({ lease_id: id }: DueEvent) => [{ kind: 'lease', id }]
+  yield* recordAll(changes.map(event => ({ entry: witness(deedOf(event, 'done')), subjects: subjectsOf(event) })))
+  return done
+}
+
+const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
+
 async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
-  const { store, clock } = leasing
+  const { store, clock, witness } = leasing
   try {
     const newUuid = () => clock.newUuid()
-    const isAll = await store.write(() => startLeaseOfNodes(event.lease_id, newUuid, clock.now()))
+    const isAll = await store.write(() =>
+      recorded(startLeaseOfNodes(event.lease_id, newUuid, clock.now()), isAll =>
+        isAll ? witness?.(deedOf(event, 'done')) : undefined,
+      ),
+    )
     if (isAll) tell(leasing, event)
     if (isAll === false) {
       await putOff(leasing, event, null)
@@ -127,16 +154,39 @@ async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
 }
 
 async function end(leasing: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, bell } = leasing
+  const { store, clock, drivers, bell, witness } = leasing
   try {
-    const { over, isLeft } = await store.write(() => endLeaseIfDue(event.lease_id, drivers, clock.now()))
-    if (over) tell(leasing, event)
-    if (over) void tellService(leasing, over)
+    const ending = await store.write(() =>
+      recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
+        ending?.isNews ? witness?.(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
+      ),
+    )
+    if (ending === null) return
+    if (ending.isOver) {
+      tell(leasing, event)
+      void tellService(leasing, ending.lease)
+      return
+    }
     // A node may have to be torn down first.
-    if (isLeft && event.has_nodes) bell.ring('nodes')
-    if (isLeft) await putOff(leasing, event, null)
+    if (event.has_nodes) bell.ring('nodes')
+    await putOff(leasing, event, null)
   } catch (error) {
+    await close(leasing, event, error)
     await putOff(leasing, event, error)
+  }
+}
+
+/** Whatever is in the way of the end, nobody gets any more of what the lease gave. */
+async function close({ store, clock, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
+  // When it was the database, it is not the lease that is in trouble.
+  if (error instanceof StoreUnavailable) return
+  const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
+  const closing = () => closeLease(event.lease_id, reason, clock.now())
+  const entryOf = (isNews: boolean) => (isNews ? witness?.(deedOf(event, 'failed')) : undefined)
+  try {
+    await store.write(() => recorded(closing(), entryOf))
+  } catch (closingError) {
+    log.warn({ err: closingError, lease: event.lease_id }, 'a lease that could not be ended could not be closed')
   }
 }
 

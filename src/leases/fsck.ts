@@ -38,10 +38,20 @@ export const leaseInvariants: Invariants = {
       join lease_reservations r on r.id = b.reservation_id
       where h.reservation_provider = p.uuid and r.status = 'active'
         and b.reservation_id = ${RESERVATION_OF('c.name')})`),
-  'a reservation that is not over has its class, and its flavor if it is of instances': count(`
+  'of a host no more is given out than it has, however late those before it are': count(`
+    select 1 from bookings b join lease_reservations r on r.id = b.reservation_id and r.status = 'active'
+    join leasables l on l.provider_id = b.provider_id and l.kind = 'host'
+    group by b.provider_id, l.vcpus_ceiling, l.memory_mb_ceiling, l.disk_gb_ceiling
+    having sum(b.vcpus) > l.vcpus_ceiling or sum(b.memory_mb) > l.memory_mb_ceiling
+      or sum(b.disk_gb) > l.disk_gb_ceiling or (count(*) > 1 and max(b.is_whole) = 1)`),
+  'the class of a lease is closed from its end on, and open before': count(`
+    select 1 from lease_reservations r join leases l on l.id = r.lease_id
+    join resource_classes c on c.name = ${CLASS_OF('r.id')} join inventories i on i.class_id = c.id
+    where (l.status = 'TERMINATING') <> (i.blocked = 1)`),
+  'a reservation that is not over has its class, and its flavor unless it is of hosts that are not its own yet': count(`
     select 1 from lease_reservations r where r.status <> 'deleted' and r.resource_type <> 'physical:node' and (
       not exists (select 1 from resource_classes c where c.name = ${CLASS_OF('r.id')} and c.managed_by = 'leases')
-      or (r.resource_type = 'virtual:instance'
+      or ((r.resource_type = 'virtual:instance' or r.status = 'active')
         and not exists (select 1 from flavors f where f.id = r.id and f.managed_by = 'leases')))`),
   'an ended lease leaves no bookings, class, flavor or server': count(`
     select 1 from lease_reservations r where r.status = 'deleted' and (
@@ -57,7 +67,7 @@ export const leaseInvariants: Invariants = {
       select 1 from lease_reservations r where r.id = f.id)`),
   'access to a reservation’s flavor is the lease’s project’s, exactly while it is active': count(`
     select 1 from lease_reservations r join leases l on l.id = r.lease_id
-    where r.resource_type = 'virtual:instance' and (r.status = 'active' and l.status = 'ACTIVE') <> exists (
+    where r.resource_type <> 'physical:node' and (r.status = 'active' and l.status = 'ACTIVE') <> exists (
       select 1 from flavor_access a where a.flavor_id = r.id and a.project_id = l.project_id)
     union all
     select 1 from flavor_access a join lease_reservations r on r.id = a.flavor_id join leases l on l.id = r.lease_id

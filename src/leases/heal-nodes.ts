@@ -205,7 +205,7 @@ function* settle(
   const moved = withReservation(before, healed)
   const after = isActive ? (yield* completeNodes(moved, newUuid, now)).lease : moved
   if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease({ ...after, updated_at: now })
-  if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now)
+  if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now, before.status_reason)
 }
 
 const flagsOf = ({ reservations }: StoredLease): string =>

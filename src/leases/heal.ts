@@ -1,5 +1,5 @@
 // Heals one reservation after the other: keeps what can stay, finds places for the rest, as much as there is. Slots that
-// servers still run on stay booked beside that, so that nobody else is promised them; they go with the servers.
+// servers still run on stay booked, so that nobody else is promised them; others take their place when the servers go.
 import { recorded } from '../audit/record.ts'
 import type { Witness } from '../audit/witness.ts'
 import { lockInvolved } from '../ledger/claims/batch.ts'
@@ -80,7 +80,9 @@ export interface Terms {
 function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Healed> {
   const [lease] = yield* lockLeases([ailing.lease])
   const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
-  if (!lease || !reservation || reservation.status === 'deleted') return { ids: [], isStale: false }
+  // What is being given back is not to be had anew.
+  const isOver = reservation?.status === 'deleted' || lease?.status === 'TERMINATING'
+  if (!lease || !reservation || isOver) return { ids: [], isStale: false }
   const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
   const used = yield* usedBy(reservation)
   const isOpen = ({ id, isReservable }: RevisedLeasable) => isReservable && !ailing.unusable.has(id)

@@ -18,12 +18,13 @@ const insertLease = command((db, a: Omit<LeaseRow, 'is_deleted'>) =>
     start_at: a.start_at,
     end_at: a.end_at,
     status: a.status,
+    status_reason: a.status_reason,
     degraded: a.degraded,
     created_at: a.created_at,
     updated_at: a.updated_at,
   }),
 )
-const changeLease = command((db, a: Omit<LeaseRow, 'project_id' | 'user_id' | 'created_at'>) =>
+const changeLease = command((db, a: Omit<LeaseRow, 'project_id' | 'user_id' | 'status_reason' | 'created_at'>) =>
   db
     .updateTable('leases')
     .set({
@@ -136,7 +137,7 @@ const changeStatuses = bulk<{ id: string; status: string; now: number }>(
   (db, r, on) =>
     on
       .update(db.updateTable('leases'))
-      .set({ status: r.status as never, updated_at: r.now })
+      .set({ status: r.status as never, status_reason: null, updated_at: r.now })
       .where('leases.id', '=', r.id),
 )
 const changeReservationStatuses = bulk<{ id: string; status: string; now: number }>(
@@ -175,8 +176,14 @@ export function* finishEvent(ids: readonly string[], type: EventType, now: numbe
   if (ids.length > 0) yield* run(finishEvents({ rows: ids.map(id => ({ id, type, now })) }))
 }
 
-const changeStatus = command((db, a: { id: string; status: LeaseStatus; now: number }) =>
-  db.updateTable('leases').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
+interface StatusChange {
+  id: string
+  status: LeaseStatus
+  reason: string | null
+  now: number
+}
+const changeStatus = command((db, a: StatusChange) =>
+  db.updateTable('leases').set({ status: a.status, status_reason: a.reason, updated_at: a.now }).where('id', '=', a.id),
 )
 const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
   db
@@ -188,8 +195,13 @@ const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
 )
 
 /** On its way: started and not there yet, or ended and not all given back. */
-export function* setStatus(id: string, status: 'STARTING' | 'TERMINATING', now: number): Write<void> {
-  yield* run(changeStatus({ id, status, now }))
+export function* setStatus(
+  id: string,
+  status: 'STARTING' | 'TERMINATING',
+  now: number,
+  reason: string | null = null,
+): Write<void> {
+  yield* run(changeStatus({ id, status, reason, now }))
   yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now }))
 }
 

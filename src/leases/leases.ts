@@ -60,6 +60,7 @@ function newLease({ clock, config }: Leasing, who: Principal, wanted: NewLease, 
     start_at,
     end_at,
     status: 'PENDING',
+    status_reason: null,
     degraded: false,
     is_deleted: false,
     reservations: wanted.reservations.map(terms => ({
@@ -207,7 +208,7 @@ export async function deleteLease(leasing: Leasing, id: string, project: string 
 /** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
 export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if (yield* endLease(lease, drivers, now)) yield* dropLease(id)
+  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)
   else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
   return lease
 }

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kyse
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, type Read, together, type Write } from '../store/transaction.ts'
+import { all, one, type Read, together, type Write } from '../store/transaction.ts'
 import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from './types.ts'
 
 export type LeaseRow = Selectable<Schema['leases']>
@@ -168,6 +168,26 @@ const hoursOfProject = query((db, a: { project: string; now: number }) =>
 /** The leases of a project that are not over. */
 export function* aheadOf(project: string, now: number): Read<Pick<LeaseRow, 'id' | 'start_at' | 'end_at'>[]> {
   return yield* all(hoursOfProject({ project, now }))
+}
+
+const reservationById = query((db, a: { id: string }) =>
+  db
+    .selectFrom('lease_reservations')
+    .innerJoin('leases', 'leases.id', 'lease_reservations.lease_id')
+    .select(['resource_type', 'project_id', 'leases.status as lease_status'])
+    .where('lease_reservations.id', '=', a.id)
+    .where('is_deleted', '=', 0),
+)
+
+interface ReservationFacts {
+  resource_type: ReservationRow['resource_type']
+  project_id: string
+  lease_status: LeaseStatus
+}
+
+/** Of what a reservation is and whose, and how far its lease is. */
+export function* findReservation(id: string): Read<ReservationFacts | undefined> {
+  return yield* one(reservationById({ id }))
 }
 
 const placesOfLeases = query((db, a: { ids: readonly string[] }, on) =>

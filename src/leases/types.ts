@@ -70,6 +70,8 @@ export interface Lease {
   start_at: number
   end_at: number
   status: LeaseStatus
+  /** Why it is still STARTING or TERMINATING; null when that is not known, or it is neither. */
+  status_reason: string | null
   degraded: boolean
   reservations: readonly Reservation[]
   events: readonly LeaseEvent[]

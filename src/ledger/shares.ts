@@ -1,8 +1,9 @@
 // Shares: what another part of Holdfast sets aside on providers that it manages, under a resource class of its own for
 // each purpose. Many at a time, because many begin at the same minute.
+import { sql } from 'kysely'
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, note, one, run, runAll, type Write } from '../store/transaction.ts'
+import { all, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
 import { lockInvolved } from './claims/batch.ts'
 import { bumpProviders } from './claims/statements.ts'
 import { capacityOf, putInventories, removeInventories } from './inventories.ts'
@@ -25,6 +26,37 @@ const holders = query((db, a: { class: number }) =>
     .select(['providers.id', 'providers.uuid', 'providers.managed_by', 'inventories.used'])
     .where('inventories.class_id', '=', a.class)
     .orderBy('providers.id'),
+)
+const holdersOf = query((db, a: { names: readonly string[] }, on) =>
+  db
+    .selectFrom('inventories')
+    .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
+    .innerJoin('providers', 'providers.id', 'inventories.provider_id')
+    .select(['providers.id', 'providers.uuid', 'inventories.class_id'])
+    .where(on.isIn('resource_classes.name', a.names)),
+)
+const block = command((db, a: { classes: readonly number[] }, on) =>
+  db
+    .updateTable('inventories')
+    .set({ blocked: 1 })
+    .where(on.isIn('class_id', a.classes, 'bigint'))
+    .where('blocked', '=', 0),
+)
+const consumersOfClass = query((db, a: { name: string; limit: number }) =>
+  db
+    .selectFrom('resource_classes')
+    .innerJoin('inventories', 'inventories.class_id', 'resource_classes.id')
+    .innerJoin('claims', join =>
+      join
+        .onRef('claims.provider_id', '=', 'inventories.provider_id')
+        .onRef('claims.class_id', '=', 'inventories.class_id'),
+    )
+    .innerJoin('consumers', 'consumers.id', 'claims.consumer_id')
+    .select('consumers.uuid')
+    .distinct()
+    .where('resource_classes.name', '=', a.name)
+    .orderBy('consumers.uuid')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
 const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
 const classNamed = query((db, a: { name: string }) =>
@@ -62,6 +94,27 @@ export function* dropShare(provider: string, resourceClass: string, owner: strin
   if (holder.used > 0) throw problem('inventory_in_use', { resourceClasses: resourceClass, provider })
   yield* run(removeInventories({ provider: holder.id, classes: [found.id] }))
   yield* bumpAll([holder.id], now)
+}
+
+/**
+ * Closes the shares of these classes, wherever they are: nobody gets any of them from now on, and whoever has some keeps it
+ * until it is given back. `leaving` are consumers that go in the same transaction: they are locked first.
+ */
+export function* closeShares(names: readonly string[], leaving: readonly string[], now: number): Write<void> {
+  const found = yield* all(holdersOf({ names }))
+  const releases = leaving.map(consumer => ({ kind: 'release', consumer, owner: null }) as const)
+  yield* lockInvolved(
+    releases,
+    found.map(({ uuid }) => uuid),
+  )
+  if (found.length === 0) return
+  const blocked = yield* run(block({ classes: [...new Set(found.map(({ class_id }) => class_id))] }))
+  if (blocked > 0) yield* bumpAll([...new Set(found.map(({ id }) => id))], now)
+}
+
+/** Some of those who have something of a class. */
+export function* usersOfClass(name: string, limit: number): Read<string[]> {
+  return (yield* all(consumersOfClass({ name, limit }))).map(({ uuid }) => uuid)
 }
 
 /** Takes back all shares of a class, wherever they are, and the class itself; refused while someone has some of it. */

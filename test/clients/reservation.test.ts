@@ -194,13 +194,36 @@ void describe('the story of a lease, told by an admin and a user', { skip }, () 
 
   let flavor = ''
 
+  const started = async (lease: string) => {
+    const deadline = performance.now() + 30_000
+    while ((await alice(`reservation lease show ${lease} -f value -c status`)) !== 'ACTIVE') {
+      assert.ok(performance.now() < deadline, 'the lease did not start in time')
+    }
+  }
+
+  void test('a user makes a lease of a whole host, and runs servers there with the hint', async () => {
+    await root('flavor create --vcpus 2 --ram 64 --disk 1 small')
+    await alice('reservation lease create whole --reservation', 'resource_type=physical:host,min=1,max=1')
+    await started('whole')
+    const { id } = JSON.parse(await alice('reservation lease show whole -f value -c reservations'))
+    const create = (name: string, ...hint: string[]) =>
+      alice('server create --flavor small --image cirros', ...hint, name, '-f', 'value', '-c', 'id')
+    const inside = await create('inside', '--hint', `reservation=${id}`)
+    assert.equal(await alice(`server show ${inside} -f value -c status`), 'ACTIVE')
+    assert.equal(await root(`server show ${inside} -f value -c OS-EXT-SRV-ATTR:host`), 'compute-1')
+    assert.equal(await alice(`server show ${await create('outside')} -f value -c status`), 'ERROR')
+    const unknown = create('nowhere', '--hint', `reservation=${crypto.randomUUID()}`)
+    await assert.rejects(unknown, /could not be found/)
+    await alice('reservation lease delete whole')
+    await assert.rejects(alice(`server show ${inside}`), /No server|No Server/)
+    await alice('server delete outside')
+    await root('flavor delete small')
+  })
+
   void test('a user makes a lease that starts now, and finds its flavor', async () => {
     const wanted = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=2'
     await alice('reservation lease create story --reservation', wanted)
-    const deadline = performance.now() + 30_000
-    while ((await alice('reservation lease show story -f value -c status')) !== 'ACTIVE') {
-      assert.ok(performance.now() < deadline, 'the lease did not start in time')
-    }
+    await started('story')
     ;[flavor] = (await alice('flavor list --all -f value -c ID')).split('\n') as [string]
     const shown = JSON.parse(await alice(`flavor show ${flavor} -f json`))
     assert.equal(shown.name, `reservation:${flavor}`)

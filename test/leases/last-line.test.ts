@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { instances, Reservation } from '../support/reservation.ts'
+import { expectStatus } from '../support/placement.ts'
+import { as, classOf, dateAt, instances, Reservation, type Shown, wholeHosts } from '../support/reservation.ts'
 import { startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
@@ -51,6 +52,60 @@ eachDatabase('bookings past our decisions', databases => {
       const change = (what: string) => store!.script(run => run(`update bookings set ${what}`))
       await assert.rejects(change('vcpus = 1'), /replaced, not changed/)
       await assert.rejects(change('free_at = free_at + 1'), /replaced, not changed/)
+    })
+
+    /** The invariants that fsck finds broken. */
+    async function broken(): Promise<string[]> {
+      const { invariants } = expectStatus(await api.operate('GET', '/fsck'), 200).body
+      return invariants.filter(({ violations }: Shown) => violations > 0).map(({ invariant }: Shown) => invariant)
+    }
+
+    void test('a lease whose end fails is closed all the same, says why, and ends when it can', async () => {
+      const { only, names } = await api.pool(1)
+      const lease = await api.lease([instances({ amount: 2, resource_properties: only })], { from: 10, to: 20 })
+      const { id } = lease.reservations[0]
+      await api.advance(11)
+      await api.until(lease.id, 'ACTIVE')
+      const server = await api.server(id)
+      const own = (owner: string) =>
+        store!.script(run => run(`update consumers set managed_by = ${owner} where uuid = '${server.id}'`))
+      await own('null')
+      await api.advance(10)
+      assert.match((await api.until(lease.id, 'TERMINATING')).status_reason, new RegExp(server.id))
+      await assert.rejects(api.takeSlot(names[0]!, id), /409/)
+      expectStatus(await api.tryServer(id, as('alice', lease.project_id)), 400)
+      await own(`'compute'`)
+      await api.advance(2)
+      await api.until(lease.id, 'TERMINATED')
+      expectStatus(await api.compute.get(`/servers/${server.id}`, { version: null }), 404)
+    })
+
+    void test('fsck finds a class that is open after the end, and a lease that started on top of the one before', async () => {
+      const { only, names } = await api.pool(1)
+      const now = await api.now()
+      const at = (from: number, to: number) => ({ start_date: dateAt(now, from), end_date: dateAt(now, to) })
+      const host = [wholeHosts({ resource_properties: only })]
+      const [first, next] = [await api.lease(host, at(10, 20)), await api.lease(host, at(20, 30))]
+      await api.advance(11)
+      await api.until(first.id, 'ACTIVE')
+      await api.takeSlot(names[0]!, first.reservations[0].id)
+      await api.advance(10)
+      await api.until(first.id, 'TERMINATING')
+      await api.until(next.id, 'STARTING')
+      const before = await broken()
+      const isNew = (name: string) => !before.includes(name)
+      const run = (sql: string) => store!.script(run => run(sql))
+      const className = `'${classOf(first.reservations[0].id)}'`
+      const ofClass = `class_id = (select id from resource_classes where name = ${className})`
+      await run(`update inventories set blocked = 0 where ${ofClass}`)
+      assert.deepEqual((await broken()).filter(isNew), [
+        'the class of a lease is closed from its end on, and open before',
+      ])
+      await run(`update inventories set blocked = 1 where ${ofClass}`)
+      assert.deepEqual((await broken()).filter(isNew), [])
+      await run(`update lease_reservations set status = 'active' where lease_id = '${next.id}'`)
+      const oversold = 'of a host no more is given out than it has, however late those before it are'
+      assert.ok((await broken()).filter(isNew).includes(oversold))
     })
   })
 })

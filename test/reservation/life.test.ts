@@ -202,22 +202,13 @@ eachReservation('the life of a lease', api => {
     await api.end(lease.id)
   })
 
-  /** Someone outside who takes a slot through Placement, as another scheduler would. */
-  async function takeSlot(host: string, reservation: string): Promise<string> {
-    const consumer = crypto.randomUUID()
-    const [root, child] = [await api.provider(host), await api.provider(`blazar_${host}`)]
-    const claims = { [root.uuid]: { VCPU: 1 }, [child.uuid]: { [classOf(reservation)]: 1 } }
-    expectStatus(await api.placement.claim(consumer, claims), 204)
-    return consumer
-  }
-
   void test('a slot that is still in use at the end is not given away: the end waits and is tried again', async () => {
     const { only, names } = await api.pool(1)
     const [host] = names as [string]
     const lease = await api.lease([instances({ vcpus: 8, resource_properties: only })], { from: 10, to: 20 })
     await api.advance(11)
     await api.until(lease.id, 'ACTIVE')
-    const consumer = await takeSlot(host, idOf(lease))
+    const consumer = await api.takeSlot(host, idOf(lease))
     await api.advance(10)
     await api.until(lease.id, 'TERMINATING')
     await api.fsck()
@@ -236,7 +227,7 @@ eachReservation('the life of a lease', api => {
     const lease = await api.lease([instances({ resource_properties: only })], { from: 10, to: 20 })
     await api.advance(11)
     await api.until(lease.id, 'ACTIVE')
-    const consumer = await takeSlot(host, idOf(lease))
+    const consumer = await api.takeSlot(host, idOf(lease))
     await api.end(lease.id)
     expectStatus(await api.get(`/leases/${lease.id}`), 404)
     expectStatus(await api.put(`/leases/${lease.id}`, { name: 'x' }), 404)
@@ -249,14 +240,183 @@ eachReservation('the life of a lease', api => {
     assert.deepEqual(await api.spread(idOf(lease)), [])
   })
 
+  void test('a lease does not start while the one before it still has what it needs, and says so', async () => {
+    const { only, names } = await api.pool(1)
+    const [host] = names as [string]
+    const now = await api.now()
+    const at = (from: number, to: number) => ({ start_date: dateAt(now, from), end_date: dateAt(now, to) })
+    const first = await api.lease([instances({ vcpus: 6, resource_properties: only })], at(10, 20))
+    const second = await api.lease([instances({ vcpus: 6, resource_properties: only })], at(20, 30), bob)
+    const small = await api.lease([instances({ vcpus: 1, resource_properties: only })], at(20, 30), bob)
+    await api.advance(11)
+    await api.until(first.id, 'ACTIVE')
+    const consumer = await api.takeSlot(host, idOf(first))
+    await api.advance(10)
+    const ending = await api.until(first.id, 'TERMINATING')
+    assert.match(ending.status_reason, new RegExp(`${classOf(idOf(first))} is still in use by ${consumer}`))
+    const waiting = await api.until(second.id, 'STARTING')
+    assert.match(waiting.status_reason, /held by the lease before/)
+    assert.equal(statuses(waiting)['start_lease'], 'IN_PROGRESS')
+    assert.deepEqual(
+      Object.keys(await totals(host)).toSorted(),
+      [classOf(idOf(first)), classOf(idOf(small))].toSorted(),
+    )
+    await api.until(small.id, 'ACTIVE')
+    assert.equal((await api.tryServer(idOf(second), bob)).status, 400)
+    await api.fsck()
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    assert.equal((await api.until(first.id, 'TERMINATED')).status_reason, undefined)
+    const started = await api.until(second.id, 'ACTIVE')
+    assert.equal(started.status_reason, undefined)
+    assert.equal((await api.server(idOf(second), bob)).status, 'ACTIVE')
+    for (const { id } of [first, second, small]) await api.end(id)
+  })
+
+  void test('a lease that waits for the one before it until its own end is over without having begun', async () => {
+    const { only, names } = await api.pool(1)
+    const now = await api.now()
+    const at = (from: number, to: number) => ({ start_date: dateAt(now, from), end_date: dateAt(now, to) })
+    const full = [instances({ vcpus: 8, resource_properties: only })]
+    const first = await api.lease(full, at(10, 20))
+    const second = await api.lease(full, at(20, 30))
+    await api.advance(11)
+    await api.until(first.id, 'ACTIVE')
+    const consumer = await api.takeSlot(names[0]!, idOf(first))
+    await api.advance(10)
+    await api.until(second.id, 'STARTING')
+    await api.advance(10)
+    await api.until(second.id, 'TERMINATED')
+    await api.fsck()
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    await api.until(first.id, 'TERMINATED')
+    for (const { id } of [first, second]) await api.end(id)
+  })
+
+  void test('from its end on nobody gets any more of what a lease gave, whoever still has some of it', async () => {
+    const { only, names } = await api.pool(1)
+    const [host] = names as [string]
+    const lease = await api.lease([instances({ amount: 3, resource_properties: only })], { from: 10, to: 20 }, alice)
+    const id = idOf(lease)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const consumer = await api.takeSlot(host, id)
+    assert.equal((await api.server(id, alice)).status, 'ACTIVE')
+    await api.advance(10)
+    await api.until(lease.id, 'TERMINATING')
+    const { uuid } = await api.provider(`blazar_${host}`)
+    assert.deepEqual(await api.placement.usages(uuid), { [classOf(id)]: 1 })
+    await assert.rejects(api.takeSlot(host, id), /409/)
+    assert.equal((await api.server(id)).status, 'ERROR', 'not even for an admin')
+    await api.fsck()
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    await api.until(lease.id, 'TERMINATED')
+    await api.end(lease.id)
+  })
+
+  const act = (server: string, action: object, who = alice) =>
+    api.compute.post(`/servers/${server}/action`, action, { version: null, ...who })
+  const showServer = async (server: string) =>
+    expectStatus(await api.compute.get(`/servers/${server}`, { version: null }), 200).body.server
+
+  void test('a server that was resized out of the lease stays where it is, and keeps nothing of the lease past its end', async () => {
+    const { only, names } = await api.pool(1)
+    await api.computeNode('outside-1')
+    const flavor = await api.plainFlavor()
+    const lease = await api.lease([instances({ vcpus: 2, resource_properties: only })], { from: 10, to: 20 }, alice)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const { id } = await api.server(idOf(lease), alice)
+    expectStatus(await act(id, { resize: { flavorRef: flavor } }), 202)
+    assert.equal((await showServer(id)).status, 'VERIFY_RESIZE')
+    await api.advance(10)
+    await api.until(lease.id, 'TERMINATED')
+    const server = await showServer(id)
+    assert.deepEqual([server.status, server['OS-EXT-SRV-ATTR:host'], server.flavor.id], ['ACTIVE', 'outside-1', flavor])
+    expectStatus(await act(id, { revertResize: null }), 409)
+    assert.equal((await api.placement.usages((await api.provider(names[0]!)).uuid))['VCPU'], 0)
+    await api.fsck()
+    expectStatus(await api.compute.del(`/servers/${id}`, { version: null }), 204)
+    await api.end(lease.id)
+  })
+
+  void test('a server that was resized into the lease goes at its end, with the place that it came from', async () => {
+    const { only } = await api.pool(1)
+    const flavor = await api.plainFlavor()
+    const lease = await api.lease([instances({ vcpus: 2, resource_properties: only })], { from: 10, to: 20 }, alice)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const { id } = await api.server(flavor, alice)
+    expectStatus(await act(id, { resize: { flavorRef: idOf(lease) } }), 202)
+    assert.equal((await showServer(id)).status, 'VERIFY_RESIZE')
+    await api.advance(10)
+    await api.until(lease.id, 'TERMINATED')
+    expectStatus(await api.compute.get(`/servers/${id}`, { version: null }), 404)
+    assert.equal((await api.placement.usages((await api.provider('outside-1')).uuid))['VCPU'], 0)
+    await api.fsck()
+    await api.end(lease.id)
+  })
+
+  void test('a resize that nobody confirmed is confirmed by itself after a day', async () => {
+    await api.computeNode('outside-2')
+    const [small, large] = [await api.plainFlavor(), await api.plainFlavor(2)]
+    const { id } = await api.server(small, alice)
+    expectStatus(await act(id, { resize: { flavorRef: large } }), 202)
+    await api.advance(23 * 60)
+    assert.equal((await showServer(id)).status, 'VERIFY_RESIZE')
+    await api.advance(61)
+    const server = await showServer(id)
+    assert.deepEqual([server.status, server.flavor.id], ['ACTIVE', large])
+    const [confirmed] = (await api.audit(id)).slice(-1)
+    assert.deepEqual(
+      [confirmed.user, confirmed.action, confirmed.project, confirmed.outcome],
+      ['conductor', 'conductor:confirm_resize', 'p1', 'done'],
+    )
+    await api.fsck()
+    expectStatus(await api.compute.del(`/servers/${id}`, { version: null }), 204)
+  })
+
+  void test('each event of a lease is in the audit, with the servers that went at its end', async () => {
+    const { only, names } = await api.pool(1)
+    const wanted = [instances({ amount: 2, resource_properties: only })]
+    const lease = await api.lease(wanted, { from: 10, to: 200 }, alice)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const { id: server } = await api.server(idOf(lease), alice)
+    const consumer = await api.takeSlot(names[0]!, idOf(lease))
+    await api.advance(130)
+    await api.advance(60)
+    await api.until(lease.id, 'TERMINATING')
+    await api.advance(5)
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(5)
+    await api.until(lease.id, 'TERMINATED')
+    const entries = (await api.audit(lease.id)).filter(({ user }) => user === 'conductor')
+    assert.deepEqual(
+      entries.map(({ action, project, outcome }) => [action, project, outcome]),
+      [
+        ['conductor:start_lease', 'p1', 'done'],
+        ['conductor:before_end_lease', 'p1', 'done'],
+        ['conductor:end_lease', 'p1', 'accepted'],
+        ['conductor:end_lease', 'p1', 'done'],
+      ],
+    )
+    const isAbout = (kind: string, id: string) => (object: Shown) => object.kind === kind && object.id === id
+    assert.ok(entries[2].objects.some(isAbout('server', server)))
+    assert.equal((await api.audit(server)).at(-1)?.action, 'conductor:end_lease')
+    await api.end(lease.id)
+  })
+
   void test('through Placement nobody takes more than the slots there are', async () => {
     const { only, names } = await api.pool(1)
     const [host] = names as [string]
     const lease = await api.lease([instances({ resource_properties: only })], { from: 10, to: 20 })
     await api.advance(11)
     await api.until(lease.id, 'ACTIVE')
-    const consumer = await takeSlot(host, idOf(lease))
-    await assert.rejects(takeSlot(host, idOf(lease)), /409/)
+    const consumer = await api.takeSlot(host, idOf(lease))
+    await assert.rejects(api.takeSlot(host, idOf(lease)), /409/)
     expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
     await api.end(lease.id)
   })

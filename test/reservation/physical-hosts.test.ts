@@ -1,7 +1,21 @@
 // physical:host: whole hosts for a window, between min and max of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dateAt, eachReservation, expectError, instances, type Shown, wholeHosts } from '../support/reservation.ts'
+import { expectStatus } from '../support/placement.ts'
+import {
+  as,
+  classOf,
+  dateAt,
+  eachReservation,
+  expectError,
+  instances,
+  type Shown,
+  wholeHosts,
+} from '../support/reservation.ts'
+
+const alice = as('alice', 'p1')
+const bob = as('bob', 'p2')
+const hint = (reservation: unknown) => ({ 'os:scheduler_hints': { reservation } })
 
 eachReservation('whole hosts', api => {
   const idOf = (lease: Shown): string => lease.reservations[0].id
@@ -72,6 +86,179 @@ eachReservation('whole hosts', api => {
     const query = (text: string) => [wholeHosts({ hypervisor_properties: text, resource_properties: only })]
     expectError(await api.tryLease(query('[">", "$vcpus", "4"]')), 409)
     const lease = await api.lease(query('["==", "$vcpus", "4"]'))
+    await api.end(lease.id)
+  })
+
+  const hostOf = (server: Shown): string => server['OS-EXT-SRV-ATTR:host']
+  const shown = async (server: string) =>
+    expectStatus(await api.compute.get(`/servers/${server}`, { version: null }), 200).body.server
+  const gone = async (server: string) =>
+    expectStatus(await api.compute.get(`/servers/${server}`, { version: null }), 404)
+  const act = (server: string, action: object) =>
+    api.compute.post(`/servers/${server}/action`, action, { version: null })
+  const use = async (host: string) => (await api.placement.usages((await api.provider(host)).uuid))['VCPU']
+
+  /** A lease of whole hosts that has begun, and ends in an hour. */
+  async function begun(count: number, size: { vcpus?: number } = {}, who = alice) {
+    const pool = await api.pool(count, size)
+    const wanted = [wholeHosts({ min: count, max: count, resource_properties: pool.only })]
+    const lease = await api.lease(wanted, { from: 10, to: 70 }, who)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    return { ...pool, lease, id: idOf(lease) }
+  }
+
+  void test('servers with the hint run on the hosts of the reservation, of any flavor, as many as fit', async () => {
+    const { names, lease, id } = await begun(2, { vcpus: 2 })
+    await api.pool(1)
+    const [small, large] = [await api.plainFlavor(), await api.plainFlavor(2)]
+    const servers = [await api.server(large, alice, hint(id))]
+    for (let i = 0; i < 2; i++) servers.push(await api.server(small, alice, hint([id])))
+    const hosts = await Promise.all(servers.map(async ({ id }) => hostOf(await shown(id))))
+    assert.deepEqual([...new Set(hosts)].toSorted(), names)
+    const full = await api.server(small, alice, { 'OS-SCH-HNT:scheduler_hints': { reservation: id } })
+    assert.equal(full.status, 'ERROR')
+    assert.match(full.fault.message, /No valid host/)
+    assert.equal((await api.server(small, alice)).status, 'ERROR', 'without the hint there is no way in')
+    await api.fsck()
+    await api.end(lease.id)
+  })
+
+  void test('the hint is for the project of an active lease of hosts; all else is 400 and makes no server', async () => {
+    const { only } = await api.pool(2)
+    const flavor = await api.plainFlavor()
+    const pending = await api.lease([wholeHosts({ resource_properties: only })], {}, alice)
+    const slots = await api.lease([instances({ resource_properties: only })], { from: 10, to: 70 }, alice)
+    const { lease, id } = await begun(1)
+    const count = async () =>
+      (await api.compute.get('/servers?all_tenants=1', { version: null })).body.servers.length as number
+    const before = await count()
+    for (const [who, more, words] of [
+      [alice, hint(crypto.randomUUID()), /could not be found/],
+      [bob, hint(id), /could not be found/],
+      [{}, hint(id), /could not be found/],
+      [alice, hint(idOf(pending)), /is not active: its lease is PENDING/],
+      [alice, hint(idOf(slots)), /is of instances/],
+      [alice, hint([id, idOf(pending)]), /one reservation/],
+      [alice, hint(7), /./],
+      [alice, hint({}), /./],
+      [alice, hint([]), /./],
+      [alice, { 'os:scheduler_hints': 'reservation' }, /./],
+    ] as const) {
+      const { message } = expectStatus(await api.tryServer(flavor, who, more), 400).body.badRequest
+      assert.match(message, words)
+    }
+    assert.equal(await count(), before)
+    await api.end(lease.id)
+    const { message } = expectStatus(await api.tryServer(flavor, alice, hint(id)), 400).body.badRequest
+    assert.match(message, /could not be found/)
+    const other = { 'os:scheduler_hints': { group: crypto.randomUUID() } }
+    expectStatus(await api.tryServer(flavor, alice, other), 202)
+    for (const { id } of [pending, slots]) await api.end(id)
+  })
+
+  void test('a reservation of hosts has a private flavor: a server as large as the smallest host', async () => {
+    const { only, names } = await api.pool(1, { vcpus: 4 })
+    const lease = await api.lease([wholeHosts({ resource_properties: only })], { from: 10, to: 70 }, alice)
+    const id = idOf(lease)
+    assert.equal(await api.flavor(id), null)
+    await api.advance(11)
+    await api.until(lease.id, 'ACTIVE')
+    const { vcpus, ram, disk } = await api.flavor(id, alice)
+    assert.deepEqual({ vcpus, ram, disk }, { vcpus: 4, ram: 16_384, disk: 200 })
+    assert.equal(await api.flavor(id, bob), null)
+    const server = await api.server(id, alice)
+    assert.deepEqual([server.status, hostOf(await shown(server.id))], ['ACTIVE', names[0]])
+    assert.equal((await api.server(id, alice)).status, 'ERROR')
+    await api.fsck()
+    await api.end(lease.id)
+    assert.equal(await api.flavor(id), null)
+  })
+
+  void test('at the end its servers go, then flavor, inventory and class; nobody else is touched', async () => {
+    const { names, lease, id } = await begun(1)
+    await api.computeNode('beside-1')
+    const flavor = await api.plainFlavor()
+    const inside = await api.server(flavor, alice, hint(id))
+    const outside = await api.server(flavor, alice)
+    await api.advance(60)
+    await api.until(lease.id, 'TERMINATED')
+    await gone(inside.id)
+    assert.equal((await shown(outside.id)).status, 'ACTIVE')
+    assert.deepEqual(await api.inventories(names[0]!), {})
+    assert.equal(await use(names[0]!), 0)
+    expectStatus(await api.placement.get(`/resource_classes/${classOf(id)}`), 404)
+    assert.equal(await api.flavor(id), null)
+    assert.match(
+      expectStatus(await api.tryServer(flavor, alice, hint(id)), 400).body.badRequest.message,
+      /its lease is TERMINATED/,
+    )
+    await api.fsck()
+    expectStatus(await api.compute.del(`/servers/${outside.id}`, { version: null }), 204)
+    await api.end(lease.id)
+  })
+
+  void test('the next lease of a host starts when the one before has let go of it, and has it alone', async () => {
+    const { only, names, lease, id } = await begun(1)
+    const next = await api.lease([wholeHosts({ resource_properties: only })], { from: 59, to: 119 }, bob)
+    const flavor = await api.plainFlavor()
+    const { id: server } = await api.server(flavor, alice, hint(id))
+    const consumer = await api.takeSlot(names[0]!, id)
+    await api.advance(60)
+    await api.until(lease.id, 'TERMINATING')
+    await api.until(next.id, 'STARTING')
+    await gone(server)
+    for (const [who, reservation] of [
+      [alice, id],
+      [bob, idOf(next)],
+    ] as const) {
+      expectStatus(await api.tryServer(flavor, who, hint(reservation)), 400)
+    }
+    assert.equal((await api.server(id)).status, 'ERROR', 'not even an admin gets in by the flavor')
+    assert.deepEqual(Object.keys(await api.inventories(names[0]!)), [classOf(id)])
+    await api.fsck()
+    expectStatus(await api.placement.del(`/allocations/${consumer}`), 204)
+    await api.advance(2)
+    await api.until(lease.id, 'TERMINATED')
+    await api.until(next.id, 'ACTIVE')
+    assert.equal((await api.server(flavor, bob, hint(idOf(next)))).status, 'ACTIVE')
+    for (const { id } of [lease, next]) await api.end(id)
+    assert.equal(await use(names[0]!), 0)
+  })
+
+  void test('servers that are asked for while the lease ends are refused or go with it', async () => {
+    const { names, lease, id } = await begun(2)
+    const flavor = await api.plainFlavor()
+    const asked = Array.from({ length: 12 }, () => api.tryServer(flavor, alice, hint(id)))
+    await asked[0]
+    await api.end(lease.id)
+    for (const answer of await Promise.all(asked)) expectStatus(answer, 202, 400)
+    await api.advance(5)
+    for (const name of names) {
+      assert.deepEqual(await api.inventories(name), {})
+      assert.equal(await use(name), 0)
+    }
+    assert.ok(!(await api.classes()).includes(classOf(id)))
+    await api.fsck()
+  })
+
+  void test('a server with the hint stays on the hosts of the reservation when it moves or is resized', async () => {
+    const { names, lease, id } = await begun(2, { vcpus: 2 })
+    await api.computeNode('beside-2')
+    const [small, large] = [await api.plainFlavor(), await api.plainFlavor(2)]
+    const server = await api.server(small, alice, hint(id))
+    const first = hostOf(await shown(server.id))
+    expectStatus(await act(server.id, { resize: { flavorRef: large } }), 202)
+    const second = hostOf(await shown(server.id))
+    assert.deepEqual([first, second].toSorted(), names)
+    expectStatus(await act(server.id, { confirmResize: null }), 204)
+    expectStatus(await act(server.id, { migrate: null }), 202)
+    assert.equal(hostOf(await shown(server.id)), first)
+    await api.advance(60)
+    await api.until(lease.id, 'TERMINATED')
+    await gone(server.id)
+    for (const name of names) assert.equal(await use(name), 0)
+    await api.fsck()
     await api.end(lease.id)
   })
 

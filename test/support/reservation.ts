@@ -182,12 +182,24 @@ export class Reservation extends Client {
     return expectStatus(answer, 200, 404).status === 404 ? null : answer.body.flavor
   }
 
-  /** Asks for a server and waits until it is ACTIVE or in ERROR. */
-  async server(flavor: string, options: Options = {}): Promise<Shown> {
+  /** Makes a public flavor of one vcpu or more, and answers its id. */
+  async plainFlavor(vcpus = 1): Promise<string> {
+    const flavor = { name: `plain-${crypto.randomUUID()}`, vcpus, ram: 64, disk: 1 }
+    return expectStatus(await this.compute.post('/flavors', { flavor }, { version: null }), 200).body.flavor.id
+  }
+
+  /** Asks for a server; `more` stands beside it in the body, as hints do. */
+  async tryServer(flavor: string, options: Options = {}, more: object = {}): Promise<Answer> {
     const who = { version: null, ...options }
     const { images } = expectStatus(await this.#image.get('/v2/images?name=cirros', who), 200).body
-    const wanted = { server: { name: 'vm', flavorRef: flavor, imageRef: images[0].id } }
-    const { server } = expectStatus(await this.compute.post('/servers', wanted, who), 202).body
+    const server = { name: 'vm', flavorRef: flavor, imageRef: images[0].id }
+    return this.compute.post('/servers', { server, ...more }, who)
+  }
+
+  /** Asks for a server and waits until it is ACTIVE or in ERROR. */
+  async server(flavor: string, options: Options = {}, more: object = {}): Promise<Shown> {
+    const who = { version: null, ...options }
+    const { server } = expectStatus(await this.tryServer(flavor, options, more), 202).body
     const deadline = performance.now() + 15_000
     for (;;) {
       const shown = expectStatus(await this.compute.get(`/servers/${server.id}`, who), 200).body.server
@@ -195,6 +207,20 @@ export class Reservation extends Client {
       if (performance.now() > deadline) return assert.fail(`server ${server.id} is still building`)
       await sleep(20)
     }
+  }
+
+  /** The entries of the audit about something, the oldest first. */
+  async audit(object: string): Promise<Shown[]> {
+    return expectStatus(await this.#operator.get(`/audit?object=${object}`), 200).body.entries.toReversed()
+  }
+
+  /** Someone outside takes a slot through Placement, as another scheduler would; answers the consumer. */
+  async takeSlot(host: string, reservation: string): Promise<string> {
+    const consumer = crypto.randomUUID()
+    const [root, child] = [await this.provider(host), await this.provider(`blazar_${host}`)]
+    const claims = { [root.uuid]: { VCPU: 1 }, [child.uuid]: { [classOf(reservation)]: 1 } }
+    expectStatus(await this.placement.claim(consumer, claims), 204)
+    return consumer
   }
 
   fsck = () => this.placement.fsck()

@@ -4,7 +4,7 @@ import { chooseFlavor } from '../../compute/flavors.ts'
 import { requireTarget } from '../../compute/hypervisors.ts'
 import { CIRROS } from '../../compute/images.ts'
 import { launchServers, type ServerRequest } from '../../compute/launch.ts'
-import { wishOf } from '../../compute/wishes.ts'
+import { inReservation, wishOf } from '../../compute/wishes.ts'
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
 import { problem } from '../../problem.ts'
@@ -12,6 +12,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Links, Text } from '../shapes.ts'
 import { asTexts, closed, Name, texts, whole } from './bodies.ts'
+import { Hints, hintedReservation, requireHosts } from './hints.ts'
 import { linksTo } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
@@ -42,12 +43,12 @@ const NewServer = Type.Object(
     accessIPv4: Anything,
     accessIPv6: Anything,
     'OS-DCF:diskConfig': Anything,
-    'os:scheduler_hints': Anything,
+    'os:scheduler_hints': Hints,
   },
   closed,
 )
 const body = check(
-  Type.Object({ server: NewServer, 'os:scheduler_hints': Anything, 'OS-SCH-HNT:scheduler_hints': Anything }, closed),
+  Type.Object({ server: NewServer, 'os:scheduler_hints': Hints, 'OS-SCH-HNT:scheduler_hints': Hints }, closed),
 )
 type NewServer = Static<typeof NewServer>
 
@@ -75,16 +76,24 @@ postServer.operation = {
 
 export async function postServer(request: ComputeRequest): Promise<Answer> {
   const { context } = request
-  const wanted = request.body(body).server
+  const given = request.body(body)
+  const wanted = given.server
+  const reservation = hintedReservation(
+    wanted['os:scheduler_hints'],
+    given['os:scheduler_hints'],
+    given['OS-SCH-HNT:scheduler_hints'],
+  )
   const { min, max } = countsOf(wanted)
   const only = hostOf(wanted, request)
   const image_id = imageOf(wanted)
   const id = flavorIdOf(wanted.flavorRef)
   const returnsReservation = flagOf(String(wanted.return_reservation_id ?? false))
   if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
-  const flavor = await context.store.read(function* () {
+  const { flavor, wish } = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)
-    return yield* chooseFlavor(id, request.seesFlavorsOf)
+    const flavor = yield* chooseFlavor(id, request.seesFlavorsOf)
+    if (reservation === null) return { flavor, wish: wishOf(flavor) }
+    return { flavor, wish: inReservation(wishOf(flavor), yield* requireHosts(reservation, request.project)) }
   })
   const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
   const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
@@ -97,8 +106,9 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     key_name: wanted.key_name ?? null,
     metadata: JSON.stringify(asTexts(wanted.metadata ?? {})),
     reservation_id,
-    wish: wishOf(flavor),
+    wish,
     only,
+    reservation,
   }))
   const { placed, onMetal } = await launchServers(context, requests, min, request.seesFlavorsOf)
   context.metrics.launched(placed, max - placed)

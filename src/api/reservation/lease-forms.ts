@@ -146,6 +146,8 @@ export const LeaseShape = named('Lease', {
   start_date: ShownDate,
   end_date: ShownDate,
   status: oneOf('PENDING', 'STARTING', 'ACTIVE', 'TERMINATING', 'TERMINATED'),
+  // Ours: why it is still STARTING or TERMINATING.
+  status_reason: Type.Optional(Text),
   degraded: Flag,
   user_id: Text,
   project_id: Text,

@@ -49,6 +49,7 @@ const shownLease = (lease: Lease) => ({
   start_date: shownDate(lease.start_at),
   end_date: shownDate(lease.end_at),
   status: lease.status,
+  ...(lease.status_reason !== null && { status_reason: lease.status_reason }),
   degraded: lease.degraded,
   user_id: lease.user_id,
   project_id: lease.project_id,

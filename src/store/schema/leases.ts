@@ -35,6 +35,8 @@ export interface LeaseTables {
     start_at: number
     end_at: number
     status: 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
+    /** Why it is still STARTING or TERMINATING. */
+    status_reason: string | null
     degraded: 0 | 1
     is_deleted: Generated<0 | 1>
     created_at: number

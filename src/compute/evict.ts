@@ -1,0 +1,76 @@
+// Empties resource classes that are taken back: nobody gets any of them any more, servers that have some of them are
+// deleted, and moves that still hold some of them for a server elsewhere are ended there.
+import { closeShares } from '../ledger/shares.ts'
+import { command, query } from '../store/statement.ts'
+import { all, type Read, run, type Write } from '../store/transaction.ts'
+import { endMove, movesByIds } from './moves.ts'
+import { consumersOf, deleteServers, OWNER, selectServers } from './servers.ts'
+
+/** Asked of the ledger and not of flavors: a server that was resized away has another flavor, and its move the claim. */
+const holders = query((db, a: { classes: readonly string[] }, on) =>
+  db
+    .selectFrom('resource_classes as r')
+    .innerJoin('inventories as i', 'i.class_id', 'r.id')
+    .innerJoin('claims as c', join =>
+      join.onRef('c.provider_id', '=', 'i.provider_id').onRef('c.class_id', '=', 'i.class_id'),
+    )
+    .innerJoin('consumers as k', 'k.id', 'c.consumer_id')
+    .leftJoin('servers as s', 's.uuid', 'k.uuid')
+    .leftJoin('moves as m', 'm.uuid', 'k.uuid')
+    .select(['s.id as server', 'm.id as move', 'm.server_id as moved'])
+    .where(on.isIn('r.name', a.classes))
+    .where('k.managed_by', '=', OWNER),
+)
+// Those that never got a place have nothing, and go with their flavor.
+const byFlavors = query((db, a: { flavors: readonly string[] }, on) =>
+  db.selectFrom('servers').select('id').where(on.isIn('flavor_id', a.flavors)),
+)
+const byIds = query((db, a: { ids: readonly number[] }, on) =>
+  selectServers(db)
+    .where(on.isIn('s.id', a.ids, 'bigint'))
+    .orderBy('s.id'),
+)
+const lockByIds = command((db, a: { ids: readonly number[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('servers')
+      .select('id')
+      .where(on.isIn('id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
+)
+
+interface Tenants {
+  /** Servers that have some of it, or are made for it. */
+  servers: ReadonlySet<number>
+  /** Moves that hold some of it for a server that has none itself. */
+  moves: readonly { id: number; server: number }[]
+}
+
+function* tenantsOf(classes: readonly string[], flavors: readonly string[]): Read<Tenants> {
+  const rows = yield* all(holders({ classes }))
+  const made = yield* all(byFlavors({ flavors }))
+  const servers = new Set([...rows.flatMap(({ server }) => server ?? []), ...made.map(({ id }) => id)])
+  const moves = rows.flatMap(({ move, moved }) =>
+    move === null || moved === null || servers.has(moved) ? [] : { id: move, server: moved },
+  )
+  return { servers, moves }
+}
+
+/**
+ * Says whether anything went. Who claims some of it at this very moment may be missed, but nobody after that: looking once
+ * more, in a transaction of its own, finds all.
+ */
+export function* evict(classes: readonly string[], flavors: readonly string[], now: number): Write<boolean> {
+  const before = yield* tenantsOf(classes, flavors)
+  const locked = new Set([...before.servers, ...before.moves.map(({ server }) => server)])
+  if (locked.size > 0) yield* run(lockByIds({ ids: [...locked] }))
+  const { servers: ids, moves } = yield* tenantsOf(classes, flavors)
+  const servers = yield* all(byIds({ ids: [...ids].filter(id => locked.has(id)) }))
+  const ended = yield* movesByIds(moves.filter(({ server }) => locked.has(server)).map(({ id }) => id))
+  const leaving = [...(yield* consumersOf(servers)), ...ended.map(({ uuid }) => uuid)]
+  yield* closeShares(classes, leaving, now)
+  if (servers.length > 0) yield* deleteServers(servers, now)
+  for (const move of ended) yield* endMove(move, now)
+  return servers.length + ended.length > 0
+}
