@@ -50,6 +50,11 @@ export class Memory {
     await this.#feed?.stop()
   }
 
+  /** What brings in the changes of others; null where there are none. */
+  get feed(): Feed | null {
+    return this.#feed
+  }
+
   /** Is told which providers changed, here or elsewhere, once memory knows. */
   watch(watcher: (providers: readonly number[]) => void): void {
     this.#watcher = watcher
