@@ -96,7 +96,10 @@ export const leaseInvariants: Invariants = {
     left join allocations a on a.node_id = n.id
     where n.instance_uuid is not null
       and not exists (select 1 from bookings b where b.provider_id = n.provider_id and b.allocation = n.instance_uuid)
-      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))`),
+      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))
+    union all
+    select 1 from nodes n join leasables l on l.provider_id = n.provider_id join reservations r on r.node_id = n.id
+    where r.expires_at > n.pledged_at`),
   'whoever has something of a dedicated host has a share of leases there too': count(`
     select 1 from claims c join leasables h on h.provider_id = c.provider_id and h.kind = 'host' where not exists (
       select 1 from claims s join providers p on p.id = s.provider_id
