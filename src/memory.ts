@@ -28,9 +28,10 @@ export class Memory {
   constructor(options: MemoryOptions) {
     const { store, log } = options
     this.#options = options
-    this.mirror = new Mirror(store, error => log.warn({ err: error }, 'the copy in memory could not be refreshed'))
+    const failed = (error: unknown) => log.warn({ err: error }, 'the copy in memory could not be refreshed')
+    this.mirror = new Mirror(store, failed)
     this.fleet = new Fleet(store)
-    this.calendar = new CalendarMirror(store, () => this.catchUp())
+    this.calendar = new CalendarMirror(store, () => this.catchUp(), failed)
   }
 
   async start(): Promise<void> {
@@ -48,6 +49,11 @@ export class Memory {
 
   async stop(): Promise<void> {
     await this.#feed?.stop()
+  }
+
+  /** What brings in the changes of others; null where there are none. */
+  get feed(): Feed | null {
+    return this.#feed
   }
 
   /** Is told which providers changed, here or elsewhere, once memory knows. */

@@ -23,6 +23,7 @@ import { SharedClock } from './shared-clock.ts'
 import { Bell } from './store/bell.ts'
 import { migrate, pendingMigrations } from './store/migrate.ts'
 import { openStore } from './store/open.ts'
+import type { Feed } from './store/feed.ts'
 import { PostgresStore } from './store/postgres.ts'
 import type { Store } from './store/store.ts'
 import { dutiesForTests, startWork } from './work.ts'
@@ -158,11 +159,18 @@ interface Watched {
 }
 
 /** What metrics show that others keep or count. */
-function watchAll({ metrics, store, memory: { mirror, fleet }, clock, config }: Watched): void {
+function watchAll({ metrics, store, memory: { mirror, fleet, feed }, clock, config }: Watched): void {
   metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
   metrics.watchNodes(fleet)
   metrics.watchCensus(new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs }))
   if (store instanceof PostgresStore) watchPool(metrics, store)
+  if (feed) watchFeed(metrics, feed)
+}
+
+function watchFeed(metrics: Metrics, feed: Feed): void {
+  metrics.watch('holdfast_feed_backlog', 'Changes by other processes that the last poll found.', () => feed.backlog)
+  const help = 'Time since everything was taken in that other processes had changed.'
+  metrics.watch('holdfast_feed_behind_seconds', help, () => feed.behindSeconds)
 }
 
 function watchPool(metrics: Metrics, { pool }: PostgresStore): void {

@@ -1,5 +1,5 @@
 // Memory proposes, the database disposes. The calendar in memory says which hosts would do; the transaction locks those,
-// looks at them again, and books what still fits. What was wrong is learned and proposed anew, a bounded number of times;
+// looks at them again, and books what still fits. What was wrong is read again and proposed anew, a bounded number of times;
 // after that all hosts that could do are locked at once, so that the answer is the truth.
 import { limits } from '../limits.ts'
 import type { Write } from '../store/transaction.ts'
@@ -18,7 +18,7 @@ export type Propose = (request: Request) => readonly number[] | null
 export type Verdict<T> =
   | { kind: 'done'; value: T }
   /** Nothing was written: what was proposed is not so any more. */
-  | { kind: 'stale'; wanted: Request; proposed: readonly number[]; held: readonly RevisedLeasable[] }
+  | { kind: 'stale'; wanted: Request; proposed: readonly number[] }
   | { kind: 'full'; wanted: Request }
 
 /** Places for the request on what is held now, and what is held. */
@@ -37,7 +37,7 @@ export function* findPlaces(
   if (proposed === null) return { kind: 'full', wanted: request }
   const held = yield* lockLeasables([...new Set([...proposed, ...others])])
   const { places } = fit(held, request)
-  return places ? { places, held } : { kind: 'stale', wanted: request, proposed, held }
+  return places ? { places, held } : { kind: 'stale', wanted: request, proposed }
 }
 
 /** Runs the attempt until it is done, or is known not to fit; then that is thrown. One at a time in this process. */
@@ -50,7 +50,7 @@ export function book<T>(leasing: Leasing, attempt: (propose: Propose) => Write<V
       isLast ||= attempts > limits.bookingAttemptsMax
       const verdict = await store.write(() => attempt(isLast ? everythingIn(calendar) : bestIn(calendar)))
       if (verdict.kind === 'done') return verdict.value
-      if (verdict.kind === 'stale') await learn(calendar, verdict.proposed, verdict.held)
+      if (verdict.kind === 'stale') await calendar.refresh(verdict.proposed)
       if (isLast) throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
       if (verdict.kind === 'stale') continue
       // Others may have given back what this process still believes taken. After that memory is as good as the database
@@ -74,11 +74,6 @@ const everythingIn =
   (calendar: CalendarMirror): Propose =>
   ({ wishes }) =>
     calendar.leasables.filter(one => wishes.some(wish => wish.accepts(one))).map(({ id }) => id)
-
-async function learn(calendar: CalendarMirror, proposed: readonly number[], held: readonly RevisedLeasable[]) {
-  calendar.learn(held)
-  if (held.length < proposed.length) await calendar.refresh(proposed)
-}
 
 /** What is booked of each host and node when these places are taken. */
 export function bookedAt(

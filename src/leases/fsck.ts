@@ -108,7 +108,10 @@ export const leaseInvariants: Invariants = {
     left join allocations a on a.node_id = n.id
     where n.instance_uuid is not null
       and not exists (select 1 from bookings b where b.provider_id = n.provider_id and b.allocation = n.instance_uuid)
-      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))`),
+      and (a.expires_at is null or (n.pledged_at is not null and a.expires_at > n.pledged_at))
+    union all
+    select 1 from nodes n join leasables l on l.provider_id = n.provider_id join reservations r on r.node_id = n.id
+    where r.expires_at > n.pledged_at`),
   'a node that a running lease was given is leased to its project, and no other node is leased': count(`
     select 1 from bookings b join leases l on l.id = b.lease_id join nodes n on n.provider_id = b.provider_id
     where b.allocation is not null and l.status in ('STARTING', 'ACTIVE')

@@ -146,7 +146,9 @@ export function* patchAllocation(
 ): Write<Allocation> {
   const { id, node_id } = yield* findAllocation(ident, access)
   const node = node_id === null ? undefined : yield* lockNodeById(node_id)
-  if (!(yield* one(lockAllocation({ id })))) throw allocationNotFound(ident)
+  const row = yield* one(lockAllocation({ id }))
+  if (!row) throw allocationNotFound(ident)
+  requireUnmoved(row, node_id)
   const present = yield* findAllocation(ident, access)
   const { name, extra, expiresAt } = change(present)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
@@ -155,6 +157,11 @@ export function* patchAllocation(
   yield* run(update(changes))
   yield* markAllocation(present)
   return { ...present, ...changes }
+}
+
+/** Between finding and locking it may be given a node: only a fresh start locks that in its turn, and looks at it. */
+export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: number | null): void {
+  if (row.node_id !== node) throw new StoreConflict('allocation_moved')
 }
 
 /** Ends an allocation, and with it the having of its node. */
@@ -172,8 +179,7 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
   const row = yield* one(lockAllocation({ id: found.id }))
   if (!row) throw allocationNotFound(found.uuid)
   yield* markAllocation(row)
-  // Between finding and locking it was given a node: only a fresh start locks that in its turn.
-  if (row.node_id !== found.node_id) throw new StoreConflict('allocation_moved')
+  requireUnmoved(row, found.node_id)
   if (node) {
     if (!mayDeallocate(node)) {
       throw problem('node_refuses', {

@@ -11,8 +11,8 @@ import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, one, type Read, together, type Write } from '../store/transaction.ts'
 import { EVERYTHING } from './access.ts'
-import { endAllocation } from './allocation-life.ts'
-import { type Allocation, selectAllocations } from './allocations.ts'
+import { endAllocation, requireUnmoved } from './allocation-life.ts'
+import { type Allocation, lockAllocation, selectAllocations } from './allocations.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, type NodeRow, OWNER } from './nodes.ts'
 import { NOBODY } from './offer.ts'
@@ -82,7 +82,14 @@ function* nextExpiry(now: number): Read<number | null> {
 /** Ends the allocation, or begins to: a machine in use is torn down, and that ends it. */
 function* endOne(id: number, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
   const [found] = yield* all(allocationNow({ id, now }))
-  return found ? yield* endFound(found, drivers, now) : 'ended'
+  if (!found) return 'ended'
+  // Its end may just have been put off, or its node be another's by now: what is held can't change any more.
+  if (found.node_id !== null) yield* lockNodeById(found.node_id)
+  yield* one(lockAllocation({ id }))
+  const [present] = yield* all(allocationNow({ id, now }))
+  if (!present) return 'ended'
+  requireUnmoved(present, found.node_id)
+  return yield* endFound(present, drivers, now)
 }
 
 function* endFound(found: Allocation, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {

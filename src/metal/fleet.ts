@@ -1,7 +1,7 @@
 // The nodes in memory: what allocations are matched against. Each commit changes it; on PostgreSQL the feed says what
 // other processes did. Whether a node can be had is in the ledger's table, next to it.
 import type { Change } from '../store/change.ts'
-import { query } from '../store/statement.ts'
+import { type Query, query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all } from '../store/transaction.ts'
 import { isUsable } from './states.ts'
@@ -99,23 +99,22 @@ export class Fleet {
   readonly #byUuid = new Map<string, FleetNode>()
   readonly #byName = new Map<string, FleetNode>()
   readonly #classes = new Map<string, ClassNodes>()
+  /** For each reading that is under way, the providers whose nodes went meanwhile. A provider never comes back. */
+  readonly #goneDuring = new Set<Set<number>>()
 
   constructor(store: Store) {
     this.#store = store
   }
 
-  async load(): Promise<void> {
-    const nodes = await this.#store.read(() => all(everyNode({})))
-    const known = new Set(nodes.map(node => node.provider_id))
-    for (const provider of this.#byProvider.keys()) if (!known.has(provider)) this.#remove(provider)
-    for (const node of nodes) this.#put(node)
+  load(): Promise<void> {
+    return this.#read([...this.#byProvider.keys()], everyNode({}))
   }
 
   /** Takes in what was committed here. */
   absorb(changes: readonly Change[]): void {
     for (const change of changes) {
       if (!('attached' in change) || change.room !== 'metal') continue
-      if (change.attached === null) this.#remove(change.provider)
+      if (change.attached === null) this.#drop(change.provider)
       else this.#put(change.attached as FleetNode)
     }
   }
@@ -123,10 +122,22 @@ export class Fleet {
   /** Reads the nodes of these providers again. */
   async refresh(providers: Iterable<number>): Promise<void> {
     const wanted = [...providers]
-    const found = await this.#store.read(() => all(nodesOfProviders({ providers: wanted })))
-    const there = new Set(found.map(node => node.provider_id))
-    for (const provider of wanted) if (!there.has(provider)) this.#remove(provider)
-    for (const node of found) this.#put(node)
+    const known = wanted.filter(provider => this.#byProvider.has(provider))
+    await this.#read(known, nodesOfProviders({ providers: wanted }))
+  }
+
+  /** Commits go on while it reads: what it doesn't find is gone only if it was known before, and what went stays gone. */
+  async #read(known: readonly number[], wanted: Query<FleetNode>): Promise<void> {
+    const gone = new Set<number>()
+    this.#goneDuring.add(gone)
+    try {
+      const found = await this.#store.read(() => all(wanted))
+      const there = new Set(found.map(node => node.provider_id))
+      for (const provider of known) if (!there.has(provider)) this.#drop(provider)
+      for (const node of found) if (!gone.has(node.provider_id)) this.#put(node)
+    } finally {
+      this.#goneDuring.delete(gone)
+    }
   }
 
   get size(): number {
@@ -174,11 +185,16 @@ export class Fleet {
     if (isOpen(node)) kin.open.put(node)
   }
 
+  #drop(provider: number): void {
+    for (const gone of this.#goneDuring) gone.add(provider)
+    this.#remove(provider)
+  }
+
   #remove(provider: number): void {
     const node = this.#byProvider.get(provider)
     if (!node) return
     this.#byProvider.delete(provider)
-    this.#byUuid.delete(node.uuid)
+    if (this.#byUuid.get(node.uuid) === node) this.#byUuid.delete(node.uuid)
     if (node.name !== null && this.#byName.get(node.name) === node) this.#byName.delete(node.name)
     if (node.resource_class === null) return
     const kin = this.#classes.get(node.resource_class)!

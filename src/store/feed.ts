@@ -14,49 +14,74 @@ export interface FeedReader {
   failed(error: unknown): void
 }
 
-interface Entry {
-  xid: string
-  provider_id: number
-  origin: string
-  /** Its transaction is not older than all that are running: it may be read again, and others before it may appear. */
-  open: boolean
-  age: number
-}
-
-const keyOf = ({ xid, provider_id }: Entry) => `${xid} ${provider_id}`
-
 interface State {
-  xmin: string
-  xmax: string
+  /** What this read could see. */
+  snapshot: string
+  at: string
   behind: boolean
 }
 
-const STATE = `select pg_snapshot_xmin(pg_current_snapshot())::text as xmin,
-  pg_snapshot_xmax(pg_current_snapshot())::text as xmax, (select xid > $1::xid8 from changes_horizon) as behind`
-const ENTRIES = `select xid::text, provider_id, origin, xid >= pg_snapshot_xmin(pg_current_snapshot()) as open,
-  extract(epoch from clock_timestamp() - made_at)::float8 as age from changes where xid >= $1::xid8`
-const PRUNE = `with old as (
-    delete from changes where made_at < now() - $1 * interval '1 millisecond'
-      and xid < pg_snapshot_xmin(pg_current_snapshot()) returning xid)
-  update changes_horizon set xid = greatest(xid, (select max(xid::text::numeric) + 1 from old)::text::xid8)
-  where exists (select 1 from old)`
+/** What others changed of one provider. */
+interface Entry {
+  provider_id: number
+  entries: number
+  age: number
+}
+
+/** Snapshots of one server are in order: the newer one sees something that the older one doesn't. */
+const isNewer = (a: string, b: string) => `(pg_snapshot_xmax(${a}) > pg_snapshot_xmax(${b})
+  or exists (select from pg_snapshot_xip(${b}) as running where pg_visible_in_snapshot(running, ${a})))`
+
+// The horizon's xid is kept for processes of earlier versions, which write and read nothing else there.
+const STATE = `select pg_current_snapshot()::text as snapshot, clock_timestamp()::text as at,
+  (select coalesce(xid > pg_snapshot_xmin($1::pg_snapshot), false)
+    or coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from changes_horizon) as behind`
+// Exactly what the last read could not see: what began after it, and what was running then. So an entry that becomes visible
+// late is neither skipped nor read twice, and a transaction that runs for hours costs one look into the index.
+const ENTRIES = `select provider_id, count(*)::int as entries,
+    extract(epoch from clock_timestamp() - min(made_at))::float8 as age
+  from changes where (xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))
+    and origin <> $2 group by provider_id`
+// Deletes what was visible to a read that is long ago, whatever has been running since. An entry that is visible only now
+// stays, however old it is. Who has read since then has seen all that goes; who has not is behind, and sees that by the
+// snapshot that is left here.
+const PRUNE = `with gone as (
+    delete from changes where xid < pg_snapshot_xmax($1::pg_snapshot)
+      and xid <> all(array(select pg_snapshot_xip($1::pg_snapshot))) returning 1)
+  update changes_horizon set xid = greatest(xid, pg_snapshot_xmin($1::pg_snapshot)),
+    pruned = case when ${isNewer('pruned', '$1::pg_snapshot')} then pruned else $1::pg_snapshot end
+  where exists (select from gone)`
 // In a database that was restored into another server, transactions count from elsewhere: what lies ahead of all that this
 // server has begun is not its own. Left there, everyone would be behind until it has caught up with those numbers.
 const FORGET = `with foreign_entries as (delete from changes where xid >= pg_snapshot_xmax(pg_current_snapshot()))
-  update changes_horizon set xid = '0' where xid > pg_snapshot_xmax(pg_current_snapshot())`
+  update changes_horizon set xid = '0', pruned = null
+  where greatest(xid, pg_snapshot_xmax(pruned)) > pg_snapshot_xmax(pg_current_snapshot())`
+// Ours by name: what others leave open, here or in another database of the server, decides nothing about our commits.
+const RUNNING = `select exists (select from pg_stat_activity
+  where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start < $1::timestamptz
+    and (application_name like 'holdfast%' or application_name = current_setting('application_name'))) as running`
+
+interface Mark {
+  at: number
+  cursor: string
+}
 
 export class Feed {
   readonly #store: PostgresStore
   readonly #url: string
   readonly #reader: FeedReader
-  #cursor = '0'
-  /** Entries of transactions that were still open to others at the last poll, by transaction and provider. */
-  #seen = new Set<string>()
+  readonly #keepMs: number
+  /** What the last read could see: all of that is taken in. */
+  #cursor = ''
+  /** Cursors of earlier, the oldest first: what they saw can be pruned in time. */
+  readonly #marks: Mark[] = []
   /** How often a connection broke under a transaction of ours: it may be committed without our having heard of it. */
   #doubts = 0
   #doubtsNoted = 0
-  /** What was in doubt is decided once all transactions before this one are over. */
-  #decidedAt: string | null = null
+  /** What was in doubt at this time is decided once all transactions of ours from before it are over. */
+  #doubtedAt: string | null = null
+  #backlog = 0
+  #caughtUpAt = performance.now()
   #listener: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
@@ -64,20 +89,27 @@ export class Feed {
   #stopped = false
   #prunedAt = 0
 
-  constructor(store: PostgresStore, url: string, reader: FeedReader) {
+  constructor(store: PostgresStore, url: string, reader: FeedReader, keepMs: number = limits.feedKeepMs) {
     this.#store = store
     this.#url = url
     this.#reader = reader
+    this.#keepMs = keepMs
     store.pool.on('release', broken => (this.#doubts += broken ? 1 : 0))
   }
 
-  /** Notes where the feed is, loads, and follows from there: what is committed meanwhile is read twice, never missed. */
+  /** Loads, and follows by itself from there. */
   async start(): Promise<void> {
-    await this.#store.pool.query(FORGET)
-    this.#cursor = (await this.#store.pool.query<{ xmin: string }>(STATE, ['0'])).rows[0]!.xmin
-    await this.#reader.load()
+    await this.load()
     await this.#listen()
     this.#schedule()
+  }
+
+  /** Notes where the feed is, then loads: what is committed meanwhile is read twice, never missed. */
+  async load(): Promise<void> {
+    await this.#store.pool.query(FORGET)
+    const { rows } = await this.#store.pool.query<State>('select pg_current_snapshot()::text as snapshot')
+    this.#cursor = rows[0]!.snapshot
+    await this.#reader.load()
   }
 
   async stop(): Promise<void> {
@@ -112,36 +144,53 @@ export class Feed {
     await this.poll()
   }
 
+  /** How many changes by others the last poll found. */
+  get backlog(): number {
+    return this.#backlog
+  }
+
+  /** How long ago it was that everything was taken in that was committed. */
+  get behindSeconds(): number {
+    return (performance.now() - this.#caughtUpAt) / 1_000
+  }
+
   async #pollOnce(): Promise<void> {
+    const startedAt = performance.now()
     const doubts = this.#doubts
-    const { xmin, xmax, behind, entries } = await this.#read()
+    const { snapshot, at, behind, entries } = await this.#read()
+    this.#backlog = entries.reduce((sum, entry) => sum + entry.entries, 0)
     if (doubts > this.#doubtsNoted) {
       this.#doubtsNoted = doubts
-      this.#decidedAt = xmax
+      this.#doubtedAt = at
     }
-    const isDecided = this.#decidedAt !== null && BigInt(xmin) >= BigInt(this.#decidedAt)
+    const isDecided = this.#doubtedAt !== null && !(await this.#isAnyRunningSince(this.#doubtedAt))
     if (behind || isDecided) {
       await this.#reader.load()
-      if (isDecided) this.#decidedAt = null
-    } else {
-      const fresh = entries.filter(entry => !this.#seen.has(keyOf(entry)) && entry.origin !== this.#store.origin)
-      if (fresh.length > 0) {
-        await this.#reader.refresh(fresh.map(entry => entry.provider_id))
-        // Not spread into Math.max: after a pause there may be more entries than a call takes arguments.
-        this.#reader.lagged(fresh.reduce((oldest, { age }) => Math.max(oldest, age), 0))
-      }
+      if (isDecided) this.#doubtedAt = null
+    } else if (entries.length > 0) {
+      await this.#reader.refresh(entries.map(entry => entry.provider_id))
+      // Not spread into Math.max: there may be more providers than a call takes arguments.
+      this.#reader.lagged(entries.reduce((oldest, { age }) => Math.max(oldest, age), 0))
     }
-    this.#cursor = xmin
-    this.#seen = new Set(entries.filter(entry => entry.open).map(keyOf))
+    this.#cursor = snapshot
+    this.#caughtUpAt = startedAt
+  }
+
+  async #isAnyRunningSince(time: string): Promise<boolean> {
+    const { rows } = await this.#store.pool.query<{ running: boolean }>(RUNNING, [time])
+    return rows[0]!.running
   }
 
   async #read(): Promise<State & { entries: Entry[] }> {
+    const cursor = this.#cursor
     const client = await this.#store.pool.connect()
     try {
-      const [, state, entries] = await Promise.all([
+      const [, , state, entries] = await Promise.all([
         client.query('begin isolation level repeatable read read only'),
-        client.query<State>({ name: 'feed_state', text: STATE, values: [this.#cursor] }),
-        client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [this.#cursor] }),
+        // Without knowing the cursor the planner expects so many entries that it would start a second process at each poll.
+        client.query('set local max_parallel_workers_per_gather = 0'),
+        client.query<State>({ name: 'feed_state', text: STATE, values: [cursor] }),
+        client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [cursor, this.#store.origin] }),
         client.query('commit'),
       ])
       return { ...state.rows[0]!, entries: entries.rows }
@@ -152,7 +201,7 @@ export class Feed {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({ connectionString: this.#url, application_name: 'holdfast feed' })
-    // A lost listener only costs time: polls go on, and the next one brings a new listener.
+    // Polls go on without it, and the next one brings a new listener.
     client.on('error', () => this.#drop(client))
     client.on('end', () => this.#drop(client))
     client.on('notification', () => void this.poll())
@@ -166,7 +215,10 @@ export class Feed {
   }
 
   #drop(client: pg.Client): void {
-    if (this.#listener === client) this.#listener = null
+    if (this.#listener !== client) return
+    this.#listener = null
+    // The server may have crashed, or another one is in its place: then what was read may be undone, and its numbers given again.
+    this.#doubts++
   }
 
   #schedule(): void {
@@ -182,6 +234,15 @@ export class Feed {
     const now = performance.now()
     if (now - this.#prunedAt < limits.feedPruneMs) return
     this.#prunedAt = now
-    await this.#store.pool.query(PRUNE, [limits.feedKeepMs]).catch(error => this.#reader.failed(error))
+    await this.prune(now).catch(error => this.#reader.failed(error))
+  }
+
+  /** Deletes what this process had read so long ago that every other has read it since, or must start afresh. */
+  async prune(now: number): Promise<void> {
+    this.#marks.push({ at: now, cursor: this.#cursor })
+    const oldest = this.#marks.findLastIndex(({ at }) => at <= now - this.#keepMs)
+    if (oldest < 0) return
+    const [mark] = this.#marks.splice(0, oldest + 1).slice(-1)
+    await this.#store.pool.query(PRUNE, [mark!.cursor])
   }
 }

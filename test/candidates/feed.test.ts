@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client } from 'pg'
+import { Feed } from '../../src/store/feed.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { PostgresStore } from '../../src/store/postgres.ts'
 import { Placement } from '../support/placement.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Server, startServer } from '../support/server.ts'
@@ -151,5 +154,138 @@ describe('the feed of changes', () => {
       found => found.includes(provider),
     )
     await eventually(polled, count => count > before)
+  })
+})
+
+describe('beside a transaction that stays open in another database of the server, the feed of changes', () => {
+  let postgres: Awaited<ReturnType<typeof sharedPostgres>>
+  const clients: Client[] = []
+  let database = ''
+  let sql: Client
+  let store: PostgresStore
+  before(async () => {
+    postgres = await sharedPostgres()
+    database = await postgres.createDatabase()
+    store = new PostgresStore(database, { origin: 'the reader' })
+    await migrate(store, 0)
+    const foreign = await connect(await postgres.createDatabase())
+    await foreign.query('begin')
+    await foreign.query('select pg_current_xact_id()')
+    sql = await connect()
+  })
+  after(async () => {
+    for (const client of clients) await client.end()
+    await store.close()
+    await postgres.stop()
+  })
+
+  async function connect(to = database): Promise<Client> {
+    const client = new Client({ connectionString: to })
+    clients.push(client)
+    await client.connect()
+    return client
+  }
+
+  const write = (provider: number, origin = 'someone') =>
+    sql.query('insert into changes (provider_id, origin) values ($1, $2)', [provider, origin])
+  const kept = async () => (await sql.query<{ n: number }>('select count(*)::int as n from changes')).rows[0]!.n
+
+  /** A feed that polls only when it is told to, and what it read and loaded. */
+  async function follow() {
+    const read: number[][] = []
+    const loads: number[] = []
+    const feed = new Feed(
+      store,
+      database,
+      {
+        refresh: async providers => void read.push([...providers].sort((a, b) => a - b)),
+        load: async () => void loads.push(read.length),
+        lagged: () => {},
+        failed: error => assert.fail(String(error)),
+      },
+      0,
+    )
+    await feed.load()
+    return { feed, read, loads }
+  }
+
+  test('reads what is new at each poll, and nothing else', async () => {
+    const { feed, read, loads } = await follow()
+    const [early, late] = [await connect(), await connect()]
+    await early.query('begin')
+    await early.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    for (let round = 1; round <= 50; round++) {
+      await write(round)
+      await write(round, 'the reader')
+      await feed.poll()
+      assert.equal(feed.backlog, 1)
+    }
+    await late.query('begin')
+    await late.query(`insert into changes (provider_id, origin) values (-2, 'someone')`)
+    await early.query('commit')
+    await feed.poll()
+    await late.query('commit')
+    await feed.poll()
+    await feed.poll()
+    assert.equal(feed.backlog, 0)
+    assert.deepEqual(read, [...Array.from({ length: 50 }, (_, i) => [i + 1]), [-1], [-2]])
+    assert.deepEqual(loads, [0])
+    await feed.stop()
+  })
+
+  test('prunes what has been read, and not what is committed late', async () => {
+    const one = await follow()
+    const other = await follow()
+    const late = await connect()
+    await late.query('begin')
+    await late.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    for (let round = 1; round <= 5; round++) await write(round)
+    for (const { feed } of [one, other]) await feed.poll()
+    await late.query('commit')
+    await one.feed.prune(performance.now())
+    assert.equal(await kept(), 1)
+    for (const { feed, read, loads } of [one, other]) {
+      await feed.poll()
+      assert.deepEqual(read, [[1, 2, 3, 4, 5], [-1]])
+      assert.deepEqual(loads, [0], 'it has seen all that is gone')
+      await feed.stop()
+    }
+  })
+
+  test('makes whoever has not read what is pruned load everything, once', async () => {
+    const one = await follow()
+    const other = await follow()
+    // What it does not see at first is committed before others that it does not see either.
+    const late = await connect()
+    await late.query('begin')
+    await late.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    await write(1)
+    for (const { feed } of [one, other]) await feed.poll()
+    await late.query('commit')
+    await one.feed.poll()
+    await one.feed.prune(performance.now())
+    for (let round = 0; round < 3; round++) {
+      for (const { feed } of [one, other]) await feed.poll()
+    }
+    assert.deepEqual(one.loads, [0])
+    assert.deepEqual(other.loads, [0, 1])
+    for (const { feed } of [one, other]) await feed.stop()
+  })
+
+  test('loads everything after a broken connection, as soon as nothing of its own is running', async () => {
+    const { feed, loads } = await follow()
+    const own = await store.pool.connect()
+    await own.query('begin')
+    const broken = await store.pool.connect()
+    broken.release(true)
+    await feed.poll()
+    await feed.poll()
+    assert.deepEqual(loads, [0], 'its own transaction may be the one in doubt')
+    await own.query('commit')
+    own.release()
+    await feed.poll()
+    await feed.poll()
+    assert.deepEqual(loads, [0, 0])
+    await feed.stop()
   })
 })
