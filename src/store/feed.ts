@@ -1,7 +1,7 @@
 // Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
 // notifications only make it quicker.
-import pg from 'pg'
 import { limits } from '../limits.ts'
+import { Listener } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 
 export interface FeedReader {
@@ -47,28 +47,36 @@ const FORGET = `with foreign_entries as (delete from changes where xid >= pg_sna
 
 export class Feed {
   readonly #store: PostgresStore
-  readonly #url: string
   readonly #reader: FeedReader
   #cursor = '0'
   /** Entries of transactions that were still open to others at the last poll, by transaction and provider. */
   #seen = new Set<string>()
-  /** How often a connection broke under a transaction of ours: it may be committed without our having heard of it. */
+  /** How often a transaction of ours may have been committed without our having heard of it or taken it in. */
   #doubts = 0
   #doubtsNoted = 0
   /** What was in doubt is decided once all transactions before this one are over. */
   #decidedAt: string | null = null
-  #listener: pg.Client | null = null
+  readonly #listener: Listener
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
   #again = false
   #stopped = false
   #prunedAt = 0
 
-  constructor(store: PostgresStore, url: string, reader: FeedReader) {
+  constructor(store: PostgresStore, reader: FeedReader) {
     this.#store = store
-    this.#url = url
     this.#reader = reader
-    store.pool.on('release', broken => (this.#doubts += broken ? 1 : 0))
+    this.#listener = new Listener({
+      store,
+      channel: NUDGE_CHANNEL,
+      name: 'holdfast feed',
+      heard: () => void this.poll(),
+      failed: error => reader.failed(error),
+    })
+    store.onDoubt(error => {
+      this.#doubts++
+      reader.failed(error)
+    })
   }
 
   /** Notes where the feed is, loads, and follows from there: what is committed meanwhile is read twice, never missed. */
@@ -76,7 +84,7 @@ export class Feed {
     await this.#store.pool.query(FORGET)
     this.#cursor = (await this.#store.pool.query<{ xmin: string }>(STATE, ['0'])).rows[0]!.xmin
     await this.#reader.load()
-    await this.#listen()
+    await this.#listener.start()
     this.#schedule()
   }
 
@@ -84,7 +92,7 @@ export class Feed {
     this.#stopped = true
     if (this.#timer) clearTimeout(this.#timer)
     await this.#polling
-    await this.#listener?.end().catch(() => {})
+    this.#listener.stop()
   }
 
   /** Takes in all that is there now; one poll at a time, and one more when asked meanwhile. */
@@ -150,25 +158,6 @@ export class Feed {
     }
   }
 
-  async #listen(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'holdfast feed' })
-    // A lost listener only costs time: polls go on, and the next one brings a new listener.
-    client.on('error', () => this.#drop(client))
-    client.on('end', () => this.#drop(client))
-    client.on('notification', () => void this.poll())
-    try {
-      await client.connect()
-      await client.query(`listen ${NUDGE_CHANNEL}`)
-      this.#listener = client
-    } catch (error) {
-      this.#reader.failed(error)
-    }
-  }
-
-  #drop(client: pg.Client): void {
-    if (this.#listener === client) this.#listener = null
-  }
-
   #schedule(): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
@@ -178,7 +167,6 @@ export class Feed {
 
   async #tick(): Promise<void> {
     await this.poll()
-    if (!this.#listener && !this.#stopped) await this.#listen()
     const now = performance.now()
     if (now - this.#prunedAt < limits.feedPruneMs) return
     this.#prunedAt = now

@@ -11,6 +11,8 @@ export interface Proxy {
   silence(): void
   /** Resets the present connections; new ones work. */
   cut(): void
+  /** As when nobody is there: present and new connections are reset, until `pass`. */
+  refuse(): void
   /** Once: on the connection that next sends `asked`, the first answer with `answer` in it is lost, and then the wire is cut or silent. */
   swallowAnswerTo(asked: string, options?: { answer?: string; fault?: 'cut' | 'silence' }): Promise<void>
   stop(): Promise<void>
@@ -34,9 +36,14 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
   const target = new URL(targetUrl)
   const wires = new Set<Wire>()
   let isSilent = false
+  let isRefused = false
   let trap: Trap | null = null
 
   const server = createServer(near => {
+    if (isRefused) {
+      near.resetAndDestroy()
+      return
+    }
     const wire: Wire = { near, far: connectTo(target), isSilent, awaited: null }
     wires.add(wire)
     near.on('data', chunk => {
@@ -49,8 +56,8 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
     })
     wire.far.on('data', chunk => {
       if (wire.isSilent) return
-      if (wire.awaited && chunk.includes(wire.awaited.answer)) return spring(wire, wire.awaited)
-      near.write(chunk)
+      if (wire.awaited && chunk.includes(wire.awaited.answer)) spring(wire, wire.awaited)
+      else near.write(chunk)
     })
     joinEnds(wire, () => wires.delete(wire))
   })
@@ -61,12 +68,19 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
   const user = target.username ? `${target.username}${target.password && `:${target.password}`}@` : ''
   return {
     url: `${target.protocol}//${user}127.0.0.1:${port}${target.pathname}${target.search}`,
-    pass: () => void (isSilent = false),
+    pass() {
+      isSilent = false
+      isRefused = false
+    },
     silence() {
       isSilent = true
       for (const wire of wires) wire.isSilent = true
     },
     cut: () => wires.forEach(cutWire),
+    refuse() {
+      isRefused = true
+      wires.forEach(cutWire)
+    },
     swallowAnswerTo(asked, { answer = 'COMMIT\0', fault = 'cut' } = {}) {
       const { promise, resolve } = Promise.withResolvers<void>()
       trap = { asked, answer, fault, sprung: resolve }
