@@ -136,7 +136,7 @@ export const SETTINGS: Record<keyof Config, Setting> = {
   databaseConnections: {
     flag: 'database-connections <number>',
     fallback: limits.poolConnectionsMax,
-    help: 'most connections to PostgreSQL at once',
+    help: 'most connections to PostgreSQL at once for requests',
   },
   trustForwarded: {
     flag: 'trust-forwarded',

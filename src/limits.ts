@@ -34,9 +34,24 @@ export const limits = {
 
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
+  // Of these for reads, at least one: they are quick, and writes wait for each other.
+  readShare: 3 / 8,
+  // For the feed, and for what is asked and told meanwhile.
+  ownConnections: 2,
   poolWaitersMax: 4_096,
-  // For a connection, new or one that others give back; a server that is down says so at once.
-  connectMsMax: 10_000,
+  // For a connection that others give back: as long as they may wait for a lock.
+  poolWaitMsMax: 10_000,
+  // For a new connection; a server that is down says so at once, and one that is silent holds up nobody after it is back.
+  connectMsMax: 2_000,
+  // A connection in use that hears nothing for this long is asked about by another one. Most statements take milliseconds.
+  silenceMs: 1_000,
+  // When nothing was said on a connection for this long, the machines look whether both are there.
+  keepAliveMs: 10_000,
+  // For goodbyes to a database that may not hear them.
+  closeMsMax: 2_000,
+  // A commit whose answer was lost is asked about for this long: more than a transaction can stand still.
+  outcomeMsMax: 5_000,
+  outcomeAskMs: 100,
   statementMsMax: 30_000,
   lockWaitMsMax: 10_000,
   // No transaction waits for anything but the database: one that is silent for this long is a process that was

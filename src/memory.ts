@@ -11,7 +11,6 @@ import type { Store } from './store/store.ts'
 
 export interface MemoryOptions {
   store: Store
-  database: string
   log: Logger
   /** How far behind other processes it was. */
   lagged: (seconds: number) => void
@@ -35,10 +34,10 @@ export class Memory {
   }
 
   async start(): Promise<void> {
-    const { store, database, log, lagged } = this.#options
+    const { store, log, lagged } = this.#options
     store.onCommit(changes => this.#absorb(changes))
     if (!(store instanceof PostgresStore)) return this.#load()
-    this.#feed = new Feed(store, database, {
+    this.#feed = new Feed(store, {
       load: () => this.#load(),
       refresh: providers => this.#refresh([...providers]),
       lagged,

@@ -130,11 +130,11 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   const clock = new SharedClock(store, config.testClock)
   opened.defer(() => clock.stop())
   await clock.start()
-  const memory = new Memory({ store, database: config.database, log, lagged: seconds => metrics.feedLag(seconds) })
+  const memory = new Memory({ store, log, lagged: seconds => metrics.feedLag(seconds) })
   opened.defer(() => memory.stop())
   await memory.start()
   watchAll({ metrics, store, memory, clock, config })
-  const bell = new Bell(store, config.database)
+  const bell = new Bell(store)
   opened.defer(() => bell.stop())
   return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
 }
@@ -173,8 +173,10 @@ function watchFeed(metrics: Metrics, feed: Feed): void {
   metrics.watch('holdfast_feed_behind_seconds', help, () => feed.behindSeconds)
 }
 
-function watchPool(metrics: Metrics, { pool }: PostgresStore): void {
-  metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', () => pool.totalCount)
-  metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', () => pool.idleCount)
-  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', () => pool.waitingCount)
+function watchPool(metrics: Metrics, { pools }: PostgresStore): void {
+  const sum = (count: 'totalCount' | 'idleCount' | 'waitingCount') => () =>
+    pools.all.reduce((total, pool) => total + pool[count], 0)
+  metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', sum('totalCount'))
+  metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', sum('idleCount'))
+  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', sum('waitingCount'))
 }

@@ -1,7 +1,6 @@
 // Wakes those who wait for work: in this process at once, in others by PostgreSQL's notifications. A ring may be lost;
 // whoever listens looks by itself now and then.
-import pg from 'pg'
-import { limits } from '../limits.ts'
+import { Listener } from './listener.ts'
 import { PostgresStore } from './postgres.ts'
 import type { Store } from './store.ts'
 
@@ -12,15 +11,12 @@ export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 
 
 export class Bell {
   readonly #store: Store
-  readonly #url: string
   #listener: (topic: Topic) => void = () => {}
-  #client: pg.Client | null = null
-  #timer: NodeJS.Timeout | null = null
+  #ear: Listener | null = null
   readonly #ringing = new Set<Topic>()
 
-  constructor(store: Store, url: string) {
+  constructor(store: Store) {
     this.#store = store
-    this.#url = url
   }
 
   ring(topic: Topic = 'any'): void {
@@ -38,31 +34,18 @@ export class Bell {
   async listen(listener: (topic: Topic) => void): Promise<void> {
     this.#listener = listener
     if (!(this.#store instanceof PostgresStore)) return
-    await this.#connect()
-    this.#timer = setInterval(() => void (this.#client ?? this.#connect()), limits.conductorPollMs).unref()
+    this.#ear = new Listener({
+      store: this.#store,
+      channel: CHANNEL,
+      name: 'holdfast bell',
+      heard: payload => this.#listener((payload as Topic | undefined) ?? 'any'),
+      connected: () => this.#listener('any'),
+    })
+    await this.#ear.start()
   }
 
-  async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'holdfast bell' })
-    const drop = () => {
-      if (this.#client === client) this.#client = null
-    }
-    client.on('error', drop)
-    client.on('end', drop)
-    client.on('notification', ({ payload }) => this.#listener((payload as Topic | undefined) ?? 'any'))
-    try {
-      await client.connect()
-      await client.query(`listen ${CHANNEL}`)
-      this.#client = client
-      this.#listener('any')
-    } catch {
-      await client.end().catch(() => {})
-    }
-  }
-
-  async stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer)
+  stop(): void {
     this.#listener = () => {}
-    await this.#client?.end().catch(() => {})
+    this.#ear?.stop()
   }
 }

@@ -1,7 +1,7 @@
 // Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
 // notifications only make it quicker.
-import pg from 'pg'
 import { limits } from '../limits.ts'
+import { Listener } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 
 export interface FeedReader {
@@ -68,39 +68,49 @@ interface Mark {
 
 export class Feed {
   readonly #store: PostgresStore
-  readonly #url: string
   readonly #reader: FeedReader
   readonly #keepMs: number
   /** What the last read could see: all of that is taken in. */
   #cursor = ''
   /** Cursors of earlier, the oldest first: what they saw can be pruned in time. */
   readonly #marks: Mark[] = []
-  /** How often a connection broke under a transaction of ours: it may be committed without our having heard of it. */
+  /** How often a transaction of ours may have been committed without our having heard of it or taken it in. */
   #doubts = 0
   #doubtsNoted = 0
   /** What was in doubt at this time is decided once all transactions of ours from before it are over. */
   #doubtedAt: string | null = null
   #backlog = 0
   #caughtUpAt = performance.now()
-  #listener: pg.Client | null = null
+  readonly #listener: Listener
   #timer: NodeJS.Timeout | null = null
   #polling: Promise<void> | null = null
   #again = false
   #stopped = false
   #prunedAt = 0
 
-  constructor(store: PostgresStore, url: string, reader: FeedReader, keepMs: number = limits.feedKeepMs) {
+  constructor(store: PostgresStore, reader: FeedReader, keepMs: number = limits.feedKeepMs) {
     this.#store = store
-    this.#url = url
     this.#reader = reader
     this.#keepMs = keepMs
-    store.pool.on('release', broken => (this.#doubts += broken ? 1 : 0))
+    this.#listener = new Listener({
+      store,
+      channel: NUDGE_CHANNEL,
+      name: 'holdfast feed',
+      heard: () => void this.poll(),
+      // The server may have crashed, or another one is in its place: then what was read may be undone, and its numbers given again.
+      lost: () => void this.#doubts++,
+      failed: error => reader.failed(error),
+    })
+    store.onDoubt(error => {
+      this.#doubts++
+      reader.failed(error)
+    })
   }
 
   /** Loads, and follows by itself from there. */
   async start(): Promise<void> {
     await this.load()
-    await this.#listen()
+    await this.#listener.start()
     this.#schedule()
   }
 
@@ -116,7 +126,7 @@ export class Feed {
     this.#stopped = true
     if (this.#timer) clearTimeout(this.#timer)
     await this.#polling
-    await this.#listener?.end().catch(() => {})
+    this.#listener.stop()
   }
 
   /** Takes in all that is there now; one poll at a time, and one more when asked meanwhile. */
@@ -199,28 +209,6 @@ export class Feed {
     }
   }
 
-  async #listen(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, application_name: 'holdfast feed' })
-    // Polls go on without it, and the next one brings a new listener.
-    client.on('error', () => this.#drop(client))
-    client.on('end', () => this.#drop(client))
-    client.on('notification', () => void this.poll())
-    try {
-      await client.connect()
-      await client.query(`listen ${NUDGE_CHANNEL}`)
-      this.#listener = client
-    } catch (error) {
-      this.#reader.failed(error)
-    }
-  }
-
-  #drop(client: pg.Client): void {
-    if (this.#listener !== client) return
-    this.#listener = null
-    // The server may have crashed, or another one is in its place: then what was read may be undone, and its numbers given again.
-    this.#doubts++
-  }
-
   #schedule(): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
@@ -230,7 +218,6 @@ export class Feed {
 
   async #tick(): Promise<void> {
     await this.poll()
-    if (!this.#listener && !this.#stopped) await this.#listen()
     const now = performance.now()
     if (now - this.#prunedAt < limits.feedPruneMs) return
     this.#prunedAt = now

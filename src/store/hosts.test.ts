@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from '../usage-error.ts'
+import { Hosts, parseAddress } from './hosts.ts'
+
+const urlsOf = (url: string) => parseAddress(url).urls
+
+test('an address of one host stays as it is', () => {
+  for (const url of [
+    'postgres://u:p%40w@db:5433/x',
+    'postgres://u@%2Frun%2Fpg/x',
+    'postgresql://[::1]:5/x?sslmode=disable',
+  ])
+    assert.deepEqual(urlsOf(url), [url])
+})
+
+test('hosts before the path, or named in the query, are each an address', () => {
+  assert.deepEqual(urlsOf('postgres://u:s@a:1,b,[::2]:3/x?sslmode=disable'), [
+    'postgres://u:s@a:1/x?sslmode=disable',
+    'postgres://u:s@b/x?sslmode=disable',
+    'postgres://u:s@[::2]:3/x?sslmode=disable',
+  ])
+  assert.deepEqual(urlsOf('postgres://u@/x?host=/run/a,b&port=1,2'), [
+    'postgres://u@/x?host=%2Frun%2Fa&port=1',
+    'postgres://u@/x?host=b&port=2',
+  ])
+  assert.deepEqual(urlsOf('postgres://u@/x?host=a,b&port=7'), [
+    'postgres://u@/x?host=a&port=7',
+    'postgres://u@/x?host=b&port=7',
+  ])
+  assert.throws(() => urlsOf('postgres://u@/x?host=a,b,c&port=7,8'), UsageError)
+})
+
+test('only a server that takes writes will do, unless any is asked for', () => {
+  assert.equal(parseAddress('postgres://a,b/x').isAnyGood, false)
+  assert.equal(parseAddress('postgres://a,b/x?target_session_attrs=primary').isAnyGood, false)
+  assert.equal(parseAddress('postgres://a,b/x?target_session_attrs=any').isAnyGood, true)
+  assert.throws(() => parseAddress('postgres://a,b/x?target_session_attrs=standby'), UsageError)
+})
+
+test('settings in the address are kept beside ours', () => {
+  assert.deepEqual(parseAddress('postgres://a/x?options=-c%20search_path%3Dours'), {
+    urls: ['postgres://a/x'],
+    options: '-c search_path=ours',
+    isAnyGood: false,
+  })
+})
+
+test('a host has its turn until it fails, however often it is said', () => {
+  const hosts = new Hosts('postgres://a,b/x')
+  const first = hosts.current
+  hosts.failed(first)
+  hosts.failed(first)
+  assert.equal(hosts.current, 'postgres://b/x')
+  hosts.failed(hosts.current)
+  assert.equal(hosts.current, first)
+})

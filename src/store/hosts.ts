@@ -1,0 +1,72 @@
+// An address of PostgreSQL may name several hosts, as its own clients take them: one of them is the primary, and which one may change.
+import { UsageError } from '../usage-error.ts'
+
+export interface Address {
+  /** The address of each host by itself. */
+  urls: string[]
+  /** Settings that sessions begin with, beside ours. */
+  options: string
+  /** Whether a server that takes no writes will do. */
+  isAnyGood: boolean
+}
+
+const SHAPE = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?/
+
+export function parseAddress(url: string): Address {
+  const [, before, authority, path, search] = SHAPE.exec(url)!
+  const parameters = new URLSearchParams(search)
+  const take = (name: string): string | null => {
+    const value = parameters.get(name)
+    parameters.delete(name)
+    return value
+  }
+  const isAnyGood = allowsAny(take('target_session_attrs'))
+  const options = take('options') ?? ''
+  const hosts = take('host')?.split(',') ?? null
+  const ports = take('port')?.split(',') ?? null
+  const at = (host: string, more: Record<string, string>) => {
+    const all = new URLSearchParams([...parameters, ...Object.entries(more)])
+    return `${before}${host}${path || '/'}${all.size > 0 ? `?${all.toString()}` : ''}`
+  }
+  if (hosts === null) {
+    const port = ports?.length === 1 ? { port: ports[0]! } : {}
+    return { urls: authority!.split(',').map(host => at(host, port)), options, isAnyGood }
+  }
+  if (ports && ports.length !== 1 && ports.length !== hosts.length) {
+    throw new UsageError('the database address must have one port, or one for each host')
+  }
+  const urls = hosts.map((host, i) => {
+    const port = ports?.[i] ?? ports?.[0]
+    return at('', { host, ...(port ? { port } : {}) })
+  })
+  return { urls, options, isAnyGood }
+}
+
+function allowsAny(attributes: string | null): boolean {
+  if (attributes === null || attributes === 'read-write' || attributes === 'primary') return false
+  if (attributes === 'any') return true
+  throw new UsageError(`the database must take writes: target_session_attrs can't be ${attributes}`)
+}
+
+/** Whose turn it is: the host that served last, until it fails. */
+export class Hosts {
+  readonly address: Address
+  #turn = 0
+
+  constructor(url: string) {
+    this.address = parseAddress(url)
+  }
+
+  get count(): number {
+    return this.address.urls.length
+  }
+
+  get current(): string {
+    return this.address.urls[this.#turn]!
+  }
+
+  failed(url: string): void {
+    // Many connections fail at once; only the first of them moves on.
+    if (url === this.current) this.#turn = (this.#turn + 1) % this.count
+  }
+}

@@ -1,0 +1,159 @@
+// The connections of one process. Writes, reads and what the process does for itself have connections of their own: writes that wait for
+// a lock can take neither the reads' nor the feed's.
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { limits } from '../limits.ts'
+import { StoreUnavailable } from './failure.ts'
+import { Hosts } from './hosts.ts'
+import { Session } from './session.ts'
+import { SilenceWatch } from './silence.ts'
+
+/** How long the network may take for what; tests are less patient. */
+export interface Patience {
+  connectMs: number
+  silenceMs: number
+  closeMs: number
+}
+
+const PATIENCE: Patience = {
+  connectMs: limits.connectMsMax,
+  silenceMs: limits.silenceMs,
+  closeMs: limits.closeMsMax,
+}
+
+// A backend that is idle has answered, or was never asked.
+const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and state not like 'idle%'"
+
+export class Pools {
+  readonly writes: pg.Pool
+  readonly reads: pg.Pool
+  /** For the feed, nudges, and questions about the others. */
+  readonly own: pg.Pool
+  readonly patience: Patience
+  readonly #hosts: Hosts
+  readonly #watch: SilenceWatch
+  readonly #sessions = new Set<Session>()
+  readonly #waiting = new Set<(error: Error) => void>()
+  #isClosed = false
+
+  constructor(url: string, connections: number, patience: Partial<Patience> = {}) {
+    this.#hosts = new Hosts(url)
+    this.patience = { ...PATIENCE, ...patience }
+    this.#watch = new SilenceWatch({
+      silenceMs: this.patience.silenceMs,
+      limitMs: limits.statementMsMax + this.patience.silenceMs,
+      ask: suspects => this.#silentOf(suspects),
+      found: () => this.dropIdle(),
+    })
+    const reads = Math.max(1, Math.floor(connections * limits.readShare))
+    this.reads = this.#pool(reads)
+    this.writes = this.#pool(Math.max(1, connections - reads))
+    this.own = this.#pool(limits.ownConnections)
+  }
+
+  get all(): readonly pg.Pool[] {
+    return [this.writes, this.reads, this.own]
+  }
+
+  /** A connection that is nobody's; whoever asks for it connects and ends it. */
+  session(name = 'holdfast'): Session {
+    const session = new Session({ hosts: this.#hosts, name, connectMs: this.patience.connectMs })
+    this.#sessions.add(session)
+    session.on('end', () => this.#sessions.delete(session))
+    return session
+  }
+
+  async take(pool: pg.Pool): Promise<pg.PoolClient> {
+    if (pool.waitingCount >= limits.poolWaitersMax) throw new StoreUnavailable('too many wait for the database')
+    for (let tried = 1; ; tried++) {
+      const isFull = pool.totalCount >= pool.options.max
+      try {
+        return await this.#connected(pool)
+      } catch (error) {
+        // Each host has its turn; a connection that nobody gave back in time says nothing about hosts.
+        const isLast = isFull || this.#isClosed || tried >= this.#hosts.count
+        if (isLast) throw new StoreUnavailable('the database is away', { cause: error })
+      }
+    }
+  }
+
+  /** Who still waits when the pools are closed is told at once. */
+  #connected(pool: pg.Pool): Promise<pg.PoolClient> {
+    const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>()
+    this.#waiting.add(reject)
+    pool.connect().then(
+      client => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
+      (error: unknown) => {
+        this.#waiting.delete(reject)
+        reject(error)
+      },
+    )
+    return promise
+  }
+
+  /** New ones are opened when they are needed: what is idle now may be silent, or lead to the wrong server. */
+  dropIdle(): void {
+    for (const session of this.#sessions) {
+      if (session.pid !== 0 && !this.#watch.isInUse(session)) session.destroy()
+    }
+  }
+
+  /** The server behind this connection takes no writes: the next ones go elsewhere, if there is an elsewhere. */
+  leave(client: pg.PoolClient): void {
+    const session = client as unknown as Session
+    session.denounce()
+    this.dropIdle()
+  }
+
+  /** Bounded, whatever the network does. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const reject of this.#waiting) reject(new Error('it is being closed'))
+    this.#waiting.clear()
+    const ended = [...this.#sessions].map(session => new Promise(resolve => session.once('end', resolve)))
+    const late = new AbortController()
+    await Promise.race([
+      Promise.all([...this.all.map(pool => pool.end()), ...ended]),
+      sleep(this.patience.closeMs, null, { signal: late.signal }),
+    ])
+    late.abort()
+    this.#watch.stop()
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  #pool(max: number): pg.Pool {
+    const open = () => this.session()
+    const pool = new pg.Pool({
+      max,
+      // For one that others give back; a new one has its own limit, for each host.
+      connectionTimeoutMillis: limits.poolWaitMsMax,
+      Client: function PooledSession() {
+        return open()
+      } as unknown as new () => Session,
+    })
+    // One that dies while nobody uses it is replaced; without a listener the error would end the process.
+    pool.on('error', () => {})
+    pool.on('acquire', client => this.#watch.begin(client as unknown as Session))
+    pool.on('release', (_, client) => this.#watch.end(client as unknown as Session))
+    return pool
+  }
+
+  async #silentOf(suspects: readonly Session[]): Promise<ReadonlySet<Session>> {
+    const asking = this.session('holdfast probe')
+    const late = setTimeout(() => asking.destroy(), this.patience.connectMs)
+    try {
+      await asking.connect()
+      const { rows } = await asking.query<{ pid: number }>(AT_WORK, [suspects.map(({ pid }) => pid)])
+      const atWork = new Set(rows.map(row => row.pid))
+      return new Set(suspects.filter(({ pid, server }) => server !== asking.server || !atWork.has(pid)))
+    } catch (error) {
+      // A server that has no room for the question is there; else nobody answers, and it is the same for them.
+      const isFull = error instanceof pg.DatabaseError && error.code === '53300'
+      return new Set(isFull ? [] : suspects)
+    } finally {
+      clearTimeout(late)
+      asking.destroy()
+    }
+  }
+}

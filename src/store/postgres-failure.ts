@@ -1,0 +1,33 @@
+// What an error of PostgreSQL or of the way there means.
+import pg from 'pg'
+import { StoreConflict, StoreUnavailable } from './failure.ts'
+
+// A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
+// and the decision then finds the right words for it.
+const CONFLICTS: Record<string, string> = {
+  '40001': 'serialization',
+  '40P01': 'deadlock',
+  '55P03': 'lock_timeout',
+  '23505': 'unique',
+  '23503': 'foreign_key',
+}
+
+const READ_ONLY = '25006'
+// 08: connection, 53: out of something (connections, memory, disk), 57: shut down, starting or cancelled, 58: its machine fails it;
+// 25006: takes no writes, 25P03 and 25P04: ended a transaction that stood still or took too long.
+const AWAY = /^(08|53|57|58|25006|25P03|25P04)/
+
+export function classify(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null
+  if (code && code in CONFLICTS) return new StoreConflict(CONFLICTS[code]!, error)
+  // Without a state of SQL it is the socket's own, or the client's that lost its socket.
+  const isAway = code ? AWAY.test(code) || /^E[A-Z_]+$/.test(code) : /[Cc]onnection|not queryable/.test(error.message)
+  return isAway ? new StoreUnavailable('the database is away', { cause: error }) : error
+}
+
+export const isReadOnly = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === READ_ONLY
+
+/** A statement that was prepared before a column was added to what it selects. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
