@@ -38,6 +38,8 @@ export const limits = {
   // For a connection, new or one that others give back; a server that is down says so at once.
   connectMsMax: 10_000,
   statementMsMax: 30_000,
+  // PostgreSQL keeps the plan that it made for a table as it was. Making all of them anew takes some 20 ms.
+  planMsMax: 5_000,
   lockWaitMsMax: 10_000,
   // No transaction waits for anything but the database: one that is silent for this long is a process that was
   // stopped, and the rows that it holds are wanted by those who take over from it.

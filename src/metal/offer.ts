@@ -30,12 +30,11 @@ export const NOBODY: Principal = {
   user: '00000000-0000-0000-0000-000000000000',
 }
 
-const holderNow = query((db, a: { provider: number; now: number }) =>
+const holderNow = query((db, a: { provider: number; now: number }, on) =>
   db
-    .selectFrom('claims as l')
-    .innerJoin('consumers as c', 'c.id', 'l.consumer_id')
+    .selectFrom('consumers as c')
     .select(['c.uuid', 'c.type'])
-    .where('l.provider_id', '=', a.provider)
+    .where(on.isAmong('c.id', db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.provider)))
     .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
 )
 const allocationWithoutNode = query((db, a: { uuid: string }) =>

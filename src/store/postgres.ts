@@ -18,7 +18,7 @@ const CONFLICTS: Record<string, string> = {
 }
 // Every statement finds its rows by key. Left alone, the planner would plan each of them anew for the first runs, and would
 // scan and hash tables that were small when it looked: twice the time at best, and for ever slower as they grow.
-const PLANNER = [
+export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
@@ -36,6 +36,8 @@ export interface PostgresOptions {
   observer?: StoreObserver
   connections?: number
   origin?: string
+  /** For how long a plan is kept. */
+  planMs?: number
 }
 
 export class PostgresStore implements Store {
@@ -51,12 +53,21 @@ export class PostgresStore implements Store {
   /** Grows when the schema changed under us; connections from before have plans that no longer fit. */
   #schema = 0
   readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
+  readonly #planMs: number
+  /** When each connection began to make plans anew. */
+  readonly #plannedAt = new WeakMap<pg.PoolClient, number>()
 
   constructor(
     url: string,
-    { observer = SILENT, connections = limits.poolConnectionsMax, origin = 'holdfast' }: PostgresOptions = {},
+    {
+      observer = SILENT,
+      connections = limits.poolConnectionsMax,
+      origin = 'holdfast',
+      planMs = limits.planMsMax,
+    }: PostgresOptions = {},
   ) {
     this.#observer = observer
+    this.#planMs = planMs
     this.origin = origin
     this.pool = new pg.Pool({
       connectionString: url,
@@ -166,7 +177,7 @@ export class PostgresStore implements Store {
       while (!step.done) {
         // The first burst carries the begin with it.
         const calls = step.value
-        const sent = opened === null ? [(opened = client.query(begin))] : []
+        const sent = opened === null ? [...this.#freshPlans(client), (opened = client.query(begin))] : []
         const [answers] = await Promise.all([
           Promise.all(calls.map(call => take(client, call, changes, last))),
           ...sent,
@@ -183,6 +194,14 @@ export class PostgresStore implements Store {
       if (opened) await client.query('rollback').catch(() => {})
       throw error
     }
+  }
+
+  /** Joins are planned for tables as large as they were then: in time, plans are made for what the tables have become. */
+  #freshPlans(client: pg.PoolClient): Promise<unknown>[] {
+    const now = performance.now()
+    if (now - this.#plannedAt.getOrInsert(client, now) < this.#planMs) return []
+    this.#plannedAt.set(client, now)
+    return [client.query('discard plans')]
   }
 
   /** Tells the other processes, as part of the transaction and in one burst with its commit. */

@@ -1,11 +1,19 @@
 // Consumers with an end: past it, what they have is anyone's.
-import { sql } from 'kysely'
-import { command } from '../../store/statement.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../../store/schema.ts'
+import { command, type Tools } from '../../store/statement.ts'
 import { all, run, type Write } from '../../store/transaction.ts'
 
 export interface Lapsed {
   uuid: string
   managed_by: string | null
+}
+
+/** The consumers that have something of the providers. */
+const holders = (db: Kysely<Schema>, a: { providers: readonly string[] }, on: Tools) => {
+  const named = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
+  const claims = db.selectFrom('claims').select('consumer_id')
+  return claims.where(on.isAmong('provider_id', named))
 }
 
 // Locked, so that one who is just given more time is not counted among them.
@@ -15,16 +23,8 @@ const lapsedOn = command((db, a: { providers: readonly string[]; now: number }, 
       .selectFrom('consumers')
       .select(['uuid', 'managed_by'])
       .where('expires_at', '<=', a.now)
-      .where(
-        'id',
-        'in',
-        db
-          .selectFrom('claims')
-          .innerJoin('providers', 'providers.id', 'claims.provider_id')
-          .select('claims.consumer_id')
-          .where(on.isIn('providers.uuid', a.providers)),
-      )
-      .orderBy('id'),
+      .where(on.isAmong('id', holders(db, a, on)))
+      .orderBy(on.unindexed('id')),
   ),
 )
 export const lapsedOf = command((db, a: { owner: string; now: number; limit: number }, on) =>
@@ -34,7 +34,7 @@ export const lapsedOf = command((db, a: { owner: string; now: number; limit: num
       .select(['uuid', 'managed_by'])
       .where('expires_at', '<=', a.now)
       .where('managed_by', '=', a.owner)
-      .orderBy('id')
+      .orderBy(on.unindexed('id'))
       .limit(sql<number>`cast(${a.limit} as bigint)`),
   ),
 )
