@@ -50,8 +50,8 @@ export function* holderOf({ provider_id }: Pick<NodeRow, 'provider_id'>, now: nu
 }
 
 /** Consumers are locked before providers: whoever is about to change both begins here. */
-export function* lockInstance(node: NodeRow, instance: string): Write<void> {
-  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid])
+export function* lockInstance(node: NodeRow, instance: string, now: number): Write<void> {
+  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid], now)
 }
 
 // Not with which node: it may be another project's.
@@ -98,7 +98,7 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const hold = yield* holdOn(node.id, now)
   if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
-  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid])
+  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid], now)
   const has = yield* consumerClaims(consumer)
   const isThere = has.some(claim => claim.provider === node.uuid)
   if (!isThere) requireOwn(claimant, has)

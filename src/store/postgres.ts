@@ -2,9 +2,10 @@
 import pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
-import { StoreConflict, StoreUnavailable } from './failure.ts'
+import { isHeldUp, LOCK_TIMEOUT, StoreConflict, StoreUnavailable } from './failure.ts'
+import { Gate } from './gate.ts'
 import type { Call, Command } from './statement.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver, type WriteOptions } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 // A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
@@ -12,7 +13,7 @@ import { type Answer, NOTHING, type Read, type Write, type Yielded } from './tra
 const CONFLICTS: Record<string, string> = {
   '40001': 'serialization',
   '40P01': 'deadlock',
-  '55P03': 'lock_timeout',
+  '55P03': LOCK_TIMEOUT,
   '23505': 'unique',
   '23503': 'foreign_key',
 }
@@ -53,6 +54,8 @@ export class PostgresStore implements Store {
   /** Grows when the schema changed under us; connections from before have plans that no longer fit. */
   #schema = 0
   readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
+  /** Those who wait long for a row that someone keeps locked: few, so that they don't take all connections. */
+  readonly #patient = new Gate(limits.patientWritesMax)
   readonly #planMs: number
   /** When each connection began to make plans anew. */
   readonly #plannedAt = new WeakMap<pg.PoolClient, number>()
@@ -102,18 +105,28 @@ export class PostgresStore implements Store {
     return this.#attempt('begin isolation level repeatable read read only', work, [])
   }
 
-  async write<T>(work: () => Write<T>): Promise<T> {
+  async write<T>(work: () => Write<T>, { lockWaitMs }: WriteOptions = {}): Promise<T> {
+    try {
+      return await this.#write(work, lockWaitMs ?? limits.lockWaitMs)
+    } catch (error) {
+      if (lockWaitMs !== undefined || !isHeldUp(error)) throw error
+      return this.#patient.pass(() => this.#write(work, limits.lockWaitMsMax))
+    }
+  }
+
+  async #write<T>(work: () => Write<T>, lockWaitMs: number): Promise<T> {
+    const begin = `begin; set local lock_timeout = ${lockWaitMs}`
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
         const changes: Change[] = []
-        const value = await this.#attempt('begin', work, changes, () => this.#settling.add(settling.promise))
+        const value = await this.#attempt(begin, work, changes, () => this.#settling.add(settling.promise))
         this.#observer.committed(1)
         await this.#absorb(changes)
         if (changes.length > 0) this.#nudge()
         return value
       } catch (error) {
-        if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
+        if (!(error instanceof StoreConflict) || isHeldUp(error) || attempt >= limits.writeAttemptsMax) throw error
         this.#observer.retried(error.reason)
       } finally {
         this.#settling.delete(settling.promise)

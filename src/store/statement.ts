@@ -147,22 +147,26 @@ export class Tools {
    * `column in (select …)`, with the keys found first. A join is turned around at will: PostgreSQL reads all of a table that
    * was empty when it planned, however many rows came since.
    */
-  isAmong(column: string, found: Expression<unknown>) {
-    return this.dialect === 'sqlite'
-      ? sql<boolean>`${sql.ref(column)} in ${found}`
-      : sql<boolean>`${sql.ref(column)} = any(array${found})`
+  isAmong(column: string | Expression<unknown>, found: Expression<unknown>) {
+    const key = typeof column === 'string' ? sql.ref(column) : column
+    return this.dialect === 'sqlite' ? sql<boolean>`${key} in ${found}` : sql<boolean>`${key} = any(array${found})`
   }
 
   /** A column that no rows are to be found or put in order by: they are found by another, or are few. */
   unindexed(column: string, type: 'bigint' | 'text' = 'bigint') {
-    const nothing = this.dialect === 'sqlite' ? '' : type === 'text' ? " || ''" : ' + 0'
-    return sql<number>`${sql.ref(column)}${sql.raw(nothing)}`
+    if (this.dialect === 'sqlite') return sql<number>`+${sql.ref(column)}`
+    return type === 'text' ? sql<number>`${sql.ref(column)} || ''` : sql<number>`${sql.ref(column)} + 0`
   }
 
   /** Locks what the query finds until the transaction ends; SQLite has one writer and needs none. */
   lock<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>, of?: TB & string) {
     if (this.dialect === 'sqlite') return select
     return of ? select.forUpdate(of) : select.forUpdate()
+  }
+
+  /** As lock, for what nobody else has locked: the rest is left out. */
+  lockFree<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>) {
+    return this.dialect === 'sqlite' ? select : select.forUpdate().skipLocked()
   }
 
   greatest(a: Expression<number>, b: Expression<number>) {

@@ -5,14 +5,26 @@ import type { Schema } from '../../store/schema.ts'
 import { bulk, command, inRow, query, type Tools } from '../../store/statement.ts'
 import { className } from '../resource-classes.ts'
 
-interface Named {
+export interface Named {
   consumers: readonly string[]
   providers: readonly string[]
+  /** Consumers whose time is over by now, and who have something of the named providers, are as good as named. */
+  now: number
 }
 
-/** Of the consumers that are named. */
-const isTheirs = (db: Kysely<Schema>, a: Pick<Named, 'consumers'>, on: Tools) =>
-  on.isAmong('consumer_id', db.selectFrom('consumers').select('id').where(on.isIn('uuid', a.consumers)))
+/** Of the consumers that are named, or as good as named. */
+const isTheirs = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
+  const named = db.selectFrom('consumers').select('id').where(on.isIn('uuid', a.consumers))
+  const providers = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
+  const holders = db.selectFrom('claims').select('consumer_id').where(on.isAmong('provider_id', providers))
+  // By their time: there are few of these at any moment, and many who have something of a provider.
+  const lapsed = db
+    .selectFrom('consumers')
+    .select('id')
+    .where('expires_at', '<=', a.now)
+    .where(on.isAmong(on.unindexed('id'), holders))
+  return on.isAmong(column, named.unionAll(lapsed))
+}
 
 /** Of the providers that are named, and those that the named consumers have something of now. */
 const isInvolved = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
@@ -20,17 +32,17 @@ const isInvolved = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => 
   const had = db
     .selectFrom('claims')
     .select('provider_id as id')
-    .where(isTheirs(db, a, on))
+    .where(isTheirs(db, 'consumer_id', a, on))
   return on.isAmong(column, named.unionAll(had))
 }
 
-export const lockConsumers = command((db, a: { consumers: readonly string[] }, on) =>
+export const lockConsumers = command((db, a: Named, on) =>
   on.lock(
     db
       .selectFrom('consumers')
-      .select(['id', 'uuid', 'project_id', 'user_id', 'type', 'generation', 'managed_by'])
-      .where(on.isIn('uuid', a.consumers))
-      .orderBy(on.unindexed('id')),
+      .select(['id', 'uuid', 'project_id', 'user_id', 'type', 'generation', 'managed_by', 'expires_at'])
+      .where(isTheirs(db, 'id', a, on))
+      .orderBy('id'),
   ),
 )
 export const lockProviders = command((db, a: Named, on) =>
@@ -42,6 +54,35 @@ export const lockProviders = command((db, a: Named, on) =>
       .orderBy('id'),
   ),
 )
+// The same once without locks, and once without those that someone else has locked: what is missing there is held.
+export const consumersInvolved = query((db, a: Named, on) =>
+  db
+    .selectFrom('consumers')
+    .select(['id', 'uuid'])
+    .where(isTheirs(db, 'id', a, on)),
+)
+export const providersInvolved = query((db, a: Named, on) =>
+  db
+    .selectFrom('providers')
+    .select(['id', 'uuid'])
+    .where(isInvolved(db, 'id', a, on)),
+)
+export const freeConsumers = command((db, a: Named, on) =>
+  on.lockFree(
+    db
+      .selectFrom('consumers')
+      .select('id')
+      .where(isTheirs(db, 'id', a, on)),
+  ),
+)
+export const freeProviders = command((db, a: Named, on) =>
+  on.lockFree(
+    db
+      .selectFrom('providers')
+      .select('id')
+      .where(isInvolved(db, 'id', a, on)),
+  ),
+)
 // After the locks, in statements of their own: only then do they see what the previous holder of a lock did.
 export const inventoriesInvolved = query((db, a: Named, on) =>
   db
@@ -50,12 +91,12 @@ export const inventoriesInvolved = query((db, a: Named, on) =>
     .select(className('inventories.class_id').as('name'))
     .where(isInvolved(db, 'provider_id', a, on)),
 )
-export const claimsOfConsumers = query((db, a: { consumers: readonly string[] }, on) =>
+export const claimsOfConsumers = query((db, a: Named, on) =>
   db
     .selectFrom('claims')
     .select(['provider_id', 'used', className('claims.class_id').as('name')])
     .select(inRow<string>('consumers', 'uuid', 'claims.consumer_id').as('uuid'))
-    .where(isTheirs(db, a, on)),
+    .where(isTheirs(db, 'consumer_id', a, on)),
 )
 export const classesKnown = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('resource_classes').select('name').where(on.isIn('name', a.names)),
