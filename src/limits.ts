@@ -27,6 +27,10 @@ export const limits = {
   claimBatchMax: 64,
   // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
   claimBatchRowsMax: 2_000,
+  // A batch waits this long for a locked row: some twenty batches of other processes. Then those who need it are set aside,
+  // and tried again after a pause, and the others go on.
+  claimLockMs: 250,
+  claimPauseMs: 100,
   // About a second of work; more waiting than that is better told to come back.
   claimQueueMax: 16_384,
   // Transactions that share one commit on SQLite.
@@ -53,7 +57,13 @@ export const limits = {
   outcomeMsMax: 5_000,
   outcomeAskMs: 100,
   statementMsMax: 30_000,
+  // PostgreSQL keeps the plan that it made for a table as it was. Making all of them anew takes some 20 ms.
+  planMsMax: 5_000,
+  // For a row that another transaction has locked. Ours are done in milliseconds; whoever waits longer than this waits for
+  // an operator's session, and only so many do at a time, so that the others find a connection.
+  lockWaitMs: 1_000,
   lockWaitMsMax: 10_000,
+  patientWritesMax: 2,
   // No transaction waits for anything but the database: one that is silent for this long is a process that was
   // stopped, and the rows that it holds are wanted by those who take over from it.
   idleInTransactionMsMax: 2_000,

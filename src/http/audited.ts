@@ -37,7 +37,7 @@ function auditedStore(store: Store, entry: Entry): Store {
   return {
     dialect: store.dialect,
     read: work => store.read(work),
-    write: work => store.write(() => recorded(work(), entry)),
+    write: (work, options) => store.write(() => recorded(work(), entry), options),
     script: work => store.script(work),
     settled: () => store.settled(),
     onCommit: absorb => store.onCommit(absorb),

@@ -14,15 +14,12 @@ interface Ceiling {
 }
 const CEILING = { id: 'bigint', vcpus: 'bigint', memory_mb: 'bigint', disk_gb: 'bigint' } as const
 const raiseVersions = bulk<Ceiling>(CEILING, (db, r, on) =>
-  on
-    .update(db.updateTable('leasables'))
-    .set(e => ({
-      version: e('leasables.version', '+', 1),
-      vcpus_ceiling: r.vcpus,
-      memory_mb_ceiling: r.memory_mb,
-      disk_gb_ceiling: r.disk_gb,
-    }))
-    .where('leasables.provider_id', '=', r.id),
+  on.update(db.updateTable('leasables'), 'leasables.provider_id', r.id).set(e => ({
+    version: e('leasables.version', '+', 1),
+    vcpus_ceiling: r.vcpus,
+    memory_mb_ceiling: r.memory_mb,
+    disk_gb_ceiling: r.disk_gb,
+  })),
 )
 const BOOKING = {
   reservation_id: 'text',

@@ -136,25 +136,22 @@ const changeStatuses = bulk<{ id: string; status: string; now: number }>(
   { id: 'text', status: 'text', now: 'bigint' },
   (db, r, on) =>
     on
-      .update(db.updateTable('leases'))
-      .set({ status: r.status as never, status_reason: null, updated_at: r.now })
-      .where('leases.id', '=', r.id),
+      .update(db.updateTable('leases'), 'leases.id', r.id)
+      .set({ status: r.status as never, status_reason: null, updated_at: r.now }),
 )
 const changeReservationStatuses = bulk<{ id: string; status: string; now: number }>(
   { id: 'text', status: 'text', now: 'bigint' },
   (db, r, on) =>
     on
-      .update(db.updateTable('lease_reservations'))
-      .set({ status: r.status as never, updated_at: r.now })
-      .where('lease_reservations.lease_id', '=', r.id),
+      .update(db.updateTable('lease_reservations'), 'lease_reservations.lease_id', r.id)
+      .set({ status: r.status as never, updated_at: r.now }),
 )
 const finishEvents = bulk<{ id: string; type: string; now: number }>(
   { id: 'text', type: 'text', now: 'bigint' },
   (db, r, on) =>
     on
-      .update(db.updateTable('lease_events'))
+      .update(db.updateTable('lease_events'), 'lease_events.lease_id', r.id)
       .set({ due_at: null, updated_at: r.now })
-      .where('lease_events.lease_id', '=', r.id)
       .where('lease_events.event_type', '=', r.type as never),
 )
 

@@ -9,8 +9,12 @@ interface Membership {
   aggregate: string
 }
 
-const aggregatesOf = query((db, a: { provider: number }) =>
-  db.selectFrom('provider_aggregates').select('aggregate').where('provider_id', '=', a.provider).orderBy('aggregate'),
+const aggregatesOf = query((db, a: { provider: number }, on) =>
+  db
+    .selectFrom('provider_aggregates')
+    .select('aggregate')
+    .where('provider_id', '=', a.provider)
+    .orderBy(on.unindexed('aggregate', 'text')),
 )
 const leaveAll = command((db, a: { provider: number }) =>
   db.deleteFrom('provider_aggregates').where('provider_id', '=', a.provider),

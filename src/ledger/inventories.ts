@@ -4,7 +4,7 @@ import { problem } from '../problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
-import { classesNamed, findClass } from './resource-classes.ts'
+import { classesNamed, className, findClass } from './resource-classes.ts'
 
 /** What a client says about an inventory. */
 export interface InventoryTerms {
@@ -26,14 +26,13 @@ export interface Inventory extends InventoryTerms {
   updated_at: number | null
 }
 
-const inventoriesOf = query((db, a: { provider: number }) =>
+const inventoriesOf = query((db, a: { provider: number }, on) =>
   db
     .selectFrom('inventories as i')
-    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
-    .selectAll('i')
-    .select('c.name as resource_class')
+    .selectAll()
+    .select(className('i.class_id').as('resource_class'))
     .where('i.provider_id', '=', a.provider)
-    .orderBy('i.class_id'),
+    .orderBy(on.unindexed('i.class_id')),
 )
 
 export interface InventoryRow extends InventoryTerms {

@@ -7,7 +7,7 @@ import { subjectsOf } from './claims/claim.ts'
 import { lapsedOf } from './claims/lapsed.ts'
 import { dropOtherInventories, writeInventories } from './inventories.ts'
 import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
-import { ensureClass } from './resource-classes.ts'
+import { className, ensureClass } from './resource-classes.ts'
 import { isCustom } from './standard.ts'
 import { ensureTrait, replaceTraits } from './traits.ts'
 
@@ -24,10 +24,9 @@ const ONE = { total: 1, reserved: 0, min_unit: 1, max_unit: 1, step_size: 1, all
 const blockedNow = query((db, a: { provider: number; name: string }) =>
   db
     .selectFrom('inventories as i')
-    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
     .select(['i.blocked', 'i.used'])
     .where('i.provider_id', '=', a.provider)
-    .where('c.name', '=', a.name),
+    .where(className('i.class_id'), '=', a.name),
 )
 const setBlocked = command((db, a: { provider: number; blocked: 0 | 1 }) =>
   db.updateTable('inventories').set({ blocked: a.blocked }).where('provider_id', '=', a.provider),

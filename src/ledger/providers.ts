@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { problem } from '../problem.ts'
 import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
+import { command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
@@ -23,11 +23,11 @@ export interface Provider {
 const selectProviders = (db: Kysely<Schema>) =>
   db
     .selectFrom('providers as p')
-    .leftJoin('providers as parent', 'parent.id', 'p.parent_id')
-    .innerJoin('providers as root', 'root.id', 'p.root_id')
     .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.dedicated_to'])
     .select(['p.created_at', 'p.updated_at'])
-    .select(['parent.uuid as parent_uuid', 'root.id as root_id', 'root.uuid as root_uuid'])
+    .select(sql<number>`p.root_id`.as('root_id'))
+    .select(inRow<string | null>('providers', 'uuid', 'p.parent_id').as('parent_uuid'))
+    .select(inRow<string>('providers', 'uuid', 'p.root_id').as('root_uuid'))
 
 const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
 // Only the row itself: with its parent and root joined in, PostgreSQL would lose it when it has moved meanwhile.

@@ -16,7 +16,7 @@ export interface Reshape {
  * Each of the two changes of an inventory counts in the provider's generation, as clients expect.
  */
 export function* reshape({ inventories, claims }: Reshape, now: number): Write<void> {
-  yield* lockInvolved([{ kind: 'replace', consumers: claims, owner: null }], [...inventories.keys()])
+  yield* lockInvolved([{ kind: 'replace', consumers: claims, owner: null }], [...inventories.keys()], now)
   const providers = yield* findAll(inventories)
   for (const [provider, wanted] of providers) {
     yield* writeInventories(provider, wanted, now)

@@ -1,6 +1,6 @@
 // Resource classes: the standard ones, and custom ones that clients make.
 import { problem } from '../problem.ts'
-import { bulk, type Command, command, query } from '../store/statement.ts'
+import { bulk, type Command, command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'
 
@@ -11,6 +11,9 @@ export interface ResourceClass {
   created_at: number
   updated_at: number | null
 }
+
+/** The name of the class with that id. */
+export const className = (id: string) => inRow<string>('resource_classes', 'name', id)
 
 const classByName = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').selectAll().where('name', '=', a.name),

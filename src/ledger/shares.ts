@@ -2,7 +2,7 @@
 // each purpose. Many at a time, because many begin at the same minute.
 import { sql } from 'kysely'
 import { problem } from '../problem.ts'
-import { command, query } from '../store/statement.ts'
+import { command, inRow, query } from '../store/statement.ts'
 import { all, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
 import { lockInvolved } from './claims/batch.ts'
 import { bumpProviders } from './claims/statements.ts'
@@ -19,13 +19,14 @@ export interface Share {
 const ofOwner = query((db, a: { uuids: readonly string[]; owner: string }, on) =>
   db.selectFrom('providers').select(['id', 'uuid']).where(on.isIn('uuid', a.uuids)).where('managed_by', '=', a.owner),
 )
-const holders = query((db, a: { class: number }) =>
+const holders = query((db, a: { class: number }, on) =>
   db
     .selectFrom('inventories')
-    .innerJoin('providers', 'providers.id', 'inventories.provider_id')
-    .select(['providers.id', 'providers.uuid', 'providers.managed_by', 'inventories.used'])
-    .where('inventories.class_id', '=', a.class)
-    .orderBy('providers.id'),
+    .select(['provider_id as id', 'used'])
+    .select(inRow<string>('providers', 'uuid', 'provider_id').as('uuid'))
+    .select(inRow<string | null>('providers', 'managed_by', 'provider_id').as('managed_by'))
+    .where('class_id', '=', a.class)
+    .orderBy(on.unindexed('provider_id')),
 )
 const holdersOf = query((db, a: { names: readonly string[] }, on) =>
   db

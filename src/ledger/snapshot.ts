@@ -1,9 +1,10 @@
 // Providers as the candidate table wants them: each with its inventories, traits and aggregates, read from one state.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import { query } from '../store/statement.ts'
+import { inRow, query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
+import { className } from './resource-classes.ts'
 
 /** A snapshot and how new it is. */
 export interface RevisedSnapshot extends ProviderSnapshot {
@@ -13,11 +14,11 @@ export interface RevisedSnapshot extends ProviderSnapshot {
 /** The same question about every provider and about some of them. */
 function ofProviders<TB extends keyof Schema, Row>(
   column: string,
-  build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>,
+  build: (db: Kysely<Schema>, on: Tools) => SelectQueryBuilder<Schema, TB, Row>,
 ) {
   return {
-    every: query((db, _: object) => build(db)),
-    some: query((db, a: { ids: readonly number[] }, on) => build(db).where(on.isIn(column, a.ids, 'bigint'))),
+    every: query((db, _: object, on) => build(db, on)),
+    some: query((db, a: { ids: readonly number[] }, on) => build(db, on).where(on.isIn(column, a.ids, 'bigint'))),
   }
 }
 
@@ -29,20 +30,18 @@ const providers = ofProviders('id', db =>
 const inventories = ofProviders('inventories.provider_id', db =>
   db
     .selectFrom('inventories')
-    .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
-    .select(['provider_id', 'resource_classes.name', 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'])
+    .select(['provider_id', className('class_id').as('name'), 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'])
     .select(['allocation_ratio', 'used', 'blocked']),
 )
-const traits = ofProviders('provider_id', db =>
+const traits = ofProviders('provider_id', (db, on) =>
   db
     .selectFrom('provider_traits')
-    .innerJoin('traits', 'traits.id', 'provider_traits.trait_id')
-    .select(['provider_id', 'traits.name'])
+    .select(['provider_id', inRow<string>('traits', 'name', 'trait_id').as('name')])
     // In the order in which they were made, as clients have always seen them in summaries.
-    .orderBy('traits.id'),
+    .orderBy(on.unindexed('trait_id')),
 )
-const aggregates = ofProviders('provider_id', db =>
-  db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']).orderBy('aggregate'),
+const aggregates = ofProviders('provider_id', (db, on) =>
+  db.selectFrom('provider_aggregates').select(['provider_id', 'aggregate']).orderBy(on.unindexed('aggregate', 'text')),
 )
 
 export function* allSnapshots(): Read<RevisedSnapshot[]> {

@@ -31,13 +31,12 @@ const removeTrait = command((db, a: { id: number }) => db.deleteFrom('traits').w
 const useOfTrait = query((db, a: { id: number }) =>
   db.selectFrom('provider_traits').select('provider_id').where('trait_id', '=', a.id).limit(1),
 )
-const traitsOfProvider = query((db, a: { provider: number }) =>
+const traitsOfProvider = query((db, a: { provider: number }, on) =>
   db
-    .selectFrom('provider_traits as p')
-    .innerJoin('traits as t', 't.id', 'p.trait_id')
-    .select(['t.id', 't.name', 't.created_at'])
-    .where('p.provider_id', '=', a.provider)
-    .orderBy('t.name'),
+    .selectFrom('traits')
+    .select(['id', 'name', 'created_at'])
+    .where(on.isAmong('id', db.selectFrom('provider_traits').select('trait_id').where('provider_id', '=', a.provider)))
+    .orderBy(on.unindexed('name', 'text')),
 )
 interface ProviderTrait {
   provider_id: number

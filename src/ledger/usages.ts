@@ -1,8 +1,9 @@
 // How much is in use: of a provider, or by a project and its users.
 import { sql } from 'kysely'
-import { query } from '../store/statement.ts'
+import { inRow, query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
 import { providerInventories } from './inventories.ts'
+import { className } from './resource-classes.ts'
 
 /** The use of every class that the provider has, nothing included. */
 export function* providerUsages(uuid: string): Read<{ generation: number; usages: Map<string, number> }> {
@@ -16,18 +17,24 @@ interface Whose {
   user: string | null
 }
 
-const usesByType = query((db, a: Whose) =>
-  db
+const usesByType = query((db, a: Whose, on) => {
+  const theirs = db
     .selectFrom('consumers as c')
-    .innerJoin('claims as l', 'l.consumer_id', 'c.id')
-    .innerJoin('resource_classes as r', 'r.id', 'l.class_id')
-    .select(['c.type', 'r.name as resource_class'])
-    .select(e => sql<number>`cast(${e.fn.sum('l.used')} as bigint)`.as('used'))
+    .select('c.id')
     .where('c.project_id', '=', a.project)
     .where(sql<boolean>`(cast(${a.user} as text) is null or c.user_id = ${a.user})`)
-    .groupBy(['c.type', 'r.name'])
-    .orderBy('r.name'),
-)
+  const claims = db
+    .selectFrom('claims')
+    .select(['used', className('class_id').as('resource_class')])
+    .select(inRow<string | null>('consumers', 'type', 'consumer_id').as('type'))
+    .where(on.isAmong('consumer_id', theirs))
+  return db
+    .selectFrom(claims.as('l'))
+    .select(['l.type', 'l.resource_class'])
+    .select(e => sql<number>`cast(${e.fn.sum('l.used')} as bigint)`.as('used'))
+    .groupBy(['l.type', 'l.resource_class'])
+    .orderBy('l.resource_class')
+})
 const consumersByType = query((db, a: Whose) =>
   db
     .selectFrom('consumers as c')

@@ -80,9 +80,8 @@ interface Activation {
 }
 const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'text', now: 'bigint' }, (db, r, on) =>
   on
-    .update(db.updateTable('allocations'))
+    .update(db.updateTable('allocations'), 'allocations.id', r.id)
     .set({ state: 'active', node_id: r.node, last_error: null, reasons: null, updated_at: r.now })
-    .where('allocations.id', '=', r.id)
     .where('allocations.conductor_affinity', '=', r.affinity)
     .where('allocations.state', '=', 'allocating'),
 )
@@ -94,14 +93,13 @@ interface Taking {
 }
 const takeNodes = bulk<Taking>({ id: 'bigint', instance: 'text', info: 'text', now: 'bigint' }, (db, r, on) =>
   on
-    .update(db.updateTable('nodes'))
+    .update(db.updateTable('nodes'), 'nodes.id', r.id)
     .set(e => ({
       instance_uuid: r.instance,
       instance_info: r.info,
       updated_at: r.now,
       revision: e('nodes.revision', '+', 1),
     }))
-    .where('nodes.id', '=', r.id)
     .where('nodes.instance_uuid', 'is', null),
 )
 interface Failure {
@@ -115,9 +113,8 @@ const fail = bulk<Failure>(
   { id: 'bigint', affinity: 'text', error: 'text', reasons: 'text', now: 'bigint' },
   (db, r, on) =>
     on
-      .update(db.updateTable('allocations'))
+      .update(db.updateTable('allocations'), 'allocations.id', r.id)
       .set({ state: 'error', last_error: r.error, reasons: r.reasons, updated_at: r.now })
-      .where('allocations.id', '=', r.id)
       .where('allocations.conductor_affinity', '=', r.affinity)
       .where('allocations.state', '=', 'allocating')
       .returning('allocations.id'),

@@ -140,7 +140,7 @@ export function* patchNode(
     Object.assign(after, letGo(node))
     if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
       after.instance_info = withoutAllocatedTraits(node)
-  } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid)
+  } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid, now)
   // The class first, so that the claim is on what the node offers from now on.
   yield* offerNode(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {

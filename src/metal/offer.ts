@@ -30,12 +30,11 @@ export const NOBODY: Principal = {
   user: '00000000-0000-0000-0000-000000000000',
 }
 
-const holderNow = query((db, a: { provider: number; now: number }) =>
+const holderNow = query((db, a: { provider: number; now: number }, on) =>
   db
-    .selectFrom('claims as l')
-    .innerJoin('consumers as c', 'c.id', 'l.consumer_id')
+    .selectFrom('consumers as c')
     .select(['c.uuid', 'c.type'])
-    .where('l.provider_id', '=', a.provider)
+    .where(on.isAmong('c.id', db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.provider)))
     .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
 )
 const allocationWithoutNode = query((db, a: { uuid: string }) =>
@@ -51,8 +50,8 @@ export function* holderOf({ provider_id }: Pick<NodeRow, 'provider_id'>, now: nu
 }
 
 /** Consumers are locked before providers: whoever is about to change both begins here. */
-export function* lockInstance(node: NodeRow, instance: string): Write<void> {
-  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid])
+export function* lockInstance(node: NodeRow, instance: string, now: number): Write<void> {
+  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid], now)
 }
 
 // Not with which node: it may be another project's.
@@ -99,7 +98,7 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   const hold = yield* holdOn(node.id, now)
   if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
-  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid])
+  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid], now)
   const has = yield* consumerClaims(consumer)
   const isThere = has.some(claim => claim.provider === node.uuid)
   if (!isThere) requireOwn(claimant, has)

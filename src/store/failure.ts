@@ -3,6 +3,8 @@
 /** The database can't be reached or can't take the write; nothing was decided, try again later. */
 export class StoreUnavailable extends Error {}
 
+export const LOCK_TIMEOUT = 'lock_timeout'
+
 /** Another transaction was in the way; a fresh start may succeed. */
 export class StoreConflict extends Error {
   readonly reason: string
@@ -11,6 +13,9 @@ export class StoreConflict extends Error {
     this.reason = reason
   }
 }
+
+/** Someone keeps a row locked for longer than this transaction wanted to wait. */
+export const isHeldUp = (error: unknown): boolean => error instanceof StoreConflict && error.reason === LOCK_TIMEOUT
 
 /** A guard that our own decision had already checked didn't hold: a bug, stopped before it could do harm. */
 export class GuardFailed extends Error {}

@@ -1,13 +1,13 @@
 // What an error of PostgreSQL or of the way there means.
 import pg from 'pg'
-import { StoreConflict, StoreUnavailable } from './failure.ts'
+import { LOCK_TIMEOUT, StoreConflict, StoreUnavailable } from './failure.ts'
 
 // A unique or foreign key that fails means that someone was faster: the fresh start sees what they did,
 // and the decision then finds the right words for it.
 const CONFLICTS: Record<string, string> = {
   '40001': 'serialization',
   '40P01': 'deadlock',
-  '55P03': 'lock_timeout',
+  '55P03': LOCK_TIMEOUT,
   '23505': 'unique',
   '23503': 'foreign_key',
 }

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
-import { StoreConflict, StoreUnavailable } from './failure.ts'
+import { isHeldUp, StoreConflict, StoreUnavailable } from './failure.ts'
+import { Gate } from './gate.ts'
 import { type Patience, Pools } from './pools.ts'
 import { classify, isOutdated, isReadOnly } from './postgres-failure.ts'
 import { ReadOnlyServer, type Session } from './session.ts'
 import type { Call, Command } from './statement.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver, type WriteOptions } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 export const NUDGE_CHANNEL = 'holdfast_changes'
@@ -27,10 +28,13 @@ export interface PostgresOptions {
   connections?: number
   origin?: string
   patience?: Partial<Patience>
+  /** For how long a plan is kept. */
+  planMs?: number
 }
 
 /** One run of a transaction. */
 interface Course {
+  readonly begin: string
   readonly isWrite: boolean
   readonly changes: Change[]
   readonly committing: () => void
@@ -53,12 +57,24 @@ export class PostgresStore implements Store {
   /** Grows when the schema changed under us; connections from before have plans that no longer fit. */
   #schema = 0
   readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
+  /** Those who wait long for a row that someone keeps locked: few, so that they don't take all connections. */
+  readonly #patient = new Gate(limits.patientWritesMax)
+  readonly #planMs: number
+  /** When each connection began to make plans anew. */
+  readonly #plannedAt = new WeakMap<pg.PoolClient, number>()
 
   constructor(
     url: string,
-    { observer = SILENT, connections = limits.poolConnectionsMax, origin = 'holdfast', patience }: PostgresOptions = {},
+    {
+      observer = SILENT,
+      connections = limits.poolConnectionsMax,
+      origin = 'holdfast',
+      patience,
+      planMs = limits.planMsMax,
+    }: PostgresOptions = {},
   ) {
     this.#observer = observer
+    this.#planMs = planMs
     this.origin = origin
     this.#pools = new Pools(url, connections, patience)
   }
@@ -86,21 +102,31 @@ export class PostgresStore implements Store {
   }
 
   read<T>(work: () => Read<T>): Promise<T> {
-    return this.#attempt(work, newCourse(false))
+    return this.#attempt(work, newCourse(READ))
   }
 
-  async write<T>(work: () => Write<T>): Promise<T> {
+  async write<T>(work: () => Write<T>, { lockWaitMs }: WriteOptions = {}): Promise<T> {
+    try {
+      return await this.#write(work, lockWaitMs ?? limits.lockWaitMs)
+    } catch (error) {
+      if (lockWaitMs !== undefined || !isHeldUp(error)) throw error
+      return this.#patient.pass(() => this.#write(work, limits.lockWaitMsMax))
+    }
+  }
+
+  async #write<T>(work: () => Write<T>, lockWaitMs: number): Promise<T> {
+    const begin = `begin; set local lock_timeout = ${lockWaitMs}`
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
-        const course = newCourse(true, () => this.#settling.add(settling.promise))
+        const course = newCourse(begin, () => this.#settling.add(settling.promise))
         const value = await this.#attempt(work, course)
         this.#observer.committed(1)
         await this.#remember(course.changes)
         if (course.changes.length > 0) this.#nudge()
         return value
       } catch (error) {
-        if (!(error instanceof StoreConflict) || attempt >= limits.writeAttemptsMax) throw error
+        if (!(error instanceof StoreConflict) || isHeldUp(error) || attempt >= limits.writeAttemptsMax) throw error
         this.#observer.retried(error.reason)
       } finally {
         this.#settling.delete(settling.promise)
@@ -157,7 +183,7 @@ export class PostgresStore implements Store {
       while (!step.done) {
         // The first burst carries the begin with it.
         const calls = step.value
-        const sent = opened === null ? [(opened = begin(client, course))] : []
+        const sent = opened === null ? [...this.#freshPlans(client), (opened = start(client, course))] : []
         const [answers] = await Promise.all([
           Promise.all(calls.map(call => take(client, call, course.changes, last))),
           ...sent,
@@ -207,6 +233,14 @@ export class PostgresStore implements Store {
       }
     }
     return null
+  }
+
+  /** Joins are planned for tables as large as they were then: in time, plans are made for what the tables have become. */
+  #freshPlans(client: pg.PoolClient): Promise<unknown>[] {
+    const now = performance.now()
+    if (now - this.#plannedAt.getOrInsert(client, now) < this.#planMs) return []
+    this.#plannedAt.set(client, now)
+    return [client.query('discard plans')]
   }
 
   /** Tells the other processes, as part of the transaction and in one burst with its commit. */
@@ -264,8 +298,11 @@ export class PostgresStore implements Store {
   }
 }
 
-const newCourse = (isWrite: boolean, committing = () => {}): Course => ({
-  isWrite,
+const READ = 'begin isolation level repeatable read read only'
+
+const newCourse = (begin: string, committing = () => {}): Course => ({
+  begin,
+  isWrite: begin !== READ,
   changes: [],
   committing,
   xid: null,
@@ -275,9 +312,9 @@ const newCourse = (isWrite: boolean, committing = () => {}): Course => ({
 /** Each connection of a pool is one of ours. */
 const sessionOf = (client: pg.PoolClient) => client as unknown as Session
 
-async function begin(client: pg.PoolClient, course: Course): Promise<void> {
-  if (!course.isWrite) return void (await client.query('begin isolation level repeatable read read only'))
-  const [, who] = await Promise.all([client.query('begin'), client.query<{ xid: string }>(WHO)])
+async function start(client: pg.PoolClient, course: Course): Promise<void> {
+  if (!course.isWrite) return void (await client.query(course.begin))
+  const [, who] = await Promise.all([client.query(course.begin), client.query<{ xid: string }>(WHO)])
   course.xid = who.rows[0]!.xid
 }
 

@@ -78,14 +78,16 @@ export function bulk<Row extends object>(
   })
 }
 
-let statements = 0
+/** Every statement that is loaded, by its id. */
+export const statements: Record<Dialect, Compiled>[] = []
 
 function statement<Kind extends 'query' | 'command', Args extends object, Row>(
   kind: Kind,
   build: (dialect: Dialect) => Compilable<Row>,
 ) {
-  const id = statements++
+  const id = statements.length
   const compiled = { sqlite: compile(id, build('sqlite')), postgres: compile(id, build('postgres')) }
+  statements.push(compiled)
   return (args: Args): Call<Row, Kind> => ({ kind, compiled, args })
 }
 
@@ -108,8 +110,8 @@ function markersFor<Args extends object>(): Args {
 
 function compile(id: number, build: Compilable): Compiled {
   const { sql, parameters, query: node }: CompiledQuery = build.compile()
-  const bindTo = (args: Record<string, unknown>) =>
-    parameters.map(p => (p instanceof Marker ? p.encode(args[p.name]) : (p as Value)))
+  const markers = parameters as readonly Marker[]
+  const bindTo = (args: Record<string, unknown>) => markers.map(marker => marker.encode(args[marker.name]))
   const isPerRow = parameters.some(p => p instanceof ColumnMarker)
   return {
     id,
@@ -121,6 +123,10 @@ function compile(id: number, build: Compilable): Compiled {
       : args => [bindTo(args as Record<string, unknown>)],
   }
 }
+
+/** A column of the row with that id: looked up for each row, where a join would leave it to PostgreSQL which table to read first. */
+export const inRow = <T>(table: keyof Schema, column: string, id: string) =>
+  sql<T>`(select ${sql.ref(`k.${column}`)} from ${sql.table(table)} as k where k.id = ${sql.ref(id)})`
 
 /** The few places where the two databases say the same thing differently. */
 export class Tools {
@@ -137,10 +143,30 @@ export class Tools {
       : sql<boolean>`${sql.ref(column)} = any(${new Marker(name, asArray)}::${sql.raw(type)}[])`
   }
 
+  /**
+   * `column in (select …)`, with the keys found first. A join is turned around at will: PostgreSQL reads all of a table that
+   * was empty when it planned, however many rows came since.
+   */
+  isAmong(column: string | Expression<unknown>, found: Expression<unknown>) {
+    const key = typeof column === 'string' ? sql.ref(column) : column
+    return this.dialect === 'sqlite' ? sql<boolean>`${key} in ${found}` : sql<boolean>`${key} = any(array${found})`
+  }
+
+  /** A column that no rows are to be found or put in order by: they are found by another, or are few. */
+  unindexed(column: string, type: 'bigint' | 'text' = 'bigint') {
+    if (this.dialect === 'sqlite') return sql<number>`+${sql.ref(column)}`
+    return type === 'text' ? sql<number>`${sql.ref(column)} || ''` : sql<number>`${sql.ref(column)} + 0`
+  }
+
   /** Locks what the query finds until the transaction ends; SQLite has one writer and needs none. */
   lock<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>, of?: TB & string) {
     if (this.dialect === 'sqlite') return select
     return of ? select.forUpdate(of) : select.forUpdate()
+  }
+
+  /** As lock, for what nobody else has locked: the rest is left out. */
+  lockFree<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>) {
+    return this.dialect === 'sqlite' ? select : select.forUpdate().skipLocked()
   }
 
   greatest(a: Expression<number>, b: Expression<number>) {
@@ -175,17 +201,48 @@ export class BulkTools extends Tools {
     return into.columns(columns).expression(this.#db.selectFrom(this.#rows).select(selected))
   }
 
-  update<DB, UT extends keyof DB, TB extends keyof DB, O>(table: UpdateQueryBuilder<DB, UT, TB, O>) {
-    return this.dialect === 'sqlite' ? table : (table.from(this.#rows as never) as unknown as typeof table)
+  /** Updates the rows whose key is that of a given row. */
+  update<DB, UT extends keyof DB, TB extends keyof DB, O>(
+    table: UpdateQueryBuilder<DB, UT, TB, O>,
+    column: string,
+    key: RawBuilder<unknown>,
+  ) {
+    const where = this.#hasKey(column, key)
+    if (this.dialect === 'sqlite') return table.where(where)
+    return table.from(this.#rows as never).where(where) as unknown as typeof table
   }
 
-  delete<DB, TB extends keyof DB, O>(table: DeleteQueryBuilder<DB, TB, O>) {
-    return this.dialect === 'sqlite' ? table : (table.using(this.#rows as never) as unknown as typeof table)
+  /** Deletes the rows whose key is that of a given row. */
+  delete<DB, TB extends keyof DB, O>(table: DeleteQueryBuilder<DB, TB, O>, column: string, key: RawBuilder<unknown>) {
+    const where = this.#hasKey(column, key)
+    if (this.dialect === 'sqlite') return table.where(where)
+    return table.using(this.#rows as never).where(where) as unknown as typeof table
+  }
+
+  /** For PostgreSQL said twice: by the second it finds the rows, however few it believes to be in the table. */
+  #hasKey(column: string, key: RawBuilder<unknown>) {
+    const same = sql<boolean>`${sql.ref(column)} = ${key}`
+    if (this.dialect === 'sqlite') return same
+    return sql<boolean>`${same} and ${this.isAmong(column, sql`(select ${key} from ${this.#rows})`)}`
   }
 }
 
 const asJson = (value: unknown) => JSON.stringify(value)
 const asArray = (value: unknown) => [...(value as Value[])]
+
+// What isn't an argument stands in the text: only so does a planner see that an index of "where state = 'allocating'" will do.
+class SqliteCompiler extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Marker) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
+class PostgresCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Marker) super.appendValue(value)
+    else this.appendImmediateValue(value)
+  }
+}
 
 const BUILDERS: Record<Dialect, Kysely<Schema>> = {
   sqlite: new Kysely<Schema>({
@@ -193,7 +250,7 @@ const BUILDERS: Record<Dialect, Kysely<Schema>> = {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),
       createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new SqliteCompiler(),
     },
   }),
   postgres: new Kysely<Schema>({
@@ -201,7 +258,7 @@ const BUILDERS: Record<Dialect, Kysely<Schema>> = {
       createAdapter: () => new PostgresAdapter(),
       createDriver: () => new DummyDriver(),
       createIntrospector: db => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createQueryCompiler: () => new PostgresCompiler(),
     },
   }),
 }

@@ -7,7 +7,7 @@ export interface Store {
   /** Runs a transaction on one consistent state. The work may be started again, so it comes as a function. */
   read<T>(work: () => Read<T>): Promise<T>
   /** Runs a transaction whole or not at all; resolves when it is on disk. May start the work again after a conflict. */
-  write<T>(work: () => Write<T>): Promise<T>
+  write<T>(work: () => Write<T>, options?: WriteOptions): Promise<T>
   /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
   /** Resolves when all that others may see of our commits by now has gone through `onCommit`. */
@@ -16,6 +16,11 @@ export interface Store {
   onCommit(absorb: Absorb): void
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+export interface WriteOptions {
+  /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */
+  lockWaitMs?: number
 }
 
 export type RunSql = (sql: string) => Promise<Record<string, unknown>[]>

@@ -5,49 +5,58 @@ import { GuardFailed, StoreConflict } from '../../store/failure.ts'
 import type { Command } from '../../store/statement.ts'
 import { note, runAll, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
-import { type ClaimRequest, consumersOf } from './claim.ts'
+import { type ClaimRequest, consumersOf, namesIn } from './claim.ts'
 import { decide } from './decide.ts'
-import { lapsedConsumers } from './lapsed.ts'
 import * as sql from './statements.ts'
+
+// Before any time that a consumer may have.
+const NEVER = -1
 
 /** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
 export function* claimBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
-  const verdicts = yield* decideBatch(requests, now)
-  const short = requests.filter((_, i) => verdicts[i]?.kind === 'claim_exceeds_capacity')
-  if (short.length === 0) return verdicts
-  // Only whoever lacks room asks for it: all others needn't know that consumers may have an end.
-  const lapsed = yield* lapsedConsumers(namesIn(short).providers, now)
-  if (lapsed.length === 0) return verdicts
-  const releases = lapsed.map(
-    ({ uuid, managed_by }) => ({ kind: 'release', consumer: uuid, owner: managed_by }) as const,
-  )
-  const again = (yield* decideBatch([...releases, ...short], now)).slice(releases.length)
-  return requests.map((request, i) => (short.includes(request) ? again[short.indexOf(request)]! : verdicts[i]!))
-}
-
-function* decideBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
-  const book = yield* openBook(requests)
-  const verdicts = requests.map(request => decide(book, request))
+  const book = yield* openBook(requests, now)
+  const verdicts = requests.map(request => decideWithLapsed(book, request))
   yield* closeBook(book, now)
   return verdicts
 }
 
-/** Locks what the requests and the further providers involve, all in the one order that everybody keeps. */
-export function* lockInvolved(requests: readonly ClaimRequest[], furtherProviders: readonly string[]): Write<void> {
-  const consumers = [...new Set(requests.flatMap(consumersOf))]
-  const providers = [...namesIn(requests).providers, ...furtherProviders]
-  yield* together(sql.lockConsumers({ consumers }), sql.lockProviders({ consumers, providers }))
+/** Whoever lacks room gets what those have whose time is over. */
+function decideWithLapsed(book: Book, request: ClaimRequest): Problem | null {
+  const verdict = decide(book, request)
+  if (verdict?.kind !== 'claim_exceeds_capacity') return verdict
+  const wanted = new Set(namesIn([request]).providers.map(uuid => book.providers.get(uuid)?.id))
+  const lapsed = [...book.consumers.values()].filter(
+    ({ isLapsed, claims }) => isLapsed && claims.keys().some(({ providerId }) => wanted.has(providerId)),
+  )
+  if (lapsed.length === 0) return verdict
+  for (const { uuid, now } of lapsed) decide(book, { kind: 'release', consumer: uuid, owner: now!.managedBy })
+  return decide(book, request)
 }
 
-export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
+/**
+ * Locks what the requests and the further providers involve, all in the one order that everybody keeps. Whoever claims
+ * afterwards says what time it is: then those are locked too whose time is over, and whose place may be taken.
+ */
+export function* lockInvolved(
+  requests: readonly ClaimRequest[],
+  furtherProviders: readonly string[],
+  now = NEVER,
+): Write<void> {
+  const consumers = [...new Set(requests.flatMap(consumersOf))]
+  const providers = [...namesIn(requests).providers, ...furtherProviders]
+  const named = { consumers, providers, now }
+  yield* together(sql.lockConsumers(named), sql.lockProviders(named))
+}
+
+function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> {
   const consumers = [...new Set(requests.flatMap(consumersOf))]
   const { providers, names } = namesIn(requests)
-  const named = { consumers, providers }
+  const named = { consumers, providers, now }
   const [consumerRows, providerRows, inventoryRows, claimRows, classRows] = yield* together(
-    sql.lockConsumers({ consumers }),
+    sql.lockConsumers(named),
     sql.lockProviders(named),
     sql.inventoriesInvolved(named),
-    sql.claimsOfConsumers({ consumers }),
+    sql.claimsOfConsumers(named),
     sql.classesKnown({ names }),
   )
   const book = new Book(new Set(classRows.map(row => row.name)))
@@ -90,24 +99,10 @@ export function* openBook(requests: readonly ClaimRequest[]): Write<Book> {
       },
       claims: new Map(have),
       touched: false,
+      isLapsed: row.expires_at !== null && row.expires_at <= now,
     })
   }
   return book
-}
-
-function namesIn(requests: readonly ClaimRequest[]): { providers: string[]; names: string[] } {
-  const providers = new Set<string>()
-  const names = new Set<string>()
-  for (const request of requests) {
-    if (request.kind === 'release') continue
-    for (const { resources } of request.consumers) {
-      for (const [provider, amounts] of resources) {
-        providers.add(provider)
-        for (const name of amounts.keys()) names.add(name)
-      }
-    }
-  }
-  return { providers: [...providers], names: [...names] }
 }
 
 function* closeBook(book: Book, now: number): Write<void> {

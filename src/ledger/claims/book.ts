@@ -44,6 +44,8 @@ export interface BookConsumer {
   now: ConsumerFacts | null
   claims: Map<BookInventory, number>
   touched: boolean
+  /** Its time is over: what it has is anyone's. */
+  readonly isLapsed: boolean
 }
 
 export class Book {
@@ -74,6 +76,7 @@ export class Book {
       now: null,
       claims: new Map(),
       touched: false,
+      isLapsed: false,
     }))
   }
 }

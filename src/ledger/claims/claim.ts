@@ -24,6 +24,22 @@ export function consumersOf(request: ClaimRequest): string[] {
   return request.kind === 'release' ? [request.consumer] : request.consumers.map(c => c.consumer)
 }
 
+/** The providers and resource classes that the requests name. */
+export function namesIn(requests: readonly ClaimRequest[]): { providers: string[]; names: string[] } {
+  const providers = new Set<string>()
+  const names = new Set<string>()
+  for (const request of requests) {
+    if (request.kind === 'release') continue
+    for (const { resources } of request.consumers) {
+      for (const [provider, amounts] of resources) {
+        providers.add(provider)
+        for (const name of amounts.keys()) names.add(name)
+      }
+    }
+  }
+  return { providers: [...providers], names: [...names] }
+}
+
 /** What a request changes when it is granted, with generations as far as it names them. */
 export function subjectsOf(request: ClaimRequest): Subject[] {
   if (request.kind === 'release') return [{ kind: 'consumer', id: request.consumer, after: null }]

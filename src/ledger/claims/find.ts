@@ -1,7 +1,8 @@
 // Who has what: the claims of a consumer, and the claims on a provider.
-import { query } from '../../store/statement.ts'
-import { all, type Read } from '../../store/transaction.ts'
+import { inRow, query } from '../../store/statement.ts'
+import { all, type Read, together } from '../../store/transaction.ts'
 import { findProvider } from '../providers.ts'
+import { className } from '../resource-classes.ts'
 
 export interface ConsumerClaim {
   provider: string
@@ -15,32 +16,33 @@ export interface ConsumerClaim {
   generation: number
 }
 
-const claimsByConsumer = query((db, a: { consumer: string }) =>
-  db
-    .selectFrom('consumers as c')
-    .innerJoin('claims as l', 'l.consumer_id', 'c.id')
-    .innerJoin('providers as p', 'p.id', 'l.provider_id')
-    .innerJoin('resource_classes as r', 'r.id', 'l.class_id')
-    .select(['p.uuid as provider', 'p.generation as provider_generation', 'r.name as resource_class', 'l.used'])
-    .select(['l.created_at', 'c.project_id', 'c.user_id', 'c.type', 'c.generation'])
-    .where('c.uuid', '=', a.consumer)
-    .orderBy('l.provider_id')
-    .orderBy('l.class_id'),
+const consumerByUuid = query((db, a: { consumer: string }) =>
+  db.selectFrom('consumers').select(['project_id', 'user_id', 'type', 'generation']).where('uuid', '=', a.consumer),
 )
-const claimsByProvider = query((db, a: { provider: number }) =>
+const claimsByConsumer = query((db, a: { consumer: string }, on) =>
   db
     .selectFrom('claims as l')
-    .innerJoin('consumers as c', 'c.id', 'l.consumer_id')
-    .innerJoin('resource_classes as r', 'r.id', 'l.class_id')
-    .select(['c.uuid as consumer', 'c.generation as consumer_generation', 'r.name as resource_class', 'l.used'])
-    .select('l.created_at')
+    .select(['l.used', 'l.created_at', className('l.class_id').as('resource_class')])
+    .select(inRow<string>('providers', 'uuid', 'l.provider_id').as('provider'))
+    .select(inRow<number>('providers', 'generation', 'l.provider_id').as('provider_generation'))
+    .where(on.isAmong('l.consumer_id', db.selectFrom('consumers').select('id').where('uuid', '=', a.consumer)))
+    .orderBy(on.unindexed('l.provider_id'))
+    .orderBy(on.unindexed('l.class_id')),
+)
+const claimsByProvider = query((db, a: { provider: number }, on) =>
+  db
+    .selectFrom('claims as l')
+    .select(['l.used', 'l.created_at', className('l.class_id').as('resource_class')])
+    .select(inRow<string>('consumers', 'uuid', 'l.consumer_id').as('consumer'))
+    .select(inRow<number>('consumers', 'generation', 'l.consumer_id').as('consumer_generation'))
     .where('l.provider_id', '=', a.provider)
-    .orderBy('l.consumer_id')
-    .orderBy('l.class_id'),
+    .orderBy(on.unindexed('l.consumer_id'))
+    .orderBy(on.unindexed('l.class_id')),
 )
 
 export function* consumerClaims(consumer: string): Read<ConsumerClaim[]> {
-  return yield* all(claimsByConsumer({ consumer }))
+  const [[found], claims] = yield* together(consumerByUuid({ consumer }), claimsByConsumer({ consumer }))
+  return found ? claims.map(claim => ({ ...claim, ...found })) : []
 }
 
 export function* providerClaims(uuid: string) {

@@ -1,32 +1,9 @@
 // Consumers with an end: past it, what they have is anyone's.
 import { sql } from 'kysely'
 import { command } from '../../store/statement.ts'
-import { all, run, type Write } from '../../store/transaction.ts'
-
-export interface Lapsed {
-  uuid: string
-  managed_by: string | null
-}
+import { run, type Write } from '../../store/transaction.ts'
 
 // Locked, so that one who is just given more time is not counted among them.
-const lapsedOn = command((db, a: { providers: readonly string[]; now: number }, on) =>
-  on.lock(
-    db
-      .selectFrom('consumers')
-      .select(['uuid', 'managed_by'])
-      .where('expires_at', '<=', a.now)
-      .where(
-        'id',
-        'in',
-        db
-          .selectFrom('claims')
-          .innerJoin('providers', 'providers.id', 'claims.provider_id')
-          .select('claims.consumer_id')
-          .where(on.isIn('providers.uuid', a.providers)),
-      )
-      .orderBy('id'),
-  ),
-)
 export const lapsedOf = command((db, a: { owner: string; now: number; limit: number }, on) =>
   on.lock(
     db
@@ -34,18 +11,13 @@ export const lapsedOf = command((db, a: { owner: string; now: number; limit: num
       .select(['uuid', 'managed_by'])
       .where('expires_at', '<=', a.now)
       .where('managed_by', '=', a.owner)
-      .orderBy('id')
+      .orderBy(on.unindexed('id'))
       .limit(sql<number>`cast(${a.limit} as bigint)`),
   ),
 )
 const setExpiry = command((db, a: { consumer: string; expires_at: number | null }) =>
   db.updateTable('consumers').set({ expires_at: a.expires_at }).where('uuid', '=', a.consumer),
 )
-
-/** Those who have something of these providers though their time is over. */
-export function* lapsedConsumers(providers: readonly string[], now: number): Write<Lapsed[]> {
-  return yield* all(lapsedOn({ providers, now }))
-}
 
 export function* expireConsumer(consumer: string, expiresAt: number | null): Write<void> {
   yield* run(setExpiry({ consumer, expires_at: expiresAt }))

@@ -2,33 +2,46 @@
 // Consumers are locked before providers and each kind by id, so two transactions can't wait for each other in a circle.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
-import { bulk, command, query, type Tools } from '../../store/statement.ts'
+import { bulk, command, inRow, query, type Tools } from '../../store/statement.ts'
+import { className } from '../resource-classes.ts'
 
-interface Named {
+export interface Named {
   consumers: readonly string[]
   providers: readonly string[]
+  /** Consumers whose time is over by now, and who have something of the named providers, are as good as named. */
+  now: number
 }
 
-/** The providers that are named, and those that the named consumers have something of now. */
-const involvedProviders = (db: Kysely<Schema>, a: Named, on: Tools) =>
-  db
-    .selectFrom('providers')
+/** Of the consumers that are named, or as good as named. */
+const isTheirs = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
+  const named = db.selectFrom('consumers').select('id').where(on.isIn('uuid', a.consumers))
+  const providers = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
+  const holders = db.selectFrom('claims').select('consumer_id').where(on.isAmong('provider_id', providers))
+  // By their time: there are few of these at any moment, and many who have something of a provider.
+  const lapsed = db
+    .selectFrom('consumers')
     .select('id')
-    .where(on.isIn('uuid', a.providers))
-    .union(
-      db
-        .selectFrom('claims')
-        .innerJoin('consumers', 'consumers.id', 'claims.consumer_id')
-        .select('claims.provider_id as id')
-        .where(on.isIn('consumers.uuid', a.consumers)),
-    )
+    .where('expires_at', '<=', a.now)
+    .where(on.isAmong(on.unindexed('id'), holders))
+  return on.isAmong(column, named.unionAll(lapsed))
+}
 
-export const lockConsumers = command((db, a: { consumers: readonly string[] }, on) =>
+/** Of the providers that are named, and those that the named consumers have something of now. */
+const isInvolved = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
+  const named = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
+  const had = db
+    .selectFrom('claims')
+    .select('provider_id as id')
+    .where(isTheirs(db, 'consumer_id', a, on))
+  return on.isAmong(column, named.unionAll(had))
+}
+
+export const lockConsumers = command((db, a: Named, on) =>
   on.lock(
     db
       .selectFrom('consumers')
-      .select(['id', 'uuid', 'project_id', 'user_id', 'type', 'generation', 'managed_by'])
-      .where(on.isIn('uuid', a.consumers))
+      .select(['id', 'uuid', 'project_id', 'user_id', 'type', 'generation', 'managed_by', 'expires_at'])
+      .where(isTheirs(db, 'id', a, on))
       .orderBy('id'),
   ),
 )
@@ -37,26 +50,53 @@ export const lockProviders = command((db, a: Named, on) =>
     db
       .selectFrom('providers')
       .select(['id', 'uuid', 'generation', 'revision', 'parent_id', 'managed_by', 'dedicated_to'])
-      .where('id', 'in', involvedProviders(db, a, on))
+      .where(isInvolved(db, 'id', a, on))
       .orderBy('id'),
+  ),
+)
+// The same once without locks, and once without those that someone else has locked: what is missing there is held.
+export const consumersInvolved = query((db, a: Named, on) =>
+  db
+    .selectFrom('consumers')
+    .select(['id', 'uuid'])
+    .where(isTheirs(db, 'id', a, on)),
+)
+export const providersInvolved = query((db, a: Named, on) =>
+  db
+    .selectFrom('providers')
+    .select(['id', 'uuid'])
+    .where(isInvolved(db, 'id', a, on)),
+)
+export const freeConsumers = command((db, a: Named, on) =>
+  on.lockFree(
+    db
+      .selectFrom('consumers')
+      .select('id')
+      .where(isTheirs(db, 'id', a, on)),
+  ),
+)
+export const freeProviders = command((db, a: Named, on) =>
+  on.lockFree(
+    db
+      .selectFrom('providers')
+      .select('id')
+      .where(isInvolved(db, 'id', a, on)),
   ),
 )
 // After the locks, in statements of their own: only then do they see what the previous holder of a lock did.
 export const inventoriesInvolved = query((db, a: Named, on) =>
   db
-    .selectFrom('inventories as i')
-    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
-    .select(['i.provider_id', 'i.class_id', 'c.name', 'i.capacity', 'i.used', 'i.blocked'])
-    .select(['i.min_unit', 'i.max_unit', 'i.step_size'])
-    .where('i.provider_id', 'in', involvedProviders(db, a, on)),
+    .selectFrom('inventories')
+    .select(['provider_id', 'class_id', 'capacity', 'used', 'blocked', 'min_unit', 'max_unit', 'step_size'])
+    .select(className('inventories.class_id').as('name'))
+    .where(isInvolved(db, 'provider_id', a, on)),
 )
-export const claimsOfConsumers = query((db, a: { consumers: readonly string[] }, on) =>
+export const claimsOfConsumers = query((db, a: Named, on) =>
   db
     .selectFrom('claims')
-    .innerJoin('consumers', 'consumers.id', 'claims.consumer_id')
-    .innerJoin('resource_classes as c', 'c.id', 'claims.class_id')
-    .select(['consumers.uuid', 'claims.provider_id', 'c.name', 'claims.used'])
-    .where(on.isIn('consumers.uuid', a.consumers)),
+    .select(['provider_id', 'used', className('claims.class_id').as('name')])
+    .select(inRow<string>('consumers', 'uuid', 'claims.consumer_id').as('uuid'))
+    .where(isTheirs(db, 'consumer_id', a, on)),
 )
 export const classesKnown = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('resource_classes').select('name').where(on.isIn('name', a.names)),
@@ -84,17 +124,14 @@ export const addConsumers = bulk<ConsumerRow>(CONSUMER_ROW, (db, { now, ...r }, 
   on.insert(db.insertInto('consumers'), { ...r, created_at: now }),
 )
 export const changeConsumers = bulk<ConsumerRow>(CONSUMER_ROW, (db, r, on) =>
-  on
-    .update(db.updateTable('consumers'))
-    .set({
-      project_id: r.project_id,
-      user_id: r.user_id,
-      type: r.type,
-      generation: r.generation,
-      managed_by: r.managed_by,
-      updated_at: r.now,
-    })
-    .where('consumers.uuid', '=', r.uuid),
+  on.update(db.updateTable('consumers'), 'consumers.uuid', r.uuid).set({
+    project_id: r.project_id,
+    user_id: r.user_id,
+    type: r.type,
+    generation: r.generation,
+    managed_by: r.managed_by,
+    updated_at: r.now,
+  }),
 )
 export const removeConsumers = command((db, a: { ids: readonly number[] }, on) =>
   db.deleteFrom('consumers').where(on.isIn('id', a.ids, 'bigint')),
@@ -140,10 +177,9 @@ export const removeClaims = bulk<ClaimKey>(
   { consumer_id: 'bigint', provider_id: 'bigint', class_id: 'bigint' },
   (db, r, on) =>
     on
-      .delete(db.deleteFrom('claims'))
-      .where('claims.consumer_id', '=', r.consumer_id)
-      .where('claims.provider_id', '=', r.provider_id)
-      .where('claims.class_id', '=', r.class_id),
+      .delete(db.deleteFrom('claims'), 'claims.consumer_id', r.consumer_id)
+      .where(on.unindexed('claims.provider_id'), '=', r.provider_id)
+      .where(on.unindexed('claims.class_id'), '=', r.class_id),
 )
 
 export interface UseRow {
@@ -154,10 +190,9 @@ export interface UseRow {
 // The decision has checked the same; this is the line that a bug in it can't cross.
 export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint', change: 'bigint' }, (db, r, on) =>
   on
-    .update(db.updateTable('inventories'))
+    .update(db.updateTable('inventories'), 'inventories.provider_id', r.provider_id)
     .set(e => ({ used: e('inventories.used', '+', r.change) }))
-    .where('inventories.provider_id', '=', r.provider_id)
-    .where('inventories.class_id', '=', r.class_id)
+    .where(on.unindexed('inventories.class_id'), '=', r.class_id)
     .where(e =>
       e.or([
         e(r.change, '<=', 0),
@@ -175,14 +210,11 @@ export interface BumpRow {
   now: number
 }
 export const bumpProviders = bulk<BumpRow>({ id: 'bigint', bumps: 'bigint', now: 'bigint' }, (db, r, on) =>
-  on
-    .update(db.updateTable('providers'))
-    .set(e => ({
-      generation: e('providers.generation', '+', r.bumps),
-      revision: e('providers.revision', '+', 1),
-      updated_at: r.now,
-    }))
-    .where('providers.id', '=', r.id),
+  on.update(db.updateTable('providers'), 'providers.id', r.id).set(e => ({
+    generation: e('providers.generation', '+', r.bumps),
+    revision: e('providers.revision', '+', 1),
+    updated_at: r.now,
+  })),
 )
 /** Providers whose use changed without their generation growing. */
 export const reviseProviders = command((db, a: { ids: readonly number[] }, on) =>
