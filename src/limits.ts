@@ -10,8 +10,8 @@ export const limits = {
   requestMsMax: 30_000,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
-  // How soon a connection is closed once its last request is answered.
-  drainCheckMs: 50,
+  // What still holds the process after all was stopped isn't waited for.
+  exitMsMax: 500,
   // Requests slower than this are logged.
   slowRequestMs: 1_000,
   // Lines of the log that could not be written yet; about a minute of a server whose disk is full.

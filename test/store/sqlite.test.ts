@@ -72,16 +72,13 @@ test('while another process writes, the loop goes on, reads are answered, and th
   await store.write(() => add('TURN_BEFORE'))
   const intruder = new DatabaseSync(path)
   intruder.exec('begin immediate')
-  let turns = 0
-  const counting = setInterval(() => turns++, 1)
   const waiting = store.write(() => add('TURN_AFTER'))
   // Each of them needs a turn of the loop: had the store waited in it, the write would have been refused by then.
-  while (turns < 5) await sleep(1)
+  for (let turn = 0; turn < 5; turn++) await sleep(1)
   assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'TURN%' })))).length, 1)
   intruder.exec('rollback')
   intruder.close()
   await waiting
-  clearInterval(counting)
   assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'TURN%' })))).length, 2)
   await store.close()
 })
