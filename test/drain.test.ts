@@ -92,17 +92,20 @@ describe('a server that is told to stop', () => {
     const server = await startServer(`sqlite:${file}`)
     // Together more than the system keeps for a connection.
     addTraits(file, 60_000)
-    const slow = await Wire.to(server.origin)
-    await slow.send(GET('/placement/traits'))
-    await slow.hears(/HTTP/)
+    const [slow, other] = (await inUse(server.origin, 2)) as [Wire, Wire]
     slow.pause()
-    await sleep(100)
+    await slow.send(GET('/placement/traits'))
+    // What is asked after it is answered after it has been written.
+    for (let i = 0; i < 3; i++) await answered(other)
     const stopped = server.stop()
+    await other.closed
     await sleep(100)
     slow.resume()
     await slow.closed
     const [head, body] = slow.heard.split('\r\n\r\n', 2)
+    assert.match(head!, /^HTTP\/1.1 200 /)
     assert.equal(body!.length, Number(/content-length: (\d+)/i.exec(head!)![1]))
+    assert.ok(body!.length > 10_000_000)
     await stopped
   })
 
@@ -110,8 +113,8 @@ describe('a server that is told to stop', () => {
     const server = await spawnServer('sqlite::memory:')
     const [head, body, waiting] = (await inUse(server.origin, 3)) as [Wire, Wire, Wire]
     await head.send('GET /healthz HTTP/1.1\r\nhost: ')
-    const sent = 'content-type: application/json\r\ncontent-length: 100\r\nx-auth-token: admin\r\n'
-    await body.send(`POST /placement/resource_providers HTTP/1.1\r\nhost: localhost\r\n${sent}\r\n{"name":`)
+    const sent = 'content-type: application/json\r\ncontent-length: 100\r\n'
+    await body.send(`POST /placement/resource_providers HTTP/1.1\r\n${HEADERS}${sent}\r\n{"name":`)
     await answered(waiting)
     const { code, stderr } = await server.terminate()
     assert.equal(code, 0, stderr)
@@ -119,7 +122,8 @@ describe('a server that is told to stop', () => {
   })
 })
 
-const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-auth-token: admin\r\n\r\n`
+const HEADERS = 'host: localhost\r\nx-auth-token: admin\r\nopenstack-api-version: placement 1.39\r\n'
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`
 
 const APIS = [
   { path: '/readyz', format: /"error":\{"kind":"unavailable"/ },
