@@ -10,10 +10,12 @@ export const limits = {
   requestMsMax: 30_000,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
-  // How soon a connection is closed once its last request is answered.
-  drainCheckMs: 50,
+  // What still holds the process after all was stopped isn't waited for.
+  exitMsMax: 500,
   // Requests slower than this are logged.
   slowRequestMs: 1_000,
+  // Lines of the log that could not be written yet; about a minute of a server whose disk is full.
+  logBytesKept: 1024 * 1024,
   // What there is gets counted for the metrics at most this often, and between two counts lies at least a hundred times
   // what the last one took: a hundredth of the time, however much there is.
   censusMs: 10_000,
@@ -89,7 +91,16 @@ export const limits = {
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.
   walIdleCheckpointMs: 2_000,
+  // What a load leaves of the log at most; one that an outside reader kept from being emptied is cut down to this.
+  walKeepBytes: 80 * 1024 * 1024,
+  // How long a write waits for an outside writer; longer than a backup tool's transactions, shorter than a client's patience.
   busyMsMax: 2_000,
+  // How often it asks meanwhile. Asking takes microseconds, and between two tries the requests of others are answered.
+  busyRetryMs: 10,
+  // A commit this young proves that there is room to write; an older one has to be proved by another.
+  writeProofMs: 500,
+  // When memory could not read what was committed, it tries again.
+  absorbRetryMs: 200,
   // The hot pages of a few million claims; the default of 2 MB spills in the middle of a busy commit.
   sqliteCacheKib: 64 * 1024,
 

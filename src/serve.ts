@@ -1,6 +1,5 @@
 // Runs the service: opens the store, listens, and drains when it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import { loadPolicy } from './api/policy.ts'
 import { recordAll } from './audit/record.ts'
 import { systemClock } from './clock.ts'
@@ -74,18 +73,11 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     bell,
     duties,
   }
-  const app = opened.adopt(await createApp(context), drain)
+  const app = opened.adopt(await createApp(context), started => started.close())
   const address = await app.listen({ host: config.host, port: config.port })
   opened.defer(followPair(app.server, config, log))
   const running = opened.move()
   return { address, stop: () => running.disposeAsync() }
-}
-
-async function drain(app: FastifyInstance): Promise<void> {
-  // Clients keep a connection open after the last answer on it; nobody waits for them.
-  const hangUp = setInterval(() => app.server.closeIdleConnections(), limits.drainCheckMs)
-  await Promise.race([app.close(), new Promise(resolve => setTimeout(resolve, limits.drainMsMax).unref())])
-  clearInterval(hangUp)
 }
 
 export interface RunningConductor {

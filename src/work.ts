@@ -1,5 +1,6 @@
 // What works behind the APIs: the conductor with its nodes, and the duties of each room.
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from './audit/duty.ts'
 import type { Witness } from './audit/witness.ts'
 import { workOnServers } from './compute/duty.ts'
@@ -71,10 +72,17 @@ export async function startWork(place: Workplace): Promise<Work> {
   })
   for (const duty of duties) void duty.wake()
   const stop = async () => {
-    await Promise.all(duties.map(duty => duty.stop()))
-    await conductor.stop()
+    await atMost(limits.drainMsMax / 2, Promise.all(duties.map(duty => duty.stop())))
+    await atMost(limits.drainMsMax, conductor.stop())
   }
   return { hostname: conductor.hostname, allocator, duties, stop }
+}
+
+/** What takes longer is left to whoever comes next, as after a crash. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  const late = sleep(ms, null, { signal: over.signal }).catch(() => {})
+  await Promise.race([work, late]).finally(() => over.abort())
 }
 
 /** The duties that any process could do. */

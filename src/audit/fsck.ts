@@ -27,11 +27,17 @@ const entriesBetween = query((db, a: { from: number; to: number }) =>
     .orderBy('seal_id')
     .orderBy('id'),
 )
-const strays = query((db, a: { head: number }) =>
+const strayEntries = query((db, a: { anchor: number; head: number }) =>
   db
     .selectFrom('audit')
     .select(e => e.fn.countAll<number>().as('count'))
-    .where('seal_id', '>', a.head),
+    .where(e => e.or([e('seal_id', '<=', a.anchor), e('seal_id', '>', a.head)])),
+)
+const straySeals = query((db, a: { anchor: number }) =>
+  db
+    .selectFrom('audit_seals')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('id', '<=', a.anchor),
 )
 
 /** A seal that was checked, or where the chain begins. */
@@ -42,23 +48,27 @@ interface Link {
 
 /** Checks what follows a link; null after the last. Seals that don't fit are counted, and the next go on from what stands there. */
 function* checkSome(after: Link): Read<{ violations: number; link: Link | null }> {
-  const { anchor_id, anchor_seal, head_id, head_seal } = (yield* one(chainNow({})))!
+  const chain = yield* one(chainNow({}))
+  if (!chain) return { violations: 1, link: null }
+  const { anchor_id, anchor_seal, head_id, head_seal } = chain
   // Pruned meanwhile, or at the beginning.
   let link = after.id <= anchor_id ? { id: anchor_id, seal: anchor_seal } : after
-  const [seals, [stray]] = yield* together(
+  const [seals, ...strays] = yield* together(
     sealsAfter({ id: link.id, limit: limits.auditCheckSeals }),
-    strays({ head: head_id }),
+    strayEntries({ anchor: anchor_id, head: head_id }),
+    straySeals({ anchor: anchor_id }),
   )
   if (seals.length === 0) {
     const isWhole = link.id === head_id && link.seal === head_seal
-    return { violations: (isWhole ? 0 : 1) + stray!.count, link: null }
+    return { violations: (isWhole ? 0 : 1) + strays[0][0]!.count + strays[1][0]!.count, link: null }
   }
   const rows = yield* all(entriesBetween({ from: seals[0]!.id, to: seals.at(-1)!.id }))
   const bySeal = Map.groupBy(rows, row => row.seal_id)
   let violations = 0
   for (const { id, seal, entries } of seals) {
     const covered: AuditRow[] = bySeal.get(id) ?? []
-    const isWhole = id === link.id + 1 && covered.length === entries && sealOf(link.seal, covered) === seal
+    const isWhole =
+      id === link.id + 1 && entries > 0 && covered.length === entries && sealOf(link.seal, covered) === seal
     if (!isWhole) violations++
     link = { id, seal }
   }

@@ -1,5 +1,6 @@
 // holdfast conductor
 import { type Config, mask } from '../config.ts'
+import { limits } from '../limits.ts'
 import { startConductor } from '../serve.ts'
 
 export async function conductor(config: Config): Promise<number> {
@@ -12,5 +13,6 @@ export async function conductor(config: Config): Promise<number> {
   })
   process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
   await running.stop()
+  setTimeout(() => process.exit(0), limits.exitMsMax).unref()
   return 0
 }

@@ -1,5 +1,6 @@
 // holdfast serve, holdfast api
 import { type Config, mask } from '../config.ts'
+import { limits } from '../limits.ts'
 import { startApi } from '../serve.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
@@ -13,6 +14,7 @@ export async function serve(config: Config, role: 'serve' | 'api'): Promise<numb
   const signal = await told
   process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
   await api.stop()
+  setTimeout(() => process.exit(0), limits.exitMsMax).unref()
   return 0
 }
 

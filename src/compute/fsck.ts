@@ -1,5 +1,5 @@
 // The invariants of servers, flavors and moves, each as a query that counts what breaks it.
-import { count, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
 
 const CLAIMED_ON_HOST = `
   select 1 from consumers k join claims c on c.consumer_id = k.id join providers p on p.id = c.provider_id
@@ -28,4 +28,13 @@ export const computeInvariants: Invariants = {
     where s.is_metal = 0 or s.host_id is null or s.host_id <> n.provider_id`),
   'access is to a private flavor': count(`
     select 1 from flavor_access a join flavors f on f.id = a.flavor_id where f.is_public = 1`),
+  'hypervisors, servers, moves and access are of what exists': danglings(
+    ['hypervisors.provider_id', 'providers.id'],
+    ['servers.host_id', 'providers.id'],
+    ['moves.server_id', 'servers.id'],
+    ['moves.source_id', 'providers.id'],
+    ['moves.target_id', 'providers.id'],
+    ['flavor_access.flavor_id', 'flavors.id'],
+  ),
+  'servers and moves have uuids in small letters': capitals('servers.uuid', 'moves.uuid'),
 }

@@ -17,6 +17,7 @@ import { reservation } from '../api/reservation/door.ts'
 import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { limits } from '../limits.ts'
+import { drainOnClose } from './drain.ts'
 import { readPair } from './tls.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
@@ -30,6 +31,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     trustProxy: config.trustForwarded,
     ...(pair ? { https: { ...server, ...pair } as never } : { http: server }),
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
     genReqId: () => `req-${clock.newUuid()}`,
     // Handlers parse the query themselves: a repeated key means something different in each.
     routerOptions: { maxParamLength: limits.urlBytesMax, querystringParser: () => ({}) },
@@ -45,6 +47,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request))
     sent()
   })
+  drainOnClose(app)
   app.addHook('onResponse', (request, reply, next) => {
     measure(context, request, reply)
     next()

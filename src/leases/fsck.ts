@@ -1,6 +1,6 @@
 // The invariants of leases, each as a query that counts what breaks it.
 import { sql } from 'kysely'
-import { count, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
 import { query } from '../store/statement.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
@@ -149,4 +149,20 @@ export const leaseInvariants: Invariants = {
     select 1 from claims c join leasables h on h.provider_id = c.provider_id and h.kind = 'host' where not exists (
       select 1 from claims s join providers p on p.id = s.provider_id
       where s.consumer_id = c.consumer_id and p.uuid = h.reservation_provider)`),
+  'reservations, events, bookings and hosts are of what exists': danglings(
+    ['leasables.provider_id', 'providers.id'],
+    ['host_capabilities.provider_id', 'leasables.provider_id'],
+    ['lease_reservations.lease_id', 'leases.id'],
+    ['lease_events.lease_id', 'leases.id'],
+    ['bookings.reservation_id', 'lease_reservations.id'],
+    ['bookings.provider_id', 'leasables.provider_id'],
+    ['bookings.lease_id', 'leases.id'],
+  ),
+  'leases, and what they have, have ids in small letters': capitals(
+    'leases.id',
+    'lease_reservations.id',
+    'lease_events.id',
+    'leasables.reservation_provider',
+    'bookings.allocation',
+  ),
 }

@@ -1,20 +1,32 @@
 // The invariants of the ledger, each as a query that counts what breaks it. All must count zero, always.
-import { sql } from 'kysely'
-import { query } from '../store/statement.ts'
+import { count, type Invariants } from '../store/fsck.ts'
 import { one, type Read } from '../store/transaction.ts'
+
+export { count, type Invariants }
 
 export interface Finding {
   invariant: string
   violations: number
 }
 
-/** A query that finds one row for each violation, made one that counts them. */
-export const count = (violations: string) =>
-  query(db =>
-    db.selectFrom(sql<object>`(${sql.raw(violations)})`.as('v')).select(e => e.fn.countAll<number>().as('count')),
+/** A column that refers to another table, and the column that it refers to. */
+export type Reference = readonly [from: `${string}.${string}`, to: `${string}.${string}`]
+
+/** Rows that refer to something that isn't there: constraints forbid it, unless they were switched off. */
+export const danglings = (...references: Reference[]) =>
+  count(
+    references
+      .map(([from, to]) => {
+        const [table, parent] = [from.split('.')[0]!, to.split('.')[0]!]
+        return `select 1 from ${table} where ${from} is not null and not exists (
+          select 1 from ${parent} as target where target.${to.split('.')[1]!} = ${from})`
+      })
+      .join(' union all '),
   )
 
-export type Invariants = Record<string, ReturnType<typeof count>>
+/** UUIDs with capitals: they are another text, and so would be somebody else. */
+export const capitals = (...columns: `${string}.${string}`[]) =>
+  count(columns.map(name => `select 1 from ${name.split('.')[0]!} where ${name} <> lower(${name})`).join(' union all '))
 
 export const ledgerInvariants: Invariants = {
   'an inventory’s use is the sum of its claims': count(`
@@ -24,6 +36,22 @@ export const ledgerInvariants: Invariants = {
     select 1 from inventories where used > ceiling or used < 0`),
   'a ceiling is not below the capacity': count(`
     select 1 from inventories where ceiling < capacity`),
+  'an inventory’s capacity is what its total, reserved and ratio make of it': count(`
+    select 1 from inventories where capacity <> floor((total - reserved) * allocation_ratio)
+      and not (capacity = ${Number.MAX_SAFE_INTEGER} and (total - reserved) * allocation_ratio >= capacity)`),
+  'an inventory can be handed out in whole steps from its least unit to its largest': count(`
+    select 1 from inventories where step_size < 1 or min_unit < 1 or min_unit > max_unit`),
+  'an inventory has something, and reserves no less than nothing': count(`
+    select 1 from inventories where total < 1 or reserved < 0`),
+  'an inventory is blocked or it is not': count(`
+    select 1 from inventories where blocked not in (0, 1)`),
+  'inventories, traits and aggregates are of providers, classes and traits that exist': danglings(
+    ['inventories.provider_id', 'providers.id'],
+    ['inventories.class_id', 'resource_classes.id'],
+    ['provider_traits.provider_id', 'providers.id'],
+    ['provider_traits.trait_id', 'traits.id'],
+    ['provider_aggregates.provider_id', 'providers.id'],
+  ),
   'a claim is of an inventory and a consumer that exist': count(`
     select 1 from claims c
     left join inventories i on i.provider_id = c.provider_id and i.class_id = c.class_id
@@ -33,6 +61,11 @@ export const ledgerInvariants: Invariants = {
     select 1 from consumers k where not exists (select 1 from claims c where c.consumer_id = k.id)`),
   'a consumer’s generation is above zero': count(`
     select 1 from consumers where generation < 1`),
+  'a claim is of something': count(`
+    select 1 from claims where used < 1`),
+  'a provider’s generation and revision are not below zero': count(`
+    select 1 from providers where generation < 0 or revision < 0`),
+  'providers and consumers have uuids in small letters': capitals('providers.uuid', 'consumers.uuid'),
   'a provider has the root of its parent, or is its own': count(`
     select 1 from providers p left join providers parent on parent.id = p.parent_id
     where p.root_id is null
@@ -46,10 +79,6 @@ export const ledgerInvariants: Invariants = {
       ) select id from reached) as reached`),
 }
 
-export function* checkInvariants(invariants: Invariants): Read<Finding[]> {
-  const findings: Finding[] = []
-  for (const [invariant, violations] of Object.entries(invariants)) {
-    findings.push({ invariant, violations: (yield* one(violations({})))!.count })
-  }
-  return findings
+export function* violationsOf(invariant: Invariants[string]): Read<number> {
+  return (yield* one(invariant({})))!.count
 }

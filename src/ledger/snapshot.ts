@@ -70,8 +70,9 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
     const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by }
     byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })
   }
+  // What is of no provider is nothing that could be found, and for fsck to tell.
   for (const row of inventoryRows) {
-    byId.get(row.provider_id)!.inventories.push({
+    byId.get(row.provider_id)?.inventories.push({
       resourceClass: row.name,
       total: row.total,
       reserved: row.reserved,
@@ -83,7 +84,7 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
       blocked: row.blocked === 1,
     })
   }
-  for (const row of traitRows) byId.get(row.provider_id)!.traits.push(row.name)
-  for (const row of aggregateRows) byId.get(row.provider_id)!.aggregates.push(row.aggregate)
+  for (const row of traitRows) byId.get(row.provider_id)?.traits.push(row.name)
+  for (const row of aggregateRows) byId.get(row.provider_id)?.aggregates.push(row.aggregate)
   return [...byId.values()]
 }

@@ -1,6 +1,6 @@
 // The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
 import { limits } from '../limits.ts'
-import { count, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
 import { STEPS } from './states.ts'
 
 const BUSY = Object.values(STEPS)
@@ -56,4 +56,26 @@ export const metalInvariants: Invariants = {
   'a node has no more traits than it may': count(`
     select provider_id from provider_traits where provider_id in (select provider_id from nodes)
     group by provider_id having count(*) > ${limits.nodeTraitsMax}`),
+  'ports, portgroups, nodes and holds are of what exists': danglings(
+    ['nodes.chassis_id', 'chassis.id'],
+    ['ports.node_id', 'nodes.id'],
+    ['ports.portgroup_id', 'portgroups.id'],
+    ['portgroups.node_id', 'nodes.id'],
+    ['reservations.node_id', 'nodes.id'],
+    ['reservations.uuid', 'consumers.uuid'],
+  ),
+  'a port is in a portgroup of its own node': count(`
+    select 1 from ports p join portgroups g on g.id = p.portgroup_id where g.node_id <> p.node_id`),
+  'a node’s revision and the term of its lock are not below zero': count(`
+    select 1 from nodes where revision < 0 or lock_term < 0`),
+  'nodes, and what they have, have uuids in small letters': capitals(
+    'nodes.uuid',
+    'nodes.instance_uuid',
+    'chassis.uuid',
+    'ports.uuid',
+    'portgroups.uuid',
+    'allocations.uuid',
+    'reservations.uuid',
+    'reservations.instance_uuid',
+  ),
 }

@@ -1,7 +1,10 @@
-// What can go wrong with a database, in the three words that matter to callers.
+// What can go wrong with a database, in the words that matter to callers.
 
 /** The database can't be reached or can't take the write; nothing was decided, try again later. */
 export class StoreUnavailable extends Error {}
+
+/** What is on disk can't be read as a database any more; trying again is of no use. */
+export class StoreDamaged extends StoreUnavailable {}
 
 export const LOCK_TIMEOUT = 'lock_timeout'
 

@@ -1,7 +1,10 @@
 // Opens the store that a database address names.
 import { UsageError } from '../config.ts'
+import { StoreDamaged } from './failure.ts'
 import { PostgresStore } from './postgres.ts'
-import { lockForServing, SqliteStore } from './sqlite.ts'
+import { failureOf } from './sqlite-failure.ts'
+import { IN_MEMORY, lockForServing, realFile } from './sqlite-file.ts'
+import { SqliteStore } from './sqlite.ts'
 import { SILENT, type Store, type StoreObserver } from './store.ts'
 
 export interface OpenOptions {
@@ -16,11 +19,15 @@ export interface OpenOptions {
 export function openStore(address: string, options: OpenOptions = {}): Store {
   const { observer = SILENT, serving = false } = options
   if (!address.startsWith('sqlite:')) return new PostgresStore(address, options)
-  const path = address.slice('sqlite:'.length)
+  let lock: ReturnType<typeof lockForServing> | null = null
   try {
-    const lock = serving && path !== ':memory:' ? lockForServing(path) : null
+    const path = realFile(address.slice('sqlite:'.length))
+    if (serving && path !== IN_MEMORY) lock = lockForServing(path)
     return new SqliteStore(path, observer, lock)
   } catch (error) {
-    throw new UsageError(`can't open the database ${address}: ${(error as Error).message}`, { cause: error })
+    lock?.close()
+    const message = `can't open the database ${address}: ${(error as Error).message}`
+    if (failureOf(error, message) instanceof StoreDamaged) throw new StoreDamaged(message, { cause: error })
+    throw new UsageError(message, { cause: error })
   }
 }

@@ -1,8 +1,10 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import type { Change } from './change.ts'
-import { StoreUnavailable } from './failure.ts'
+import { StoreDamaged, StoreUnavailable } from './failure.ts'
+import { failureOf, isBusy } from './sqlite-failure.ts'
 import type { Call, Command } from './statement.ts'
 import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
@@ -11,7 +13,13 @@ interface Waiting {
   work: () => Write<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
+  since: number
 }
+
+const NOT_READ = 'the database could not be read'
+const NOT_TAKEN = 'the database did not take the commit'
+/** A commit that changes nothing: it names the file as ours, for tools that look at files. */
+const PROOF = 'begin immediate; pragma application_id = 0x486f6c64; commit'
 
 export class SqliteStore implements Store {
   readonly dialect = 'sqlite'
@@ -26,11 +34,14 @@ export class SqliteStore implements Store {
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
+  /** When a commit was last taken; long ago when one has failed since. */
+  #wroteAt = -Infinity
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
     this.#observer = observer
     this.#lock = lock
     this.#database = new DatabaseSync(path, { timeout: limits.busyMsMax })
+    // SQLite waits for others without giving up the thread. When opening that harms nobody; from then on we wait ourselves.
     // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.
     this.#database.exec(`
       pragma journal_mode = wal;
@@ -39,12 +50,28 @@ export class SqliteStore implements Store {
       pragma temp_store = memory;
       pragma cache_size = -${limits.sqliteCacheKib};
       pragma wal_autocheckpoint = ${limits.walCheckpointPages};
+      pragma journal_size_limit = ${limits.walKeepBytes};
+      pragma busy_timeout = 0;
     `)
   }
 
   // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
   async read<T>(work: () => Read<T>): Promise<T> {
-    return this.#run(work(), [])
+    if (this.#isClosed) throw new StoreUnavailable('the database is closed')
+    return this.#whenFree(() => this.#run(work(), []), NOT_READ)
+  }
+
+  /** Another process may have the file to itself for a while. Asks until it is free, and lets others go on meanwhile. */
+  async #whenFree<T>(attempt: () => T, failed: string): Promise<T> {
+    const since = performance.now()
+    for (;;) {
+      try {
+        return attempt()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() - since >= limits.busyMsMax) throw failureOf(error, failed) ?? error
+      }
+      await sleep(limits.busyRetryMs)
+    }
   }
 
   async settled(): Promise<void> {
@@ -59,7 +86,7 @@ export class SqliteStore implements Store {
     // Someone's last heartbeat may come after the end.
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('the database is closed'))
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
       this.#armed = true
       // After this turn of the loop: whatever has arrived by then commits together.
@@ -68,28 +95,62 @@ export class SqliteStore implements Store {
   }
 
   async #commitWaiting(): Promise<void> {
+    try {
+      this.#database.exec('begin immediate')
+    } catch (error) {
+      return this.#putOff(error)
+    }
     const batch = this.#waiting.splice(0, limits.groupCommitMax)
     this.#armed = this.#waiting.length > 0
     if (this.#armed) setImmediate(() => void this.#commitWaiting())
     const changes: Change[] = []
     let outcomes: (() => void)[]
     try {
-      this.#database.exec('begin immediate')
       outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, changes))
       if (this.#database.isTransaction) this.#database.exec('commit')
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
-      if (this.#database.isTransaction) this.#database.exec('rollback')
-      const away = new StoreUnavailable('the database did not take the commit', { cause: error })
+      this.#rollBack()
+      const away = failureOf(error, NOT_TAKEN) ?? new StoreUnavailable(NOT_TAKEN, { cause: error })
       for (const waiting of batch) waiting.reject(away)
       return
     }
     this.#observer.committed(batch.length)
-    const absorbing = Promise.resolve(this.#absorb(changes))
-    this.#settling.add(absorbing)
-    await absorbing.finally(() => this.#settling.delete(absorbing))
+    this.#wrote()
+    await this.#absorbed(changes)
     for (const settle of outcomes) settle()
-    this.#checkpointWhenIdle()
+  }
+
+  /** No transaction could be begun. If only another is writing, those who have not waited long wait on. */
+  #putOff(error: unknown): void {
+    this.#rollBack()
+    const longAgo = performance.now() - limits.busyMsMax
+    const isPatient = ({ since }: Waiting) => isBusy(error) && since > longAgo
+    const away = failureOf(error, NOT_TAKEN) ?? new StoreUnavailable(NOT_TAKEN, { cause: error })
+    const patient = this.#waiting.findIndex(isPatient)
+    for (const { reject } of this.#waiting.splice(0, patient < 0 ? this.#waiting.length : patient)) reject(away)
+    this.#armed = this.#waiting.length > 0
+    if (this.#armed) setTimeout(() => void this.#commitWaiting(), limits.busyRetryMs)
+  }
+
+  #rollBack(): void {
+    this.#wroteAt = -Infinity
+    try {
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+    } catch {
+      // On a disk that fails this may fail too; then the next `begin` fails, and it is tried again.
+    }
+  }
+
+  /** What is committed is told as such, whatever becomes of the copy in memory; that tries again until it has it. */
+  async #absorbed(changes: readonly Change[]): Promise<void> {
+    const absorbing = Promise.try(() => this.#absorb(changes)).catch(() => {
+      const again = () => (this.#isClosed ? undefined : void this.#absorbed(changes))
+      setTimeout(again, limits.absorbRetryMs).unref()
+    })
+    this.#settling.add(absorbing)
+    await absorbing
+    this.#settling.delete(absorbing)
   }
 
   /** One transaction. With neighbours it has its own savepoint: when it fails, they go on; alone it needs none. */
@@ -102,10 +163,11 @@ export class SqliteStore implements Store {
       changes.push(...mine)
       return () => resolve(value)
     } catch (error) {
-      // A full disk ends the whole transaction by itself; then the batch has failed, not the attempt.
-      if (!this.#database.isTransaction) throw error
+      const away = failureOf(error, NOT_TAKEN)
+      // When the disk fails, which may end the whole transaction, the batch has failed, and not the attempt.
+      if (!this.#database.isTransaction || (away && !(away instanceof StoreDamaged))) throw error
       this.#database.exec(hasNeighbours ? 'rollback to attempt; release attempt' : 'rollback')
-      return () => reject(error)
+      return () => reject(away ?? error)
     }
   }
 
@@ -137,15 +199,26 @@ export class SqliteStore implements Store {
     return { rows: [], count }
   }
 
-  #checkpointWhenIdle(): void {
-    this.#idle ??= setTimeout(() => {
-      this.#idle = null
-      this.#database.exec('pragma wal_checkpoint(passive)')
-    }, limits.walIdleCheckpointMs).unref()
+  #wrote(): void {
+    this.#wroteAt = performance.now()
+    this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
+  }
+
+  /** Brings the log into the file, and once it is quiet gives its room back. */
+  #checkpoint(): void {
+    this.#idle = null
+    const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
+    try {
+      const found = this.#database.prepare(`pragma wal_checkpoint(${isQuiet ? 'truncate' : 'passive'})`).get()
+      if (isQuiet && found?.['busy'] === 0) return
+    } catch {
+      // A full disk, or one that fails. Nothing is lost, since the log stays, and whoever writes next is told.
+    }
+    this.#idle = setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
   }
 
   async script<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
-    this.#database.exec('begin immediate')
+    await this.#whenFree(() => this.#database.exec('begin immediate'), NOT_TAKEN)
     try {
       const value = await work(async sql => {
         if (sql.startsWith('select')) return this.#database.prepare(sql).all()
@@ -155,13 +228,26 @@ export class SqliteStore implements Store {
       this.#database.exec('commit')
       return value
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('rollback')
-      throw error
+      this.#rollBack()
+      throw failureOf(error, NOT_TAKEN) ?? error
     }
   }
 
+  // A full disk can be read all the same, so only a commit shows that the next one will be taken.
   async ping(): Promise<void> {
-    this.#database.exec('select 1')
+    if (this.#isClosed) throw new StoreUnavailable('the database is closed')
+    if (performance.now() - this.#wroteAt < limits.writeProofMs) return
+    await this.#whenFree(() => this.#prove(), NOT_TAKEN)
+  }
+
+  #prove(): void {
+    try {
+      this.#database.exec(PROOF)
+      this.#wrote()
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -170,20 +256,5 @@ export class SqliteStore implements Store {
     if (this.#idle) clearTimeout(this.#idle)
     this.#database.close()
     this.#lock?.close()
-  }
-}
-
-/**
- * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it,
- * so it goes with the process however that ends, and tools like fsck can still read the database.
- */
-export function lockForServing(path: string): DatabaseSync {
-  const lock = new DatabaseSync(`${path}.lock`)
-  try {
-    lock.exec('pragma locking_mode = exclusive; begin exclusive')
-    return lock
-  } catch (error) {
-    lock.close()
-    throw new StoreUnavailable(`another holdfast is already serving ${path}`, { cause: error })
   }
 }

@@ -28,6 +28,7 @@ eachStore('inventories', api => {
     for (const value of outside.slice(1)) expectStatus(await post({ reserved: value }), 400)
     for (const value of ['1', null, -1]) expectStatus(await post({ allocation_ratio: value }), 400)
     expectStatus(await post({ surprise: 1 }), 400)
+    expectStatus(await post({ min_unit: 5, max_unit: 4 }), 400)
     assert.equal(await api.generation(provider), 0)
     const largest = { total: INT_MAX, max_unit: INT_MAX, step_size: INT_MAX, allocation_ratio: 3.4e38 }
     expectStatus(await post(largest), 201)

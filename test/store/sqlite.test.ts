@@ -1,10 +1,12 @@
 // What only the embedded store promises: one writer, one commit for many, and a file that one process serves.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { linkSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limits } from '../../src/limits.ts'
 import { problem } from '../../src/problem.ts'
 import { StoreUnavailable } from '../../src/store/failure.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -65,6 +67,51 @@ test('when the file takes no commit, everyone who waits is told, and the next co
   await store.close()
 })
 
+test('while another process writes, the loop goes on, reads are answered, and the write waits its turn', async () => {
+  const { store, path } = await openNew('outside.db')
+  await store.write(() => add('TURN_BEFORE'))
+  const intruder = new DatabaseSync(path)
+  intruder.exec('begin immediate')
+  const waiting = store.write(() => add('TURN_AFTER'))
+  // Each of them needs a turn of the loop: had the store waited in it, the write would have been refused by then.
+  for (let turn = 0; turn < 5; turn++) await sleep(1)
+  assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'TURN%' })))).length, 1)
+  intruder.exec('rollback')
+  intruder.close()
+  await waiting
+  assert.equal((await store.read(() => all(sql.traitsLike({ pattern: 'TURN%' })))).length, 2)
+  await store.close()
+})
+
+test('the log that grew behind an outside reader is given back when the reader is gone', async () => {
+  const { store, path } = await openNew('log.db')
+  const reader = new DatabaseSync(path)
+  reader.exec('begin; select count(*) from traits')
+  const name = 'X'.repeat(250)
+  for (let round = 0; round < 40; round++) {
+    await Promise.all(Array.from({ length: 64 }, (_, i) => store.write(() => add(`${name}_${round}_${i}`))))
+  }
+  const size = () => statSync(`${path}-wal`).size
+  assert.ok(size() > 1024 * 1024, `${size()} bytes`)
+  await sleep(limits.walIdleCheckpointMs * 1.5)
+  assert.ok(size() > 1024 * 1024, 'it has all that the reader may not see yet')
+  reader.exec('rollback')
+  reader.close()
+  const deadline = performance.now() + 30_000
+  while (size() > 0 && performance.now() < deadline) await sleep(50)
+  assert.equal(size(), 0)
+  const found = await store.read(() => all(sql.traitsLike({ pattern: `${name}%` })))
+  assert.equal(found.length, 40 * 64)
+  await store.close()
+})
+
+test('the log is never kept larger than a load makes it', async () => {
+  const { store } = await openNew('kept.db')
+  const [kept] = await store.script(run => run('select journal_size_limit as bytes from pragma_journal_size_limit'))
+  assert.equal(kept?.['bytes'], limits.walKeepBytes)
+  await store.close()
+})
+
 test('a second server on the same file is refused, and the first goes on', async () => {
   const path = join(folder, 'served.db')
   const first = await spawnServer(`sqlite:${path}`)
@@ -78,6 +125,30 @@ test('a second server on the same file is refused, and the first goes on', async
   await first.kill9()
   const third = await spawnServer(`sqlite:${path}`)
   await third.stop()
+})
+
+test('a second server is refused by whatever name it calls the file', async () => {
+  const path = join(folder, 'named.db')
+  const first = openStore(`sqlite:${path}`, { serving: true })
+  const [symbolic, hard] = [join(folder, 'symbolic.db'), join(folder, 'hard.db')]
+  symlinkSync('named.db', symbolic)
+  const open = (file: string) => openStore(`sqlite:${file}`, { serving: true })
+  assert.throws(() => open(symbolic), /another holdfast is already serving/)
+  linkSync(path, hard)
+  assert.throws(() => open(hard), /the file has 2 names \(hard links\)/)
+  rmSync(hard)
+  await first.close()
+  const second = open(symbolic)
+  assert.throws(() => open(path), /another holdfast is already serving/)
+  await second.close()
+})
+
+test('a symbolic link to a file that is yet to be made is served', async () => {
+  const link = join(folder, 'early.db')
+  symlinkSync('late.db', link)
+  const store = openStore(`sqlite:${link}`, { serving: true })
+  assert.throws(() => openStore(`sqlite:${join(folder, 'late.db')}`, { serving: true }), /already serving/)
+  await store.close()
 })
 
 test('a database in memory is served like any other', async () => {

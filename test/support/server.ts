@@ -55,6 +55,7 @@ export function runHoldfast(args: readonly string[], environment: Record<string,
 }
 
 export interface ServerProcess extends Server {
+  pid: number
   /** Ends it as a power cut would. */
   kill9(): Promise<void>
   terminate(): Promise<Exit>
@@ -88,6 +89,7 @@ export async function listening({ child, stdout, exit }: Command): Promise<Serve
   }
   return {
     origin,
+    pid: child.pid!,
     stop: async () => void (await end('SIGTERM')),
     kill9: async () => void (await end('SIGKILL')),
     terminate: () => end('SIGTERM'),

@@ -1,7 +1,7 @@
 // As much of the Image API as it takes to make a server: one image, that can be listed and shown.
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../context.ts'
-import { problemOf } from '../../http/failures.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { showVersions } from './images.ts'
@@ -22,7 +22,10 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
 export function image(context: Context, authenticate: Authenticate) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
-      const { kind, message } = problemOf(error, request, context)
+      const found = problemOf(error, request, context)
+      const { kind, message } = found
+      const retry = retryAfter(found)
+      if (retry !== null) void reply.header('retry-after', retry)
       const code = STATUS[kind] ?? 500
       return reply.code(code).send({ code, message: message || 'The resource could not be found.' })
     })

@@ -60,14 +60,11 @@ type GivenTerms = { total: number } & Partial<InventoryTerms>
 
 /** The terms with what the client left out. */
 export function termsOf(given: GivenTerms): InventoryTerms {
-  return {
-    total: given.total,
-    reserved: given.reserved ?? 0,
-    min_unit: given.min_unit ?? 1,
-    max_unit: given.max_unit ?? INT_MAX,
-    step_size: given.step_size ?? 1,
-    allocation_ratio: given.allocation_ratio ?? 1,
+  const { total, reserved = 0, min_unit = 1, max_unit = INT_MAX, step_size = 1, allocation_ratio = 1 } = given
+  if (min_unit > max_unit) {
+    throw problem('malformed_request', { reason: `min_unit ${min_unit} is above max_unit ${max_unit}` })
   }
+  return { total, reserved, min_unit, max_unit, step_size, allocation_ratio }
 }
 
 /** An own map by class name: the names are the client's and may be `__proto__`. */

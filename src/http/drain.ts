@@ -1,0 +1,78 @@
+// Stops serving without cutting anybody off: what was accepted is answered whole, what comes later is sent elsewhere, and
+// after a time limit whoever is left is left.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { limits } from '../limits.ts'
+import { problem } from '../problem.ts'
+
+/** Lets `app.close()` drain. */
+export function drainOnClose(app: FastifyInstance): void {
+  const connections = new Connections(app.server)
+  app.addHook('onRequest', (_request, _reply, next) => {
+    // In the format of the API that was asked, and with its Retry-After.
+    if (connections.isDraining) throw problem('unavailable', { reason: 'the service is stopping' })
+    next()
+  })
+  app.addHook('onSend', (_request, reply, _payload, sent) => {
+    if (connections.isDraining) void reply.header('connection', 'close')
+    sent()
+  })
+  app.addHook('preClose', done => {
+    connections.drain()
+    done()
+  })
+}
+
+/** What is under way on a connection. */
+interface Traffic {
+  /** Requests whose answer is not flushed. */
+  owed: number
+  /** What had been read when the last answer was flushed: more than that is the beginning of a request. */
+  readBefore: number
+}
+
+class Connections {
+  isDraining = false
+  readonly #traffic = new Map<Socket, Traffic>()
+  /** Those below, where TLS may still be shaking hands. */
+  readonly #sockets = new Set<Socket>()
+
+  constructor(server: Server) {
+    server.on('connection', socket => {
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+    })
+    const isTls = 'setSecureContext' in server
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#traffic.set(socket, { owed: 0, readBefore: socket.bytesRead })
+      socket.once('close', () => this.#traffic.delete(socket))
+    })
+    server.on('request', (request, response) => this.#owe(request, response))
+    // Node's own takes an answer as given once it is written, and would cut off what is still on its way.
+    server.closeIdleConnections = () => this.#closeIdle()
+  }
+
+  drain(): void {
+    this.isDraining = true
+    this.#closeIdle()
+    setTimeout(() => this.#sockets.forEach(socket => socket.destroy()), limits.drainMsMax).unref()
+  }
+
+  #owe({ socket }: IncomingMessage, response: ServerResponse): void {
+    const traffic = this.#traffic.get(socket)
+    if (!traffic) return
+    traffic.owed++
+    response.once('close', () => {
+      traffic.owed--
+      traffic.readBefore = socket.bytesRead
+      if (this.isDraining && traffic.owed === 0) socket.destroySoon()
+    })
+  }
+
+  #closeIdle(): void {
+    for (const [socket, { owed, readBefore }] of this.#traffic) {
+      if (owed === 0 && socket.bytesRead === readBefore) socket.destroySoon()
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// What SQLite's result codes mean to callers.
+import { StoreDamaged, StoreUnavailable } from './failure.ts'
+
+const BUSY = 5
+/** Someone else has the file, or memory, disk or file system don't do what they should: LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
+const AWAY = new Set([BUSY, 6, 7, 8, 10, 13, 14, 15])
+/** CORRUPT, NOTADB. */
+const DAMAGED = new Set([11, 26])
+
+/** The low byte says what failed, the rest where. */
+function codeOf(error: unknown): number | null {
+  const { errcode } = error as { errcode?: unknown }
+  return typeof errcode === 'number' ? errcode & 0xff : null
+}
+
+export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY
+
+/** The same error in the store's words; null when the database works, and the statement is what is wrong. */
+export function failureOf(error: unknown, message: string): StoreUnavailable | null {
+  if (error instanceof StoreUnavailable) return error
+  const code = codeOf(error)
+  if (code === null) return null
+  if (DAMAGED.has(code)) return new StoreDamaged('the database file is damaged', { cause: error })
+  return AWAY.has(code) ? new StoreUnavailable(message, { cause: error }) : null
+}

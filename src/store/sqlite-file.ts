@@ -1,0 +1,38 @@
+// The file of an embedded database: which one a path means, and who serves it.
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreUnavailable } from './failure.ts'
+import { isBusy } from './sqlite-failure.ts'
+
+export const IN_MEMORY = ':memory:'
+
+/** The file itself, whatever symbolic links lead to it: all who open it must agree on its log and its lock. */
+export function realFile(path: string): string {
+  if (path === IN_MEMORY) return path
+  // Made here if it is new, as SQLite would: what isn't there has no real path.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o644))
+  const real = realpathSync(path)
+  const { nlink } = statSync(real)
+  if (nlink > 1) {
+    throw new StoreUnavailable(
+      `the file has ${nlink} names (hard links), and SQLite would keep a log for each: remove the others, or copy the file`,
+    )
+  }
+  return real
+}
+
+/**
+ * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it,
+ * so it goes with the process however that ends, and tools like fsck can still read the database.
+ */
+export function lockForServing(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}.lock`)
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    throw new StoreUnavailable(`another holdfast is already serving ${path}`, { cause: error })
+  }
+}
