@@ -88,6 +88,8 @@ export const limits = {
   conductorTasksMax: 64,
   // Work comes by nudge; this is for nudges that were lost.
   conductorPollMs: 1_000,
+  // The longest that operators may let a dead conductor keep its work.
+  takeOverMsMax: 600_000,
   // A conductor that died is listed this long.
   conductorKeepMs: 24 * 60 * 60_000,
   // Allocations in `allocating` at once; more waiting than that is better told to come back.

@@ -1,12 +1,31 @@
 // The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
+import { sql } from 'kysely'
 import { limits } from '../limits.ts'
 import { count, type Invariants } from '../ledger/fsck.ts'
+import { query } from '../store/statement.ts'
+import { databaseNow } from './conductors.ts'
 import { STEPS } from './states.ts'
 
 const BUSY = Object.values(STEPS)
   .flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
   .map(state => `'${state}'`)
   .join(', ')
+
+/** Locks whose conductor has been gone for longer than any take-over takes, while another was there to take them over. */
+const abandonedLocks = query((db, _: object, on) => {
+  const longAgo = sql`(${databaseNow(on)} - ${sql.lit(limits.takeOverMsMax)})`
+  return db
+    .selectFrom('nodes as n')
+    .leftJoin('conductors as h', 'h.incarnation', 'n.lock_incarnation')
+    .leftJoin('conductors as s', 's.hostname', 'n.reservation')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('n.lock_incarnation', 'is not', null)
+    .where(sql<boolean>`coalesce(h.heartbeat_at, s.registered_at, 0) < ${longAgo}`)
+    .where(
+      sql<boolean>`exists (select 1 from conductors c
+        where c.online = 1 and c.heartbeat_at >= ${longAgo} and c.registered_at < ${longAgo})`,
+    )
+})
 
 export const metalInvariants: Invariants = {
   'a node is the provider of its uuid, and managed': count(`
@@ -53,6 +72,7 @@ export const metalInvariants: Invariants = {
   'a locked node has work, and work has a due time': count(`
     select 1 from nodes where (lock_incarnation is not null and transition is null)
       or (transition is null) <> (due_at is null)`),
+  'a lock is a conductor’s that is there, or was until a moment ago': abandonedLocks,
   'a node has no more traits than it may': count(`
     select provider_id from provider_traits where provider_id in (select provider_id from nodes)
     group by provider_id having count(*) > ${limits.nodeTraitsMax}`),
