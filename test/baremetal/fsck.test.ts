@@ -1,5 +1,6 @@
 // What fsck must see: promises about nodes that are broken in the database itself.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { checkInvariants } from '../../src/ledger/fsck.ts'
 import { metalInvariants } from '../../src/metal/fsck.ts'
@@ -53,5 +54,34 @@ eachDatabase('fsck', ({ create }) => {
     assert.deepEqual(await broken(), [invariant])
     await damage(`update nodes set reservation = null, lock_incarnation = null, transition = null, due_at = null`)
     assert.deepEqual(await broken(), [])
+  })
+
+  void test('sees a retired node that can be had', async () => {
+    const invariant = 'a node is blocked unless it is available, not in maintenance and not retired'
+    await damage(`update nodes set retired = 1 where uuid = '${nodes[0]}'`)
+    assert.deepEqual(await broken(), [invariant])
+    await damage(`update nodes set retired = 0 where uuid = '${nodes[0]}'`)
+    assert.deepEqual(await broken(), [])
+  })
+
+  void test('sees an instance that has two nodes, or has one while another is held for it', async () => {
+    const invariant = 'an instance has one node, or one that is held for it'
+    const [instance, hold] = [randomUUID(), randomUUID()]
+    const claim = (node: string) => `insert into claims (consumer_id, provider_id, class_id, used, created_at)
+      select k.id, i.provider_id, i.class_id, 1, 0 from consumers k, inventories i join nodes n
+      on n.provider_id = i.provider_id where k.uuid = '${instance}' and n.uuid = '${node}'`
+    await damage(`insert into consumers (uuid, project_id, user_id, type, generation, managed_by, created_at, updated_at)
+      values ('${instance}', 'p', 'u', 'INSTANCE', 1, 'baremetal', 0, 0)`)
+    await damage(claim(nodes[0]!))
+    await damage(`update nodes set instance_uuid = '${instance}' where uuid = '${nodes[0]}'`)
+    assert.deepEqual(await broken(), [])
+    await damage(claim(nodes[1]!))
+    assert.deepEqual(await broken(), [invariant])
+    await damage(`delete from claims where provider_id = (select provider_id from nodes where uuid = '${nodes[1]}')`)
+    await damage(`insert into consumers (uuid, project_id, user_id, type, generation, created_at, updated_at)
+      values ('${hold}', 'p', 'u', 'RESERVATION', 1, 0, 0)`)
+    await damage(`insert into reservations (uuid, node_id, instance_uuid, expires_at, created_at)
+      select '${hold}', id, '${instance}', 1, 0 from nodes where uuid = '${nodes[1]}'`)
+    assert.ok((await broken()).includes(invariant))
   })
 })
