@@ -81,8 +81,8 @@ export const limits = {
   shelvedNodesMax: 10_000,
   // Detail, short row, and two choices of fields.
   textsPerNodeMax: 4,
-  // Ways of writing nodes that are kept: versions × fields × hosts.
-  nodeWritersMax: 64,
+  // Ways of writing nodes that are kept: versions × fields × hosts × what is hidden.
+  nodeWritersMax: 128,
   portsPerNodeMax: 1_000,
   // Transitions that one conductor has under way at once; the rest waits its turn.
   conductorTasksMax: 64,

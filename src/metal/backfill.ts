@@ -13,7 +13,7 @@ import {
   withTraits,
 } from './allocations.ts'
 import { lockNode, type NodeRow, saveNode } from './nodes.ts'
-import { claimNode, type Principal, takeNode } from './offer.ts'
+import { claimNode, type Principal, requireFreeInstance, takeNode } from './offer.ts'
 import { traitsOfProviders } from './traits.ts'
 
 /** Writes down that a deployed node is allocated, at once. */
@@ -28,6 +28,7 @@ export function* backfill(
   const uuid = node.instance_uuid ?? wanted.uuid
   yield* requireBackfillable(node, wanted)
   yield* requireFreeAllocationNames({ uuid, name: wanted.name }, node.instance_uuid)
+  if (node.instance_uuid === null) yield* requireFreeInstance(uuid, node.uuid, now)
   const row = {
     ...columnsOf({ ...wanted, uuid }, who, now),
     resource_class: wanted.resourceClass ?? node.resource_class!,
