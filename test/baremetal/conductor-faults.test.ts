@@ -6,7 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { systemClock } from '../../src/clock.ts'
 import { EVERYTHING } from '../../src/metal/access.ts'
-import { createNode } from '../../src/metal/change.ts'
+import { assign, failAllocations } from '../../src/metal/allocating.ts'
+import { createAllocation } from '../../src/metal/allocation-life.ts'
+import { createNode, patchNode } from '../../src/metal/change.ts'
 import { Conductor } from '../../src/metal/conductor.ts'
 import { signIn } from '../../src/metal/conductors.ts'
 import { FakeHardware } from '../../src/metal/drivers/fake.ts'
@@ -22,6 +24,7 @@ import { StoreUnavailable } from '../../src/store/failure.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Baremetal, uuid, waitFor } from '../support/baremetal.ts'
+import { FaultyStore } from '../support/faulty-store.ts'
 import { expectStatus } from '../support/placement.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/server.ts'
@@ -48,42 +51,12 @@ class Watched extends FakeHardware {
   }
 }
 
-/** A store that does what it is told, and then what the test tells it. */
-class Faulty implements Store {
-  readonly dialect
-  readonly inner: Store
-  isAway = false
-  /** Is told what a write has answered; throws to keep that from whoever wrote. */
-  answered: (value: unknown) => void = () => {}
-
-  constructor(inner: Store) {
-    this.inner = inner
-    this.dialect = inner.dialect
-  }
-
-  read: Store['read'] = async work => {
-    if (this.isAway) throw new StoreUnavailable('away')
-    return this.inner.read(work)
-  }
-  write: Store['write'] = async work => {
-    if (this.isAway) throw new StoreUnavailable('away')
-    const value = await this.inner.write(work)
-    this.answered(value)
-    return value
-  }
-  script: Store['script'] = work => this.inner.script(work)
-  settled = () => this.inner.settled()
-  onCommit: Store['onCommit'] = absorb => this.inner.onCommit(absorb)
-  ping = () => this.inner.ping()
-  close = () => this.inner.close()
-}
-
 const isTaking = (value: unknown): value is NodeRow[] =>
   Array.isArray(value) && value.length > 0 && 'lock_incarnation' in (value[0] as object)
 
 eachDatabase('a conductor', ({ create }) => {
   let store: Store
-  let faulty: Faulty
+  let faulty: FaultyStore
   let hardware: Watched
   let conductor: Conductor
 
@@ -111,7 +84,7 @@ eachDatabase('a conductor', ({ create }) => {
   after(() => store.close())
 
   const begin = async () => {
-    faulty = new Faulty(store)
+    faulty = new FaultyStore(store)
     hardware = new Watched()
     await employ(hardware)
   }
@@ -185,7 +158,7 @@ eachDatabase('a conductor', ({ create }) => {
     await ask(node, 'deleted')
     await waitFor('it has failed', async () => errors > 0)
     assert.equal((await store.read(() => findNode(node, EVERYTHING))).reservation, 'faulty')
-    faulty.write = new Faulty(store).write
+    faulty.write = new FaultyStore(store).write
     await until(node, 'available')
     await end()
     assert.deepEqual(hardware.steps, ['tearDown', 'clean', 'clean'])
@@ -205,6 +178,47 @@ eachDatabase('a conductor', ({ create }) => {
     await until(node, 'available')
     await end()
     assert.deepEqual(hardware.steps, ['tearDown', 'clean'])
+  })
+
+  void test('gives an allocation its node once, though it decides again because the answer was lost', async () => {
+    await begin()
+    const node = await activeNode()
+    await ask(node, 'deleted')
+    const { id, provider_id: provider } = await until(node, 'available')
+    const wanted = {
+      uuid: uuid(),
+      givenUuid: null,
+      name: null,
+      resourceClass: 'lost',
+      traits: [],
+      candidates: null,
+      node: null,
+      extra: {},
+      owner: null,
+      waitUntil: null,
+      expiresAt: null,
+      requestId: null,
+    }
+    const routing = { takeOverMs: TAKE_OVER_MS * 100, seed: 1, attempt: null }
+    const now = systemClock.now()
+    const [first, second] = await store.write(function* () {
+      const made = yield* createAllocation(wanted, EVERYTHING, NOBODY, routing, now)
+      const other = yield* createAllocation({ ...wanted, uuid: uuid() }, EVERYTHING, NOBODY, routing, now)
+      return [made, other]
+    })
+    const attributes = [{ op: 'add', path: ['resource_class'], value: 'lost' }] as const
+    await store.write(() => patchNode(node, EVERYTHING, attributes, every, NOBODY, now))
+    const decide = (allocation: number) =>
+      store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, now))
+    assert.deepEqual(await decide(first.id), ['granted'])
+    assert.deepEqual(await decide(first.id), ['gone'])
+    assert.deepEqual(await decide(second.id), ['lost'])
+    assert.equal((await store.read(() => findNode(node, EVERYTHING))).allocation_uuid, first.uuid)
+    const verdicts = [first.id, second.id].map(allocation => ({ allocation, error: 'none', reasons: '{}' }))
+    const fail = () => store.write(() => failAllocations(verdicts, first.conductor_affinity, now))
+    assert.deepEqual(await fail(), new Set([second.id]))
+    assert.deepEqual(await fail(), new Set())
+    await end()
   })
 
   void test('that was silent itself gives the others time to be heard before it gives them up', async () => {
