@@ -39,7 +39,7 @@ export const Config = Type.Object({
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
   conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
-  takeOverMs: Type.Integer({ minimum: 200, maximum: 600_000 }),
+  takeOverMs: Type.Integer({ minimum: 200, maximum: limits.takeOverMsMax }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
   reservationMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),
   reservationMaxMs: Type.Integer({ minimum: 1_000, maximum: 31_536_000_000 }),

@@ -117,13 +117,15 @@ export const limits = {
   shelvedNodesMax: 10_000,
   // Detail, short row, and two choices of fields.
   textsPerNodeMax: 4,
-  // Ways of writing nodes that are kept: versions × fields × hosts.
-  nodeWritersMax: 64,
+  // Ways of writing nodes that are kept: versions × fields × hosts × what is hidden.
+  nodeWritersMax: 128,
   portsPerNodeMax: 1_000,
   // Transitions that one conductor has under way at once; the rest waits its turn.
   conductorTasksMax: 64,
   // Work comes by nudge; this is for nudges that were lost.
   conductorPollMs: 1_000,
+  // The longest that operators may let a dead conductor keep its work.
+  takeOverMsMax: 600_000,
   // A conductor that died is listed this long.
   conductorKeepMs: 24 * 60 * 60_000,
   // Allocations in `allocating` at once; more waiting than that is better told to come back.

@@ -49,6 +49,11 @@ export async function startWork(place: Workplace): Promise<Work> {
     },
   })
   await conductor.start()
+  metrics.watch(
+    'holdfast_conductor_locks_without_task',
+    'Nodes that this conductor has locked and is not working on, as of its last look: more than zero for long is a fault.',
+    () => conductor.strayLocks,
+  )
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)

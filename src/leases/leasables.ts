@@ -176,12 +176,13 @@ function canBeBooked(row: Row, booked: readonly BookingRow[]): boolean {
   return comesBack({ provision_state, target_provision_state }, isGivenBack)
 }
 
-function nodeNow({ instance_uuid, maintenance, provision_state, target_provision_state }: Row): NodeNow | null {
-  if (provision_state === null || maintenance === null) return null
+function nodeNow(row: Row): NodeNow | null {
+  const { instance_uuid, maintenance, retired, provision_state, target_provision_state } = row
+  if (provision_state === null || maintenance === null || retired === null) return null
   return {
     instance: instance_uuid,
     hasMachine: hasMachine({ provision_state }),
-    isOpen: isUsable({ provision_state, maintenance }) && instance_uuid === null,
+    isOpen: isUsable({ provision_state, maintenance, retired }) && instance_uuid === null,
     isComing: target_provision_state === 'available',
   }
 }

@@ -188,6 +188,8 @@ const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
     .set(e => ({ due_at: a.at, attempts: e('attempts', '+', 1) }))
     .where('lease_id', '=', a.id)
     .where('event_type', '=', a.type)
+    // One that is done stays done: the answer to it may have been lost, or another process was faster.
+    .where('due_at', 'is not', null)
     .returning('attempts'),
 )
 

@@ -3,6 +3,7 @@ import { limits } from '../limits.ts'
 import { type Problem, problem } from '../problem.ts'
 import { type Leasable, meets, roomIn, type Size, SIZES, slotsIn, type Window } from './calendar.ts'
 import { fit, type Request, type Wish } from './fit.ts'
+import { NO_LEASE } from './leasables.ts'
 import { MINUTE_MS } from './leasing.ts'
 import type { Refusal, RefusalReason } from './types.ts'
 
@@ -73,6 +74,9 @@ function whenTaken({ booked }: Leasable, window: Window, except: string | null):
   if (others.length === 0) return 'not given back yet by a lease that is over'
   const start = Math.min(...others.map(one => one.start))
   const free = Math.max(...others.map(one => one.free))
+  if (free === Infinity) return 'in use, and nobody knows until when'
+  // What someone has by other means than a lease has begun long ago.
+  if (others.some(one => one.lease === NO_LEASE)) return `in use until ${shownMinute(free)}`
   return `booked from ${shownMinute(start)} to ${shownMinute(free)}`
 }
 
@@ -94,7 +98,8 @@ export function nextWindows(
   const from = Math.max(window.start, now)
   const ends = new Set<number>()
   for (const { booked } of usable) {
-    for (const { free, lease } of booked) if (free > from && lease !== request.except) ends.add(wholeMinute(free))
+    for (const { free, lease } of booked)
+      if (free > from && free < Infinity && lease !== request.except) ends.add(wholeMinute(free))
   }
   const cleaning = request.cleaningMs ?? 0
   const found: { start_at: number; end_at: number }[] = []

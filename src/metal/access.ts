@@ -27,6 +27,10 @@ export const EVERYTHING: Access = { view: { all: 1, project: null }, permit: () 
 /** For what is only named along with the thing that the request is about: seeing it is enough. */
 export const seeing = ({ view }: Access): Access => ({ view, permit: () => {} })
 
+/** Whether what belongs to this project is in view. */
+export const isSeen = (owner: string | null, { all, project }: View): boolean =>
+  all === 1 || (owner !== null && owner === project)
+
 /** The condition that what belongs to a project, as a column says, is in view. */
 export const ownInView = (column: string, a: View): RawBuilder<boolean> =>
   sql<boolean>`(cast(${a.all} as bigint) = 1 or ${sql.ref(column)} = ${a.project})`

@@ -26,7 +26,7 @@ import { backfill } from './backfill.ts'
 import { affinityOf, liveConductors } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import { lockNodeById, nodeUuids, saveNode } from './nodes.ts'
-import { type Principal, promised, releaseInstance, withoutAllocatedTraits } from './offer.ts'
+import { type Principal, promised, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from './offer.ts'
 import { letGo, mayHaveUntil, requireOwnEnd } from './pledge.ts'
 import { mayDeallocate } from './states.ts'
 
@@ -76,6 +76,7 @@ export function* createAllocation(
 ): Write<Allocation> {
   if (wanted.node !== null) return yield* backfill(wanted, wanted.node, access, who, now)
   const { conductor_affinity, candidates } = yield* requireAcceptable(wanted, access, routing)
+  if (wanted.givenUuid !== null) yield* requireFreeInstance(wanted.uuid, '', now)
   const row = {
     ...columnsOf(wanted, who, now),
     resource_class: wanted.resourceClass!,

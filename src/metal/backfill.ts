@@ -13,7 +13,14 @@ import {
   withTraits,
 } from './allocations.ts'
 import { lockNode, type NodeRow, saveNode } from './nodes.ts'
-import { claimNode, type Principal, releaseInstance, takeNode, withoutAllocatedTraits } from './offer.ts'
+import {
+  claimNode,
+  type Principal,
+  releaseInstance,
+  requireFreeInstance,
+  takeNode,
+  withoutAllocatedTraits,
+} from './offer.ts'
 import { leasedTo, unleased } from './pledge.ts'
 import { traitsOfProviders } from './traits.ts'
 
@@ -29,6 +36,7 @@ export function* backfill(
   const uuid = node.instance_uuid ?? wanted.uuid
   yield* requireBackfillable(node, wanted)
   yield* requireFreeAllocationNames({ uuid, name: wanted.name }, node.instance_uuid)
+  if (node.instance_uuid === null) yield* requireFreeInstance(uuid, node.uuid, now)
   const row = {
     ...columnsOf({ ...wanted, uuid }, who, now),
     resource_class: wanted.resourceClass ?? node.resource_class!,

@@ -10,6 +10,7 @@ import { chassisId } from './chassis.ts'
 import { requireConductor } from './conductors.ts'
 import type { Json } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
+import { holdOn } from './holds.ts'
 import { applyPatches, type Patch } from './json-patch.ts'
 import {
   addNode,
@@ -25,6 +26,7 @@ import {
 } from './nodes.ts'
 import {
   claimInstance,
+  heldBy,
   holderOf,
   lockInstance,
   offerNode,
@@ -83,7 +85,7 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   const columns = columnsOf(attributes, drivers)
   const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
   yield* requireFreeNames(uuid, columns.name, null)
-  if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid)
+  if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid, now)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
   const row = {
@@ -220,6 +222,8 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   }
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
   else if (node.maintenance) yield* releaseHold(node, now)
+  const hold = yield* holdOn(node.id, now)
+  if (hold) throw heldBy(node, hold, access.view)
   const holder = yield* holderOf(node, now)
   if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
   yield* dropNode(node)

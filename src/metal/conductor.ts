@@ -10,12 +10,13 @@ import { Problem } from '../problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
-import { affinityOf, heartbeat, leave, signIn } from './conductors.ts'
+import { affinityOf } from './conductors.ts'
 import { HardwareFailure, type Task } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import type { InspectionRule } from './inspection.ts'
 import type { NodeRow } from './nodes.ts'
-import { driverOf, type Work, workOf } from './transitions.ts'
+import { Presence } from './presence.ts'
+import { driverOf, workOf } from './transitions.ts'
 import { machineOf } from './validation.ts'
 import * as writes from './work.ts'
 
@@ -42,11 +43,11 @@ const RETRY_MS = 200
 export class Conductor {
   readonly witness: Witness
   readonly #options: ConductorOptions
-  readonly #tasks = new Set<Promise<void>>()
+  /** What is under way, by node. */
+  readonly #tasks = new Map<number, Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
-  #hostname: string
-  #incarnation: string
-  #beatAt = 0
+  readonly #presence: Presence
+  #strayLocks = 0
   #due: NodeJS.Timeout | null = null
   #taking: Promise<void> | null = null
   #again = false
@@ -54,18 +55,22 @@ export class Conductor {
 
   constructor(options: ConductorOptions) {
     this.#options = options
-    this.witness = options.isAudited ? deed => conductorEntry(deed, this.#hostname, options.clock.now()) : null
-    this.#hostname = options.hostname
-    this.#incarnation = options.clock.newUuid()
+    this.witness = options.isAudited ? deed => conductorEntry(deed, this.hostname, options.clock.now()) : null
+    this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs: this.silentMs })
   }
 
   get hostname(): string {
-    return this.#hostname
+    return this.#presence.hostname
   }
 
   /** Under which this conductor's work is written down; another one after it was given up. */
   get affinity(): string {
-    return affinityOf({ hostname: this.#hostname, incarnation: this.#incarnation })
+    return affinityOf(this.#presence)
+  }
+
+  /** Locks of its own that no task is at, as of the last look. */
+  get strayLocks(): number {
+    return this.#strayLocks
   }
 
   /** SQLite has one process, so nobody else is there to be watched or to take over. */
@@ -84,10 +89,11 @@ export class Conductor {
 
   async start(): Promise<void> {
     if (this.#isAlone) await this.#takeOver(-1)
-    await this.#signIn()
+    await this.#presence.signIn()
     await this.#takeOver(this.silentMs)
-    this.#every(this.#tickMs, () => this.#beat())
-    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOver(this.silentMs))
+    // A duty of its own: taking over may have to wait for rows that the dead still hold.
+    this.#every(this.#tickMs, () => this.#presence.beat())
+    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOverFromSilent())
     this.#every(limits.conductorPollMs, async () => this.wake())
     this.wake()
   }
@@ -116,8 +122,8 @@ export class Conductor {
     for (const timer of this.#timers) clearInterval(timer)
     if (this.#due) clearTimeout(this.#due)
     await this.#taking
-    await Promise.race([Promise.all(this.#tasks), sleep(limits.drainMsMax / 2, null, { ref: false })])
-    await this.#options.store.write(() => leave(this.#incarnation)).catch(() => {})
+    await Promise.race([Promise.all(this.#tasks.values()), sleep(limits.drainMsMax / 2, null, { ref: false })])
+    await this.#presence.leave().catch(() => {})
   }
 
   #every(ms: number, duty: () => Promise<void>): void {
@@ -136,30 +142,13 @@ export class Conductor {
     this.#timers.push(setInterval(() => void run(), ms).unref())
   }
 
-  async #signIn(): Promise<void> {
-    const { store, drivers, hostname, isNameGiven, group, clock } = this.#options
-    const who = { hostname, incarnation: this.#incarnation, group, drivers: [...drivers.keys()] }
-    const spare = `${hostname}-${clock.newUuid().slice(0, 8)}`
-    this.#beatAt = performance.now()
-    this.#hostname = await store.write(() => signIn(who, isNameGiven, this.silentMs, spare))
-  }
-
-  /** Says that this conductor lives. A duty of its own: taking over may have to wait for rows that the dead still hold. */
-  async #beat(): Promise<void> {
-    const { store, log, clock } = this.#options
-    const at = performance.now()
-    if (await store.write(() => heartbeat(this.#incarnation))) {
-      this.#beatAt = at
-    } else if (!this.#stopped) {
-      log.warn({ hostname: this.#hostname }, 'other conductors had given this one up; it starts anew')
-      this.#incarnation = clock.newUuid()
-      await this.#signIn()
-    }
+  async #takeOverFromSilent(): Promise<void> {
+    if (this.#presence.mayJudgeOthers) await this.#takeOver(this.silentMs)
   }
 
   async #takeOver(silentMs: number): Promise<void> {
     const { store, log, clock } = this.#options
-    const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#incarnation }
+    const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#presence.incarnation }
     const { silent, resumed, failed } = await store.write(() =>
       recorded(writes.takeOver(timing, clock.now()), this.witness?.({ action: 'take_over', outcome: 'done' })),
     )
@@ -170,14 +159,16 @@ export class Conductor {
   }
 
   async #take(): Promise<void> {
-    const { store, group } = this.#options
+    const { store, group, drivers } = this.#options
     for (;;) {
       const limit = limits.conductorTasksMax - this.#tasks.size
-      const ms = await store.read(() => writes.untilNextWork(group))
+      const { hostname, incarnation } = this.#presence
+      const seeker = { incarnation, group, drivers: [...drivers.keys()], busy: [...this.#tasks.keys()] }
+      const { ms, stray } = await store.read(() => writes.workAhead(seeker))
+      this.#strayLocks = stray
       if (ms !== null && ms > 0) this.#wakeIn(ms)
       if (ms === null || ms > 0 || limit <= 0 || this.#stopped) return
-      const taker = { hostname: this.#hostname, incarnation: this.#incarnation, group, limit }
-      const nodes = await store.write(() => writes.takeWork(taker))
+      const nodes = await store.write(() => writes.takeWork({ ...seeker, hostname, limit }))
       for (const node of nodes) this.#begin(node)
       if (nodes.length === 0) return
     }
@@ -190,56 +181,89 @@ export class Conductor {
 
   #begin(node: NodeRow): void {
     const task = this.#perform(node).finally(() => {
-      this.#tasks.delete(task)
+      this.#tasks.delete(node.id)
       this.wake()
     })
-    this.#tasks.add(task)
+    this.#tasks.set(node.id, task)
   }
 
   async #perform(taken: NodeRow): Promise<void> {
-    const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
-    const { log, clock, rules } = this.#options
-    const work = workOf(taken)!
-    const facts = { node: taken.uuid, ...writes.describe(work) }
+    const { log } = this.#options
+    const facts = { node: taken.uuid, ...writes.describe(workOf(taken)!) }
     try {
-      const hasWaited = work.kind === 'provision' && work.resumed
-      let node = hasWaited ? await this.#write(() => writes.stepResumes(lock, clock.now())) : taken
-      while (node.reservation !== null) {
-        const before = node
-        try {
-          const outcome = await this.#run(workOf(before)!, before)
-          node = await this.#write(() =>
-            outcome.kind === 'waiting'
-              ? writes.stepWaits(lock, outcome.ms, clock.now())
-              : recorded(
-                  writes.stepDone(lock, outcome.found, rules, clock.now()),
-                  this.witness?.(deedOf(before, 'done')),
-                ),
-          )
-        } catch (error) {
-          if (error instanceof writes.LockLost) throw error
-          const known = error instanceof HardwareFailure || error instanceof Problem
-          if (!known) log.error({ err: error, ...facts }, 'a step failed in a way that it should not have')
-          const reason = known ? error.message : 'The conductor met an error of its own; its log tells more.'
-          node = await this.#write(() =>
-            recorded(writes.stepFailed(lock, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
-          )
-        }
-      }
+      await this.#workOff(taken)
     } catch (error) {
-      if (error instanceof writes.LockLost) log.warn(facts, 'the lock is lost; what came of the step is not written')
-      else log.error({ err: error, ...facts }, 'a task was dropped')
+      if (error instanceof writes.LockLost) {
+        log.warn(facts, 'the lock is lost; what came of the step is not written')
+        return
+      }
+      log.error({ err: error, ...facts }, 'a task was dropped')
+      // The lock is still this conductor's, so it begins the step again: not at once, or it might do nothing else.
+      if (!this.#stopped) await sleep(limits.conductorPollMs, null, { ref: false })
     }
   }
 
-  async #run(work: Work, node: NodeRow) {
-    // Without a heartbeat others may be at the machine by now, and a call to hardware can't be taken back.
-    if (!this.#isAlone && performance.now() - this.#beatAt > this.silentMs) throw new writes.LockLost()
+  /** Step by step, until the lock is given back. */
+  async #workOff(taken: NodeRow): Promise<void> {
+    const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
+    const { clock, rules } = this.#options
+    const work = workOf(taken)!
+    const hasWaited = work.kind === 'provision' && work.resumed
+    const turnAt = (node: NodeRow) => ({ ...lock, step: writes.stepOf(workOf(node)!) })
+    let node = hasWaited ? await this.#write(() => writes.stepResumes(turnAt(taken), clock.now())) : taken
+    while (node.reservation !== null) {
+      const before = node
+      const turn = turnAt(before)
+      try {
+        const outcome = await this.#run(before, turn)
+        node = await this.#write(() =>
+          outcome.kind === 'waiting'
+            ? writes.stepWaits(turn, outcome.ms, clock.now())
+            : recorded(
+                writes.stepDone(turn, outcome.found, rules, clock.now()),
+                this.witness?.(deedOf(before, 'done')),
+              ),
+        )
+      } catch (error) {
+        if (error instanceof writes.LockLost) throw error
+        const reason = this.#reasonOf(error, before)
+        node = await this.#write(() =>
+          recorded(writes.stepFailed(turn, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
+        )
+      }
+    }
+  }
+
+  #reasonOf(error: unknown, node: NodeRow): string {
+    if (error instanceof HardwareFailure || error instanceof Problem) return error.message
+    const facts = { err: error, node: node.uuid, ...writes.describe(workOf(node)!) }
+    this.#options.log.error(facts, 'a step failed in a way that it should not have')
+    return 'The conductor met an error of its own; its log tells more.'
+  }
+
+  async #run(node: NodeRow, { incarnation }: writes.Lock) {
+    await this.#requireIncarnation(incarnation)
+    const work = workOf(node)!
     const task: Task =
       work.kind === 'power'
         ? { step: work.target, args: work.args, resumed: false }
         : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
     return driverOf(node, this.#options.drivers).run(task, machineOf(node))
+  }
+
+  /**
+   * Others may be at the machine by now if this one was not heard of for long, and a call to hardware can't be taken back.
+   * So it first makes itself heard; only if it was given up meanwhile the lock is no longer its own.
+   */
+  async #requireIncarnation(incarnation: string): Promise<void> {
+    while (!this.#isAlone && this.#presence.isLate) {
+      try {
+        await this.#presence.beat()
+      } catch (error) {
+        await this.#outlast(error)
+      }
+    }
+    if (incarnation !== this.#presence.incarnation) throw new writes.LockLost()
   }
 
   /** A lock that can't be given back because the database is away is given back when it answers again. */
@@ -248,11 +272,16 @@ export class Conductor {
       try {
         return await this.#options.store.write(work)
       } catch (error) {
-        const isPassing = error instanceof StoreUnavailable || error instanceof StoreConflict
-        if (!isPassing || this.#stopped) throw error
-        await sleep(RETRY_MS)
+        await this.#outlast(error)
       }
     }
+  }
+
+  /** Waits a moment when the database is away; throws whatever doesn't pass by itself. */
+  async #outlast(error: unknown): Promise<void> {
+    const isPassing = error instanceof StoreUnavailable || error instanceof StoreConflict
+    if (!isPassing || this.#stopped) throw error
+    await sleep(RETRY_MS)
   }
 }
 

@@ -13,6 +13,7 @@ const node = (id: number, revision = 0): FleetNode => ({
   provision_state: 'available',
   power_state: 'power off',
   maintenance: 0,
+  retired: 0,
   instance_uuid: null,
   owner: null,
   lessee: null,

@@ -17,6 +17,7 @@ export interface FleetNode {
   provision_state: string
   power_state: string | null
   maintenance: 0 | 1
+  retired: 0 | 1
   instance_uuid: string | null
   owner: string | null
   lessee: string | null
@@ -27,9 +28,9 @@ export interface FleetNode {
 
 export function fleetNode(row: FleetNode): FleetNode {
   const { id, uuid, provider_id, name, resource_class, placement_class, provision_state, power_state } = row
-  const { maintenance, instance_uuid, owner, lessee, leasable, pledged_at, revision } = row
+  const { maintenance, retired, instance_uuid, owner, lessee, leasable, pledged_at, revision } = row
   const place = { id, uuid, provider_id, name, resource_class, placement_class }
-  const state = { provision_state, power_state, maintenance, instance_uuid }
+  const state = { provision_state, power_state, maintenance, retired, instance_uuid }
   return { ...place, ...state, owner, lessee, leasable, pledged_at, revision }
 }
 
@@ -43,6 +44,7 @@ const COLUMNS = [
   'provision_state',
   'power_state',
   'maintenance',
+  'retired',
   'instance_uuid',
   'owner',
   'lessee',

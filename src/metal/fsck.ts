@@ -1,12 +1,31 @@
 // The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
+import { sql } from 'kysely'
 import { limits } from '../limits.ts'
 import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
+import { query } from '../store/statement.ts'
+import { databaseNow } from './conductors.ts'
 import { STEPS } from './states.ts'
 
 const BUSY = Object.values(STEPS)
   .flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
   .map(state => `'${state}'`)
   .join(', ')
+
+/** Locks whose conductor has been gone for longer than any take-over takes, while another was there to take them over. */
+const abandonedLocks = query((db, _: object, on) => {
+  const longAgo = sql`(${databaseNow(on)} - ${sql.lit(limits.takeOverMsMax)})`
+  return db
+    .selectFrom('nodes as n')
+    .leftJoin('conductors as h', 'h.incarnation', 'n.lock_incarnation')
+    .leftJoin('conductors as s', 's.hostname', 'n.reservation')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('n.lock_incarnation', 'is not', null)
+    .where(sql<boolean>`coalesce(h.heartbeat_at, s.registered_at, 0) < ${longAgo}`)
+    .where(
+      sql<boolean>`exists (select 1 from conductors c
+        where c.online = 1 and c.heartbeat_at >= ${longAgo} and c.registered_at < ${longAgo})`,
+    )
+})
 
 export const metalInvariants: Invariants = {
   'a node is the provider of its uuid, and managed': count(`
@@ -20,9 +39,9 @@ export const metalInvariants: Invariants = {
       select count(*) from inventories i where i.provider_id = n.provider_id) <> 1
     or not exists (select 1 from inventories i join resource_classes c on c.id = i.class_id
       where i.provider_id = n.provider_id and c.name = n.placement_class and i.total = 1 and i.capacity = 1)`),
-  'a node is blocked unless it is available and not in maintenance': count(`
+  'a node is blocked unless it is available, not in maintenance and not retired': count(`
     select 1 from nodes n join inventories i on i.provider_id = n.provider_id
-    where (i.blocked = 0) <> (n.provision_state = 'available' and n.maintenance = 0)`),
+    where (i.blocked = 0) <> (n.provision_state = 'available' and n.maintenance = 0 and n.retired = 0)`),
   'a node has at most one claim': count(`
     select provider_id from claims where provider_id in (select provider_id from nodes)
     group by provider_id having count(*) > 1`),
@@ -34,6 +53,14 @@ export const metalInvariants: Invariants = {
     select 1 from consumers k where k.managed_by = 'baremetal'
       and not exists (select 1 from nodes n where n.instance_uuid = k.uuid)
       and not exists (select 1 from reservations r where r.uuid = k.uuid)`),
+  'an instance has one node, or one that is held for it': count(`
+    select instance_uuid from (
+      select instance_uuid from nodes where instance_uuid is not null
+      union all select instance_uuid from reservations) as places
+    group by instance_uuid having count(*) > 1
+    union all
+    select k.uuid from consumers k join claims c on c.consumer_id = k.id join nodes n on n.provider_id = c.provider_id
+    where k.managed_by = 'baremetal' group by k.uuid having count(*) > 1`),
   'an active allocation is its node’s instance': count(`
     select 1 from allocations a left join nodes n on n.id = a.node_id
     where a.state = 'active' and (n.id is null or n.instance_uuid is null or n.instance_uuid <> a.uuid)`),
@@ -53,6 +80,7 @@ export const metalInvariants: Invariants = {
   'a locked node has work, and work has a due time': count(`
     select 1 from nodes where (lock_incarnation is not null and transition is null)
       or (transition is null) <> (due_at is null)`),
+  'a lock is a conductor’s that is there, or was until a moment ago': abandonedLocks,
   'a node has no more traits than it may': count(`
     select provider_id from provider_traits where provider_id in (select provider_id from nodes)
     group by provider_id having count(*) > ${limits.nodeTraitsMax}`),

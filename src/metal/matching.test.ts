@@ -28,6 +28,7 @@ function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } 
     provision_state: 'available',
     power_state: 'power off',
     maintenance: 0,
+    retired: 0,
     instance_uuid: null,
     owner: null,
     lessee: null,

@@ -50,7 +50,7 @@ function* read(ids: readonly number[], now: number): Read<Map<number, ShelvedNod
 const withoutLapsed = (node: Node, now: number): Node =>
   node.reserved_until === null || node.reserved_until > now
     ? node
-    : { ...node, reservation_uuid: null, reserved_until: null }
+    : { ...node, reservation_uuid: null, reserved_until: null, reserved_for: null }
 
 /** What a writer makes of a node, made once for each of the node's states. */
 export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {

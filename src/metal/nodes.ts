@@ -18,6 +18,8 @@ export interface Node extends NodeRow {
   /** The hold on it, which may have lapsed. */
   reservation_uuid: string | null
   reserved_until: number | null
+  /** Whose the hold is. */
+  reserved_for: string | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
 export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
@@ -90,7 +92,7 @@ export const selectNodes = (db: Kysely<Schema>) =>
     .leftJoin('reservations as r', 'r.node_id', 'n.id')
     .selectAll('n')
     .select(['c.uuid as chassis_uuid', 'a.uuid as allocation_uuid'])
-    .select(['r.uuid as reservation_uuid', 'r.expires_at as reserved_until'])
+    .select(['r.uuid as reservation_uuid', 'r.expires_at as reserved_until', 'r.owner as reserved_for'])
 
 const nodeByUuid = query((db, a: { uuid: string } & View) =>
   selectNodes(db).where('n.uuid', '=', a.uuid).where(inView(a)),

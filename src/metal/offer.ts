@@ -1,4 +1,5 @@
 // A node in the ledger: what it offers there, and who has it.
+import { sql } from 'kysely'
 import { claimBatch, lockInvolved } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, ConsumerClaims } from '../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim } from '../ledger/claims/find.ts'
@@ -6,8 +7,8 @@ import { ownConsumer, setOffer, whileUnblocked } from '../ledger/managed.ts'
 import { problem } from '../problem.ts'
 import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
-import { mark, one, type Read, run, type Write } from '../store/transaction.ts'
-import type { View } from './access.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { isSeen, type View } from './access.ts'
 import { type Hold, holdOn } from './holds.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './nodes.ts'
 import { mayHaveUntil } from './pledge.ts'
@@ -40,6 +41,32 @@ const holderNow = query((db, a: { provider: number; now: number }, on) =>
 const allocationWithoutNode = query((db, a: { uuid: string }) =>
   db.selectFrom('allocations').select('id').where('uuid', '=', a.uuid).where('node_id', 'is', null),
 )
+// Rows are locked, but none stands for an instance that has nothing yet.
+const standInLine = command((db, a: { instance: string }, on) =>
+  db.selectNoFrom(
+    (on.dialect === 'sqlite'
+      ? sql`1`
+      : sql`cast(pg_advisory_xact_lock(hashtextextended(cast(${a.instance} as text), 0)) as text)`
+    ).as('turn'),
+  ),
+)
+const otherNodesOf = query((db, a: { instance: string; self: string }) =>
+  db
+    .selectFrom('consumers as c')
+    .innerJoin('claims as l', 'l.consumer_id', 'c.id')
+    .innerJoin('nodes as n', 'n.provider_id', 'l.provider_id')
+    .select('n.uuid')
+    .where('c.uuid', '=', a.instance)
+    .where('n.uuid', '<>', a.self),
+)
+const otherHoldsFor = query((db, a: { instance: string; self: string }) =>
+  db
+    .selectFrom('reservations as r')
+    .innerJoin('nodes as n', 'n.id', 'r.node_id')
+    .select(['r.uuid', 'r.expires_at'])
+    .where('r.instance_uuid', '=', a.instance)
+    .where('n.uuid', '<>', a.self),
+)
 const removeAllocationOf = command((db, a: { node: number }) =>
   db.deleteFrom('allocations').where('node_id', '=', a.node),
 )
@@ -58,14 +85,21 @@ export function* lockInstance(node: NodeRow, instance: string, now: number): Wri
 const instanceTaken = (instance: string) =>
   problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
 
-export function* requireFreeInstance(instance: string, self: string): Read<void> {
+/** An instance has one node: refused when it has another, or another is held for it. Those who ask for the same take turns. */
+export function* requireFreeInstance(instance: string, self: string, now: number): Write<void> {
+  yield* one(standInLine({ instance }))
   const other = yield* findInstance(instance)
-  if (other && other.uuid !== self) {
-    throw instanceTaken(instance)
-  }
-  if (yield* one(allocationWithoutNode({ uuid: instance }))) {
+  const [claimed, held, [allocation]] = yield* together(
+    otherNodesOf({ instance, self }),
+    otherHoldsFor({ instance, self }),
+    allocationWithoutNode({ uuid: instance }),
+  )
+  const lapsed = held.filter(hold => hold.expires_at <= now)
+  if ((other && other.uuid !== self) || claimed.length > 0 || held.length > lapsed.length) throw instanceTaken(instance)
+  if (allocation) {
     throw problem('metal_exists', { reason: `${instance} is the UUID of an allocation, which has no node.` })
   }
+  for (const { uuid } of lapsed) yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
 }
 
 /** For whom a node is claimed. */
@@ -88,18 +122,21 @@ export function* claimInstance(
   who: Principal & { view: View },
   now: number,
 ): Write<void> {
-  yield* requireFreeInstance(instance, node.uuid)
+  yield* requireFreeInstance(instance, node.uuid, now)
   yield* claimNode(node, { consumer: instance, type: 'INSTANCE', ...who }, now)
 }
 
 export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
   const { consumer, until = null } = claimant
   if (!mayHaveUntil(node, until)) throw promised(node)
+  if (node.provision_state === 'available') requireNotRetired(node)
   const hold = yield* holdOn(node.id, now)
-  if (hold && hold.instance_uuid !== consumer) throw held(node, hold, consumer)
+  const isRedeemed = hold && hold.instance_uuid === consumer && isSeen(hold.owner, claimant.view)
+  if (hold && !isRedeemed) throw heldBy(node, hold, claimant.view)
   const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
   yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid], now)
   const has = yield* consumerClaims(consumer)
+  if ((yield* all(otherNodesOf({ instance: consumer, self: node.uuid }))).length > 0) throw instanceTaken(consumer)
   const isThere = has.some(claim => claim.provider === node.uuid)
   if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
@@ -133,15 +170,22 @@ export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write
   if (refusal) throw claimed(node, yield* holderOf(node, now), claimant.consumer)
 }
 
+export function requireNotRetired({ uuid, retired }: NodeRow): void {
+  if (retired) throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be given to anyone.` })
+}
+
 export const promised = ({ uuid, pledged_at }: NodeRow) =>
   problem('node_refuses', {
     reason:
       `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
       `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
   })
-const held = (node: NodeRow, hold: Hold, consumer: string) =>
+/** The id of a hold is the proof that it is one's own: it is told to those alone who may see the hold. */
+export const heldBy = ({ uuid }: NodeRow, hold: Hold, view: View) =>
   problem('node_refuses', {
-    reason: `Node ${node.uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid} and can not be given to ${consumer}.`,
+    reason: isSeen(hold.owner, view)
+      ? `Node ${uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid}; name that as reservation_uuid to deploy it.`
+      : `Node ${uuid} is reserved for someone else.`,
   })
 const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
   problem('node_refuses', {

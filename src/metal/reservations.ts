@@ -93,6 +93,10 @@ function* whyNotHeld(ident: string, access: Access, now: number): Read<string | 
 /** What keeps the node from being held now; null when nothing does. */
 function* whyNotFree(node: Node, now: number): Read<string | null> {
   if (node.maintenance) return 'is in maintenance'
+  if (node.retired) return 'is retired'
+  // An instance has no end, so whoever held it could never deploy it.
+  if (node.leasable)
+    return 'is enrolled for leasing: only a lease has it, or an allocation that ends before the next one'
   if (node.instance_uuid !== null) return `is associated with instance ${node.instance_uuid}`
   if (node.provision_state !== 'available') return `is in state "${node.provision_state}"`
   const hold = yield* holdOn(node.id, now)
@@ -109,8 +113,7 @@ function* tryHold(
 ): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
   // It could be held, but never deployed.
-  yield* requireFreeInstance(instance, node.uuid)
-  if (!mayHaveUntil(node, expiresAt)) return 'is enrolled for leasing, and promised before that'
+  yield* requireFreeInstance(instance, node.uuid, now)
   const terms = { project: owner ?? who.project, until: expiresAt }
   const claimant = { ...who, consumer: uuid, type: 'RESERVATION', ...terms } as const
   try {

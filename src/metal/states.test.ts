@@ -47,7 +47,8 @@ void test('verbs in the spellings of clients', () => {
 
 void test('a node can be had only when available and not in maintenance', () => {
   for (const state of STATES) {
-    assert.equal(isUsable({ provision_state: state, maintenance: 0 }), state === 'available')
-    assert.equal(isUsable({ provision_state: state, maintenance: 1 }), false)
+    assert.equal(isUsable({ provision_state: state, maintenance: 0, retired: 0 }), state === 'available')
+    assert.equal(isUsable({ provision_state: state, maintenance: 1, retired: 0 }), false)
+    assert.equal(isUsable({ provision_state: state, maintenance: 0, retired: 1 }), false)
   }
 })

@@ -152,10 +152,20 @@ export const FREE_TO_CHANGE: ReadonlySet<State> = new Set<State>([
 
 export const DELETABLE: ReadonlySet<State> = new Set<State>(['enroll', 'manageable', 'available', 'adopt failed'])
 
-/** A node that can be had: the ledger blocks all others. */
-export function isUsable({ provision_state, maintenance }: { provision_state: string; maintenance: 0 | 1 }): boolean {
-  return provision_state === 'available' && maintenance === 0
+interface Condition {
+  provision_state: string
+  maintenance: 0 | 1
+  retired: 0 | 1
 }
+
+/** A node that can be had: the ledger blocks all others. */
+export function isUsable({ provision_state, maintenance, retired }: Condition): boolean {
+  return provision_state === 'available' && maintenance === 0 && retired === 0
+}
+
+/** Where a transition leads: a retired node is kept for its operators, and for nobody else. */
+export const endOf = ({ to }: Transition, { retired }: Pick<Condition, 'retired'>): Stable =>
+  retired && to === 'available' ? 'manageable' : to
 
 /** A machine runs on the node, or is being put there or taken away: undeploying makes it available again. */
 const WITH_MACHINE: ReadonlySet<string> = new Set<State>([
@@ -189,12 +199,6 @@ const ON_THE_WAY: ReadonlySet<string> = new Set<string>(
 )
 
 /** Whether a node's allocation may be ended while it is in this state. */
-export function mayDeallocate({
-  provision_state: state,
-  maintenance,
-}: {
-  provision_state: string
-  maintenance: 0 | 1
-}) {
+export function mayDeallocate({ provision_state: state, maintenance }: Omit<Condition, 'retired'>) {
   return maintenance === 1 || (state !== 'active' && (!ON_THE_WAY.has(state) || LOOKED_AT.has(state)))
 }

@@ -2,14 +2,23 @@
 // conductor, or made at once where no hardware is involved.
 import { problem } from '../problem.ts'
 import type { Write } from '../store/transaction.ts'
-import type { Access } from './access.ts'
+import { type Access, isSeen } from './access.ts'
 import { requireConductor } from './conductors.ts'
 import type { Driver, Json, PowerTarget } from './drivers/port.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './nodes.ts'
 import { holdOn } from './holds.ts'
-import { claimInstance, holderOf, offerNode, type Principal } from './offer.ts'
-import { type Stable, type State, STEPS, type StepName, type Transition, transitionFor, type Verb } from './states.ts'
+import { claimInstance, heldBy, holderOf, offerNode, type Principal, requireNotRetired } from './offer.ts'
+import {
+  endOf,
+  type Stable,
+  type State,
+  STEPS,
+  type StepName,
+  type Transition,
+  transitionFor,
+  type Verb,
+} from './states.ts'
 import { requireDeployable } from './validation.ts'
 
 /** The work on a node, as it is written down for whichever conductor takes it. */
@@ -39,6 +48,8 @@ export interface Order {
   args: Json
   /** The hold that the client shows as proof that the node is its own. */
   reservation: string | null
+  /** Throws unless the client may look at a hold of this project. */
+  permitHold?: Access['permit']
   who: Principal
   request?: string
 }
@@ -47,10 +58,11 @@ export interface Order {
 export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)
-  const transition = transitionFor(order.verb, node.provision_state as State)
-  if (!transition) {
+  const found = transitionFor(order.verb, node.provision_state as State)
+  if (!found) {
     throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
   }
+  const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
   if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
   const ours = yield* redeemed(node, order, access, now)
@@ -63,15 +75,15 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
 }
 
 /** The node with the instance that it was held for, when the client shows the hold: claim and hold change in one. */
-function* redeemed<N extends NodeRow>(node: N, { reservation, who }: Order, { view }: Access, now: number): Write<N> {
+function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, now: number): Write<N> {
+  const { reservation, who } = order
   const hold = yield* holdOn(node.id, now)
-  if (hold?.uuid !== (reservation ?? undefined)) {
-    const state = hold
-      ? `is reserved by ${hold.uuid}, and that must be named as reservation_uuid`
-      : 'is not reserved by it'
-    throw problem('node_refuses', { reason: `Node ${node.uuid} ${state}.` })
+  if (!hold) {
+    if (reservation === null) return node
+    throw problem('node_refuses', { reason: `Node ${node.uuid} is not reserved by it.` })
   }
-  if (!hold) return node
+  if (hold.uuid !== reservation || !isSeen(hold.owner, view)) throw heldBy(node, hold, view)
+  order.permitHold?.({ project: hold.owner })
   yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
   return { ...node, instance_uuid: hold.instance_uuid }
 }
@@ -92,6 +104,7 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Wri
   if (node.retired && verb === 'provide') {
     throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
   }
+  if (verb === 'active' && node.provision_state === 'available') requireNotRetired(node)
   if (node.instance_uuid !== null || !INSTALLING.has(verb) || (yield* holdOn(node.id, now))) return
   // Nobody would ever end it, and a lease would wait for it for ever.
   if (node.leasable) {

@@ -81,7 +81,7 @@ function causeOf(supply: Supply, node: FleetNode, wish: Wish, held: Held): Found
   if (node.instance_uuid !== null) return { cause: 'allocated' }
   if (held.has(node.id)) return { cause: 'reserved' }
   if (node.maintenance) return { cause: 'maintenance' }
-  if (node.provision_state !== 'available') return { cause: 'not available' }
+  if (node.provision_state !== 'available' || node.retired) return { cause: 'not available' }
   if (!hasRoom(supply, node)) return { cause: 'claimed' }
   if (node.power_state === null) return { cause: 'no power state' }
   if (!mayHaveUntil(node, wish.until)) return { cause: 'leasable' }

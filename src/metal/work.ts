@@ -1,8 +1,8 @@
 // A conductor's writes. Each is one transaction that first makes sure that the lock is still this conductor's:
 // a late one finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
-import { command, query } from '../store/statement.ts'
-import { all, type Read, type Write } from '../store/transaction.ts'
+import { command, query, type Tools } from '../store/statement.ts'
+import { all, type Read, together, type Write } from '../store/transaction.ts'
 import { databaseNow, retireSilent, type Silence } from './conductors.ts'
 import type { Done, Json } from './drivers/port.ts'
 import { inspected, type InspectionRule } from './inspection.ts'
@@ -19,6 +19,11 @@ export interface Lock {
   term: number
 }
 
+/** Which step under the lock is meant: a write that is repeated must not end the next one too. */
+export interface Turn extends Lock {
+  step: number
+}
+
 /** Another conductor has taken over; whatever this one was about to write is void. */
 export class LockLost extends Error {}
 
@@ -26,9 +31,20 @@ interface Taker {
   hostname: string
   incarnation: string
   group: string
+  /** Only nodes that one of these drives. */
+  drivers: readonly string[]
+  /** The nodes that this process is at already. */
+  busy: readonly number[]
   /** At most this many. */
   limit: number
 }
+type Seeker = Omit<Taker, 'hostname' | 'limit'>
+
+/** Nobody's, or its own without a task: the answer to taking it was lost, or the task ended before its time. */
+const isToTake = (a: Seeker, on: Tools) =>
+  sql<boolean>`(lock_incarnation is null or lock_incarnation = ${a.incarnation})
+    and not ${on.isIn('id', a.busy, 'bigint')}`
+
 const takeDue = command((db, a: Taker, on) =>
   db
     .updateTable('nodes')
@@ -46,15 +62,16 @@ const takeDue = command((db, a: Taker, on) =>
         .selectFrom('nodes')
         .select('id')
         .where('transition', 'is not', null)
-        .where('lock_incarnation', 'is', null)
+        .where(isToTake(a, on))
         .where('due_at', '<=', databaseNow(on))
         .where('conductor_group', '=', a.group)
+        .where(on.isIn('driver', a.drivers))
         .orderBy('due_at')
         .orderBy('id')
         .limit(sql<number>`cast(${a.limit} as bigint)`),
     )
     // Once more: another conductor may have been faster between finding and taking.
-    .where('lock_incarnation', 'is', null)
+    .where(isToTake(a, on))
     .where('transition', 'is not', null)
     .where('due_at', '<=', databaseNow(on))
     // One that was given up meanwhile gets nothing.
@@ -65,15 +82,24 @@ const takeDue = command((db, a: Taker, on) =>
     )
     .returningAll(),
 )
-const nextDue = query((db, a: { group: string }, on) =>
+const nextDue = query((db, a: Seeker, on) =>
   db
     .selectFrom('nodes')
     .select(e => sql<number>`${e.ref('due_at')} - ${databaseNow(on)}`.as('ms'))
     .where('transition', 'is not', null)
-    .where('lock_incarnation', 'is', null)
+    .where(isToTake(a, on))
     .where('conductor_group', '=', a.group)
+    .where(on.isIn('driver', a.drivers))
     .orderBy('due_at')
     .limit(1),
+)
+const strayLocks = query((db, a: Pick<Seeker, 'incarnation' | 'busy'>, on) =>
+  db
+    .selectFrom('nodes')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('transition', 'is not', null)
+    .where('lock_incarnation', '=', a.incarnation)
+    .where(sql<boolean>`not ${on.isIn('id', a.busy, 'bigint')}`),
 )
 const lockOrphans = command((db, _: object, on) =>
   on.lock(
@@ -91,23 +117,36 @@ export function* takeWork(taker: Taker): Write<NodeRow[]> {
   return yield* all(takeDue(taker))
 }
 
-/** Milliseconds until the next work is due; null when there is none. */
-export function* untilNextWork(group: string): Read<number | null> {
-  return (yield* all(nextDue({ group })))[0]?.ms ?? null
+export interface Ahead {
+  /** Milliseconds until the next work is due; null when there is none. */
+  ms: number | null
+  /** How many locks the seeker has without being at the node. */
+  stray: number
 }
 
-function* locked(lock: Lock): Write<NodeRow> {
-  const node = yield* lockNodeById(lock.node)
-  if (!node || node.lock_incarnation !== lock.incarnation || node.lock_term !== lock.term) throw new LockLost()
-  return node
+export function* workAhead(seeker: Seeker): Read<Ahead> {
+  const [[next], [stray]] = yield* together(nextDue(seeker), strayLocks(seeker))
+  return { ms: next?.ms ?? null, stray: stray!.count }
 }
+
+/** The node under this lock; done when a write whose answer was lost has ended this step already. */
+function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
+  const node = yield* lockNodeById(id)
+  // Who takes a lock, or takes it over, changes its term: one of this term that is gone was given back by its holder.
+  if (!node || node.lock_term !== term || (node.lock_incarnation ?? incarnation) !== incarnation) throw new LockLost()
+  return { node, isDone: node.lock_incarnation === null || stepOf(workOf(node)!) !== step }
+}
+
+/** Which of its steps a work is at. */
+export const stepOf = (work: Work): number => (work.kind === 'power' ? 0 : work.step)
 
 const UNLOCKED = { reservation: null, lock_incarnation: null }
 const SETTLED = { ...UNLOCKED, transition: null, due_at: null, target_provision_state: null, target_power_state: null }
 
 /** A step is done: on to the next, or to the end. Answers the node as it is then; it is still locked if work is left. */
-export function* stepDone(lock: Lock, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
-  const node = yield* locked(lock)
+export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  if (isDone) return node
   const work = workOf(node)!
   const power = found.powerState ? { power_state: found.powerState } : {}
   if (work.kind === 'power') return yield* save({ ...node, ...power, ...SETTLED, updated_at: now }, now)
@@ -157,8 +196,9 @@ function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
 }
 
 /** The machine goes on by itself: unlocked, in the waiting state, to be looked at again later. */
-export function* stepWaits(lock: Lock, ms: number, now: number): Write<NodeRow> {
-  const node = yield* locked(lock)
+export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  if (isDone) return node
   const work = workOf(node)!
   if (work.kind === 'power') return yield* save(failed(node, 'The driver left the power undecided.', now), now)
   const step = STEPS[work.steps[work.step]!]
@@ -174,15 +214,16 @@ export function* stepWaits(lock: Lock, ms: number, now: number): Write<NodeRow> 
 }
 
 /** A machine that waited is looked at again: it is busy once more. */
-export function* stepResumes(lock: Lock, now: number): Write<NodeRow> {
-  const node = yield* locked(lock)
-  const work = workOf(node)!
-  if (work.kind === 'power' || !work.resumed) return node
+export function* stepResumes(turn: Turn, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  const work = workOf(node)
+  if (isDone || work === null || work.kind === 'power' || !work.resumed) return node
   return yield* save({ ...node, ...stateChange(node, STEPS[work.steps[work.step]!].during, now), updated_at: now }, now)
 }
 
-export function* stepFailed(lock: Lock, reason: string, now: number): Write<NodeRow> {
-  return yield* save(failed(yield* locked(lock), reason, now), now)
+export function* stepFailed(turn: Turn, reason: string, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  return isDone ? node : yield* save(failed(node, reason, now), now)
 }
 
 function failed(node: NodeRow, reason: string, now: number): NodeRow {

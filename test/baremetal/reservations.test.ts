@@ -92,6 +92,52 @@ eachMetal('reservations', api => {
     expectStatus(await reserve(api, [free], { instance_uuid }), 201)
   })
 
+  void test('an instance has one node, whichever way it comes by it', async () => {
+    const resource_class = newClass()
+    const amounts = { [classInPlacement(resource_class)]: 1 }
+    const nodes = await api.nodes(3, { resource_class })
+    const [one, two, three] = nodes as [string, string, string]
+    const instance_uuid = uuid()
+    const hold = await api.hold([one], { instance_uuid })
+    const ways = async (free: string) => {
+      expectFault(await reserve(api, [free], { instance_uuid }), 409, /already associated/)
+      expectFault(await api.change(free, 'instance_uuid', instance_uuid), 409, /already associated/)
+      expectFault(await api.post('/v1/allocations', { resource_class, uuid: instance_uuid }, NEWEST), 409)
+      expectFault(await api.post('/v1/nodes', { driver: 'fake-hardware', instance_uuid }), 409)
+      assert.equal((await api.show(free)).instance_uuid, null)
+    }
+    await ways(two)
+    expectStatus(await api.provision(one, 'active', { reservation_uuid: hold.uuid }, NEWEST), 202)
+    await api.until(one, 'active')
+    await ways(two)
+    const outsider = uuid()
+    expectStatus(await placement.claim(outsider, { [two]: amounts, [three]: amounts }), 204)
+    for (const node of [two, three]) {
+      expectFault(await api.change(node, 'instance_uuid', outsider), 409, /already associated/)
+    }
+    expectStatus(await placement.claim(outsider, { [two]: amounts }, 1), 204)
+    expectFault(await reserve(api, [three], { instance_uuid: outsider }), 409, /already associated/)
+    expectStatus(await api.change(two, 'instance_uuid', outsider), 200)
+  })
+
+  void test('of many who want nodes for one instance at once, by every way, one gets one', async () => {
+    const nodes = await api.nodes(8)
+    for (let round = 0; round < 5; round++) {
+      const instance_uuid = uuid()
+      const answers = await Promise.all(
+        nodes.map((node, i) =>
+          i % 2 === 0 ? reserve(api, [node], { instance_uuid }) : api.change(node, 'instance_uuid', instance_uuid),
+        ),
+      )
+      for (const answer of answers) expectStatus(answer, 200, 201, 409)
+      const won = answers.filter(({ status }) => status < 300)
+      assert.equal(won.length, 1)
+      const { reservation, uuid: node } = won[0]!.body
+      if (reservation) expectStatus(await release(reservation.uuid), 204)
+      else expectStatus(await api.change(node, 'instance_uuid', null), 200)
+    }
+  })
+
   void test('to Placement a hold is a consumer of that type, which only bare metal can release', async () => {
     const resource_class = newClass()
     const amounts = { [classInPlacement(resource_class)]: 1 }

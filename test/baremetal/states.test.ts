@@ -1,8 +1,8 @@
 // The states of a node: every row of the table, what may not be, power, maintenance, validation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachMetal, expectFault, uuid } from '../support/baremetal.ts'
-import { expectStatus } from '../support/placement.ts'
+import { classInPlacement, eachMetal, expectFault, NEWEST, newClass, uuid } from '../support/baremetal.ts'
+import { expectStatus, isFull } from '../support/placement.ts'
 
 const CLEAN = { clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] }
 const RESCUE = { rescue_password: 'secret' }
@@ -194,6 +194,25 @@ eachMetal('states', api => {
   void test('a retired node is not provided', async () => {
     const node = await api.node({ retired: true }, 'manageable')
     expectFault(await api.provision(node, 'provide'), 409, /retired/)
+  })
+
+  void test('a node that is retired while it is in use ends in manageable, and nobody gets it any more', async () => {
+    for (const automated_clean of [true, false]) {
+      const resource_class = newClass()
+      const node = await api.node({ resource_class, automated_clean, driver_info: { fake_delay: 0.05 } }, 'active')
+      expectStatus(await api.change(node, 'retired', true), 200)
+      expectStatus(await api.provision(node, 'deleted'), 202)
+      assert.equal((await api.show(node)).target_provision_state, 'manageable')
+      await api.until(node, 'manageable')
+      await api.refused({ resource_class })
+      const hold = { instance_uuid: uuid(), node_uuid: [node] }
+      expectFault(await api.post('/v1/reservations', hold, NEWEST), 409, /is retired/)
+      const amounts = { [classInPlacement(resource_class)]: 1 }
+      assert.ok(isFull(await api.placement.claim(uuid(), { [node]: amounts })))
+      expectStatus(await api.change(node, 'retired', false), 200)
+      await api.go(node, 'provide', 'available')
+      await api.allocated({ resource_class })
+    }
   })
 
   void test('power: null at first, then as it was told', async () => {

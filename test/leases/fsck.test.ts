@@ -1,8 +1,7 @@
 // What fsck sees of promises that were broken in the database itself.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { checkInvariants } from '../../src/ledger/fsck.ts'
-import { leaseInvariants } from '../../src/leases/fsck.ts'
+import { checkEverything } from '../../src/fsck.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Baremetal } from '../support/baremetal.ts'
@@ -39,7 +38,7 @@ eachDatabase('fsck on leases', databases => {
     after(() => store?.close())
 
     const broken = async (): Promise<string[]> => {
-      const findings = await store!.read(() => checkInvariants(leaseInvariants))
+      const findings = await checkEverything(store!)
       return findings.filter(({ violations }) => violations > 0).map(({ invariant }) => invariant)
     }
     /** What fsck finds with this damage, which is undone again. */

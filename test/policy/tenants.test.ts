@@ -1,7 +1,7 @@
 // Nodes of projects: what their owners and lessees may do, and that for all others they aren't there.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Baremetal, eachMetal, expectFault, uuid } from '../support/baremetal.ts'
+import { type Baremetal, eachMetal, expectFault, NEWEST, uuid } from '../support/baremetal.ts'
 import { as, asSystem } from '../support/callers.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -168,6 +168,43 @@ eachMetal('nodes of projects', api => {
     expectStatus(await api.placement.claim(consumer, { [provider]: { VCPU: 1 } }), 204)
     expectFault(await api.patch(`/v1/nodes/${owned}`, set('/instance_uuid', consumer), member), 409)
     expectStatus(await api.placement.claim(consumer, { [provider]: { VCPU: 1 } }, 1), 204)
+  })
+
+  void test('a hold is proof for those who may see it, and for nobody else', async () => {
+    const [owner, lessee] = [uuid(), uuid()]
+    const node = await api.node({ owner, lessee }, 'available')
+    const [host, guest] = [owner, lessee].map(project => ({ ...as('member', project), ...NEWEST })) as [
+      Options,
+      Options,
+    ]
+    const instance_uuid = uuid()
+    const made = await api.post('/v1/reservations', { instance_uuid, node_uuid: [node] }, guest)
+    const { reservation: hold } = expectStatus(made, 201).body
+    const told = async (who: Options) => [
+      (await api.get(`/v1/nodes/${node}`, who)).body.reservation_uuid,
+      (await api.get(`/v1/nodes/${node}?fields=reservation_uuid`, who)).body.reservation_uuid,
+      (await api.get('/v1/nodes?reserved=true', who)).body.nodes.find((n: { uuid: string }) => n.uuid === node)
+        .reservation_uuid,
+    ]
+    for (let i = 0; i < 2; i++) {
+      assert.deepEqual(await told(guest), [hold.uuid, hold.uuid, hold.uuid])
+      assert.deepEqual(await told(host), [null, null, null])
+      assert.deepEqual(await told({ ...as('admin', uuid()), ...NEWEST }), [hold.uuid, hold.uuid, hold.uuid])
+    }
+    const attempts = [
+      await api.provision(node, 'active', {}, host),
+      await api.provision(node, 'active', { reservation_uuid: hold.uuid }, host),
+      await api.provision(node, 'manage', {}, host),
+      await api.patch(`/v1/nodes/${node}`, set('/instance_uuid', uuid()), host),
+      await api.patch(`/v1/nodes/${node}`, set('/instance_uuid', instance_uuid), host),
+    ]
+    for (const answer of attempts) {
+      expectFault(answer, 409, /reserved/)
+      assert.doesNotMatch(JSON.stringify(answer.body), new RegExp(`${hold.uuid}|${instance_uuid}`))
+    }
+    expectFault(await api.provision(node, 'active', {}, guest), 409, new RegExp(hold.uuid))
+    expectStatus(await api.provision(node, 'active', { reservation_uuid: hold.uuid }, guest), 202)
+    assert.equal((await api.until(node, 'active')).instance_uuid, instance_uuid)
   })
 
   void test('drivers and conductors are for readers, chassis for operators', async () => {

@@ -1,7 +1,8 @@
 // physical:node, ours: bare metal nodes for a window, booked by the calendar and allocated while the lease runs.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { Baremetal } from '../support/baremetal.ts'
+import { Baremetal, expectFault } from '../support/baremetal.ts'
 import type { Answer } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
 import { as, dateAt, eachReservation, expectError, type Shown } from '../support/reservation.ts'
@@ -144,6 +145,30 @@ eachReservation('leases of nodes', api => {
     assert.deepEqual([short.state, short.node_uuid], ['active', node])
     expectStatus(await metal.del(`/v1/allocations/${short.uuid}`), 204)
     await api.end(lease.id)
+  })
+
+  void test('a hold is refused on an enrolled node, since an instance without an end could never have it', async () => {
+    const { nodes } = await enrolled(1)
+    const body = { instance_uuid: randomUUID(), node_uuid: nodes, expires_at: '10m' }
+    const refused = await metal.post('/v1/reservations', body, { version: '1.83' })
+    expectFault(refused, 409, /enrolled for leasing/)
+  })
+
+  void test('who asks for a node that someone has is told until when, and of no booking that never was', async () => {
+    const { resource_class } = await enrolled(1)
+    const had = await allocate({ resource_class, expires_at: '2h' })
+    assert.equal(had.state, 'active', had.last_error)
+    const refused = expectError(await api.tryLease(wanted(resource_class), { from: 1, to: 60 }), 409)
+    assert.match(JSON.stringify(refused.body), /in use until 20/)
+    assert.doesNotMatch(JSON.stringify(refused.body), /1970/)
+    expectStatus(await metal.del(`/v1/allocations/${had.uuid}`), 204)
+  })
+
+  void test('a retired node is not booked', async () => {
+    const { resource_class, nodes } = await enrolled(1)
+    await metal.go(nodes[0]!, 'manage', 'manageable')
+    expectStatus(await metal.change(nodes[0]!, 'retired', true), 200)
+    expectError(await api.tryLease(wanted(resource_class)), 409)
   })
 
   void test('an enrolled node stays enrolled while it is booked', async () => {

@@ -16,8 +16,15 @@ import { requireWord, since, type Version, type Word } from './versions.ts'
 export interface Scene {
   base: string
   version: Version
-  /** What tells how the machine is driven is not shown. */
-  veiled: boolean
+  veiled: Veiled
+}
+
+/** What is not shown. */
+export interface Veiled {
+  /** How the machine is driven. */
+  driver: boolean
+  /** The id of the hold on it, which would be good for deploying it. */
+  hold: boolean
 }
 
 type Show = (node: ShelvedNode, scene: Scene) => string
@@ -78,10 +85,10 @@ export const FIELDS: Record<string, Field> = {
   deploy_step: from('deployStep', json('deploy_step')),
   description: from('description', words('description')),
   driver: always(words('driver', Text)),
-  driver_info: always(as(Document, (node, { veiled }) => (veiled ? '{}' : masked(node.driver_info)))),
+  driver_info: always(as(Document, (node, { veiled }) => (veiled.driver ? '{}' : masked(node.driver_info)))),
   driver_internal_info: from(
     'driverInternalInfo',
-    as(Document, (node, { veiled }) => (veiled ? '{}' : masked(node.driver_internal_info))),
+    as(Document, (node, { veiled }) => (veiled.driver ? '{}' : masked(node.driver_internal_info))),
   ),
   extra: always(json('extra')),
   fault: from('fault', words('fault')),
@@ -122,7 +129,10 @@ export const FIELDS: Record<string, Field> = {
   links: always(links()),
   conductor: from('conductors', words('conductor')),
   allocation_uuid: from('allocations', words('allocation_uuid')),
-  reservation_uuid: from('reservations', words('reservation_uuid')),
+  reservation_uuid: from(
+    'reservations',
+    as(TextOrNull, (node, { veiled }) => JSON.stringify(veiled.hold ? null : node.reservation_uuid)),
+  ),
   chassis_uuid: always(words('chassis_uuid')),
   ports: always(links('/ports')),
   states: always(links('/states')),
@@ -165,8 +175,12 @@ type Writer = (node: ShelvedNode) => string
 const writers = new Map<string, Writer>()
 
 /** Writes nodes with these fields, leaving out what the client's version doesn't know; the same one for the same wish. */
-export function writer(names: readonly string[], { base, version }: Omit<Scene, 'veiled'>, veiled: boolean): Writer {
-  const key = `${version.minor} ${base} ${veiled} ${names.join()}`
+export function writer(
+  names: readonly string[],
+  { base, version }: Omit<Scene, 'veiled'>,
+  veiled: Veiled = { driver: false, hold: false },
+): Writer {
+  const key = `${version.minor} ${base} ${veiled.driver} ${veiled.hold} ${names.join()}`
   if (writers.size >= limits.nodeWritersMax && !writers.has(key)) writers.clear()
   return writers.getOrInsertComputed(key, () => newWriter(names, { base, version, veiled }))
 }

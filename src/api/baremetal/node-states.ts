@@ -44,7 +44,7 @@ export async function showStates(request: MetalRequest): Promise<Answer> {
   const [node] = await store.read(function* () {
     return yield* shelf.fetch([yield* findNodeKey(nodeIdent(request), request.access())], request.now)
   })
-  return { status: 200, body: writer(STATE_FIELDS, request, false)(node!) }
+  return { status: 200, body: writer(STATE_FIELDS, request)(node!) }
 }
 
 /** The version that brought a verb, as the client spells it. */
@@ -105,7 +105,9 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   }
   const { reservation_uuid, reservation_id, ...rest } = args
   const reservation = canonicalUuid(((reservation_uuid ?? reservation_id) as string | undefined) ?? '')
-  const order = { verb, word: target, args: rest, reservation, who: request.principal, request: request.id }
+  const { permit: permitHold } = request.access(['baremetal:reservation:get'])
+  const asked = { verb, word: target, args: rest, reservation, permitHold }
+  const order = { ...asked, who: request.principal, request: request.id }
   const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   if (hasWork) context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }

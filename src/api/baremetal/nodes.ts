@@ -45,8 +45,12 @@ async function show(
 
 /** Writes each node as far as the caller may see it. */
 function writerFor(request: MetalRequest, fields: readonly string[]): (node: ShelvedNode) => Buffer {
-  const [open, veiled] = [writer(fields, request, false), writer(fields, request, true)]
-  return node => textOf(node, request.may('baremetal:node:get:driver_info', node) ? open : veiled)
+  const ways = [false, true].map(driver => [false, true].map(hold => writer(fields, request, { driver, hold })))
+  return node => {
+    const hidesDriver = !request.may('baremetal:node:get:driver_info', node)
+    const hidesHold = node.reservation_uuid !== null && !request.seesHold(node.reserved_for)
+    return textOf(node, ways[Number(hidesDriver)]![Number(hidesHold)]!)
+  }
 }
 
 const NextLinks = { nodes_links: Type.Optional(Type.Array(Type.Object({ href: Text, rel: Text }))) }

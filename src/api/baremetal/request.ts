@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
 import { flagOf } from '../../metal/attributes.ts'
-import type { Access, Tenancy } from '../../metal/access.ts'
+import { type Access, isSeen, type Tenancy } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
@@ -88,6 +88,11 @@ export class MetalRequest {
       for (const action of actions) requireAllowed(context.policy, action, caller, whose)
     }
     return { view, permit }
+  }
+
+  /** Whether a hold of this project is there for the caller. */
+  seesHold(owner: string | null): boolean {
+    return isSeen(owner, this.access().view) && this.may('baremetal:reservation:get', { project: owner })
   }
 
   /** For whom something is made: those who may make it for others say for whom, and all others have their project. */

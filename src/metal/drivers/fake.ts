@@ -7,7 +7,7 @@ import { HardwareFailure } from './port.ts'
 const or = (none: string): [string, string] => ['fake', none]
 
 export class FakeHardware implements Driver {
-  readonly name = 'fake-hardware'
+  readonly name: string = 'fake-hardware'
   readonly interfaces = {
     bios: or('no-bios'),
     boot: ['fake'],
