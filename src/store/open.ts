@@ -1,4 +1,5 @@
 // Opens the store that a database address names.
+import { closeSync, openSync } from 'node:fs'
 import { UsageError } from '../config.ts'
 import { PostgresStore } from './postgres.ts'
 import { lockForServing, SqliteStore } from './sqlite.ts'
@@ -18,9 +19,20 @@ export function openStore(address: string, options: OpenOptions = {}): Store {
   if (!address.startsWith('sqlite:')) return new PostgresStore(address, options)
   const path = address.slice('sqlite:'.length)
   try {
-    const lock = serving && path !== ':memory:' ? lockForServing(path) : null
+    const isFile = path !== ':memory:'
+    if (isFile) makeForOwner(path)
+    if (isFile && serving) makeForOwner(`${path}.lock`)
+    const lock = serving && isFile ? lockForServing(path) : null
     return new SqliteStore(path, observer, lock)
   } catch (error) {
     throw new UsageError(`can't open the database ${address}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/**
+ * Keys and passwords of machines are in the database: a new file is its owner's alone, and SQLite gives its log the same mode.
+ * A file that is there keeps the mode that its operator gave it; `doctor` warns of one that is too wide.
+ */
+function makeForOwner(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
 }

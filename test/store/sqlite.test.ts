@@ -1,6 +1,6 @@
 // What only the embedded store promises: one writer, one commit for many, and a file that one process serves.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -96,4 +96,13 @@ test('a write that comes after the end is told so, and nobody else notices', asy
     store.write(function* () {}),
     StoreUnavailable,
   )
+})
+
+test('the database, its log and its lock are for their owner’s eyes only', async () => {
+  const path = join(folder, 'modes.db')
+  const server = await spawnServer(`sqlite:${path}`)
+  for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]) {
+    assert.equal((statSync(file).mode & 0o777).toString(8), '600', file)
+  }
+  await server.stop()
 })
