@@ -46,3 +46,16 @@ test('passwords are masked wherever a database address is shown', () => {
   const config = loadConfig({ database: 'postgres://me:secret@db/x' }, {}, undefined)
   assert.ok(!JSON.stringify(printable(config)).includes('secret'))
 })
+
+test('no secret is shown, whatever is in it', () => {
+  assert.equal(mask('postgres://me:a@b:c@db/x'), 'postgres://me:***@db/x')
+  const secrets = {
+    database: 'postgres://me:p@ss/word@db/x',
+    leaseServiceUrl: 'https://me:secret@service/',
+    leaseServiceToken: 'secret',
+    metricsToken: 'secret',
+    keystonePassword: 'secret',
+  }
+  const shown = JSON.stringify(printable(loadConfig(secrets, {}, undefined)))
+  assert.doesNotMatch(shown, /secret|p@ss|word@/)
+})

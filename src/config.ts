@@ -29,6 +29,7 @@ export const Config = Type.Object({
   keystoneCacheSeconds: Type.Integer({ minimum: 0, maximum: 3_600 }),
   tlsCert: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   tlsKey: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  tlsClientCa: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   placementPolicy: oneOf('secure', 'legacy', 'open'),
   policyFile: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   randomizeCandidates: Type.Boolean(),
@@ -38,6 +39,8 @@ export const Config = Type.Object({
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
   conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
+  metricsPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
+  metricsToken: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   conductorGroup: Type.String({ pattern: '^[a-z0-9._-]{0,255}$' }),
   takeOverMs: Type.Integer({ minimum: 200, maximum: limits.takeOverMsMax }),
   allocationCheckMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
@@ -120,6 +123,11 @@ export const SETTINGS: Record<keyof Config, Setting> = {
   },
   tlsCert: { flag: 'tls-cert <file>', fallback: null, help: 'PEM file with the certificate, and those above it' },
   tlsKey: { flag: 'tls-key <file>', fallback: null, help: 'PEM file with the key of --tls-cert' },
+  tlsClientCa: {
+    flag: 'tls-client-ca <file>',
+    fallback: null,
+    help: 'PEM file with the authorities of which every client must show a certificate',
+  },
   placementPolicy: { flag: 'placement-policy <name>', fallback: 'secure', help: 'secure, legacy or open' },
   policyFile: {
     flag: 'policy-file <file>',
@@ -148,6 +156,17 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'conductor-port <number>',
     fallback: 0,
     help: 'port where a conductor by itself answers /healthz, /readyz and /metrics; 0 for none',
+  },
+  metricsPort: {
+    flag: 'metrics-port <number>',
+    fallback: 0,
+    help: 'port where /metrics, /healthz and /readyz are answered, and /metrics nowhere else; 0 for the port of the APIs',
+  },
+  metricsToken: {
+    flag: 'metrics-token <token>',
+    fallback: null,
+    help: 'what /metrics asks for, as Authorization: Bearer; without it anyone may read them',
+    masked: () => '***',
   },
   conductorGroup: {
     flag: 'conductor-group <name>',
@@ -230,11 +249,13 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'lease-service-url <url>',
     fallback: null,
     help: 'a service that is asked before a lease is made or changed: URL/check-create, /check-update, /on-end',
+    masked: mask,
   },
   leaseServiceToken: {
     flag: 'lease-service-token <token>',
     fallback: null,
     help: 'the X-Auth-Token that this service is called with',
+    masked: () => '***',
   },
 }
 
@@ -304,6 +325,7 @@ function checkTogether(config: Config): Config {
     }
   }
   if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
+  if (config.tlsClientCa !== null && tlsCert === null) throw new UsageError('tls-client-ca needs tls-cert and tls-key')
   const [wrong] = wrongIn(config.inspectionRules)
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
   return config
@@ -346,9 +368,10 @@ function fromFile(file: string): Given {
   return given
 }
 
-/** A database address fit for logs. */
+/** An address fit for logs. */
 export function mask(database: string): string {
-  return database.replace(/(:\/\/[^:@/]*):[^@/]*@/, '$1:***@').replace(/(password=)[^&]*/gi, '$1***')
+  // Up to the last @: a password may contain some itself, and too much hidden is better than too little.
+  return database.replace(/(:\/\/[^:@/]*):.*@/, '$1:***@').replace(/(password=)[^&]*/gi, '$1***')
 }
 
 /** The configuration as a file would have it, without its secrets. */

@@ -176,6 +176,8 @@ export const limits = {
   keptTokensMax: 10_000,
   // Half of the second after which a token revoked elsewhere is refused here.
   tokenRecheckMs: 500,
+  // Clocks of processes on one database are corrected to its own; more than this is no honest difference.
+  clockSlackMs: 60_000,
   // A few slips of the finger a minute, and no dictionary.
   attemptsPerUserMax: 10,
   // A class room behind one address, and no list of names.

@@ -73,6 +73,8 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     bell,
     duties,
   }
+  const health = await startHealth(config.metricsPort, context)
+  opened.defer(() => health?.stop())
   const app = opened.adopt(await createApp(context), started => started.close())
   const address = await app.listen({ host: config.host, port: config.port })
   opened.defer(followPair(app.server, config, log))
@@ -95,7 +97,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, 'conductor', opened)
   const work = opened.adopt(await startWork(place), started => started.stop())
-  const health = await startHealth(config, place)
+  const health = await startHealth(config.conductorPort || config.metricsPort, place)
   opened.defer(() => health?.stop())
   // Its timers don't hold the process; this does.
   opened.adopt(

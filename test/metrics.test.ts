@@ -1,12 +1,15 @@
 // What Prometheus is told about what there is: nodes, allocations, reservations, leases, servers, conductors.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { figures } from '../src/census.ts'
-import { until } from './support/identity.ts'
+import { until, usersText } from './support/identity.ts'
 import { sharedPostgres } from './support/postgres.ts'
-import { runHoldfast, spawnServer } from './support/server.ts'
+import { runHoldfast, spawnServer, startServer } from './support/server.ts'
 import { eachShell } from './cli/person.ts'
 
 const metricsAt = async (origin: string) => (await fetch(`${origin}/metrics`)).text()
@@ -134,4 +137,43 @@ test('a conductor by itself says how it is where it is told to, and what it took
     await conductor.exit
     await postgres.stop()
   }
+})
+
+test('what strangers ask for makes no new series', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-metrics-'))
+  const users = join(folder, 'users.yaml')
+  writeFileSync(users, await usersText())
+  const server = await startServer('sqlite::memory:', { auth: 'password', users })
+  t.after(async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  })
+  const lines = async () =>
+    (await metricsAt(server.origin))
+      .split('\n')
+      .filter(line => line.includes('_count{method=') && !line.includes('/metrics'))
+  for (const method of ['GET', 'PROPFIND', 'MKCOL']) {
+    await fetch(`${server.origin}/baremetal/v1/nodes`, { method, headers: { 'x-auth-token': 'junk' } })
+  }
+  const before = (await lines()).length
+  for (const path of ['nodes/a', 'nodes/a/ports', 'chassis', 'ports', 'allocations', 'drivers', 'conductors']) {
+    for (const method of ['GET', 'PROPFIND', 'LOCK', 'SEARCH']) {
+      await fetch(`${server.origin}/baremetal/v1/${path}`, { method })
+    }
+  }
+  assert.equal((await lines()).length, before)
+})
+
+test('metrics can have a port of their own, and ask for a token', async () => {
+  const port = await freePort()
+  const server = await startServer('sqlite::memory:', { metricsPort: port, metricsToken: 's3cret' })
+  const status = async (url: string, token?: string) =>
+    (await fetch(url, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status
+  const aside = `http://127.0.0.1:${port}`
+  assert.equal(await status(`${server.origin}/metrics`, 's3cret'), 404)
+  assert.deepEqual([await status(`${aside}/metrics`), await status(`${aside}/metrics`, 'wrong')], [401, 401])
+  assert.equal(await status(`${aside}/metrics`, 's3cret'), 200)
+  assert.deepEqual([await status(`${aside}/healthz`), await status(`${aside}/readyz`)], [200, 200])
+  await server.stop()
+  await assert.rejects(fetch(`${aside}/healthz`))
 })

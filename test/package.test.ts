@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -56,7 +56,14 @@ describe('the package', () => {
   let files: string[] = []
 
   before(() => {
+    // Where someone who runs deploy/compose.yaml from a clone keeps their users.
+    const config = join(CLONE, 'deploy/config')
+    mkdirSync(config, { recursive: true })
+    const own = mkdtempSync(join(config, 'test-'))
+    writeFileSync(join(own, 'users.yaml'), 'users: {}')
     at(CLONE)('npm', ['pack', '--silent', '--pack-destination', folder])
+    rmSync(own, { recursive: true })
+    if (readdirSync(config).length === 0) rmdirSync(config)
     tarball = join(folder, `holdfast-${VERSION}.tgz`)
     files = at(folder)('tar', ['-tzf', tarball]).trim().split('\n')
     mkdirSync(place)
@@ -76,6 +83,13 @@ describe('the package', () => {
     assert.deepEqual(strange, [])
     const declared = ours.filter(file => file.endsWith('.d.ts') && !file.startsWith('package/dist/client/'))
     assert.deepEqual(declared, ['package/dist/yaml.d.ts'], 'only the library is declared, and what it takes along')
+  })
+
+  test('holds no users of whoever made it', () => {
+    assert.deepEqual(
+      files.filter(file => /users\.yaml|deploy\/config/.test(file)),
+      [],
+    )
   })
 
   test('is small', () => {

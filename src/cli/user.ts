@@ -1,4 +1,4 @@
-// holdfast user add, passwd, list, remove, clouds-yaml
+// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; keys are in a file of their own
 import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { systemClock } from '../clock.ts'
@@ -12,6 +12,7 @@ import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../i
 import { limits } from '../limits.ts'
 import type { Word } from './command.ts'
 import { askSecret, readSecret } from './secret.ts'
+import { addKeyCommands } from './user-keys.ts'
 
 interface Flags {
   users?: string
@@ -37,12 +38,14 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .action(told(addUser))
   subcommand(user, 'passwd <name>', 'sets a new password; tokens of the old one end', true).action(told(setPassword))
   subcommand(user, 'list', 'shows who there is').action(told(async (flags: Flags) => listUsers(flags)))
+  subcommand(user, 'sign-out <name>', 'ends all tokens of a user, wherever they are').action(told(signOut))
   subcommand(user, 'remove <name>', 'removes a user; their tokens end').action(told(removeUser))
   subcommand(user, 'clouds-yaml <name>', 'prints a clouds.yaml for the openstack command', true)
     .option('--url <url>', 'where Holdfast is for them', 'http://127.0.0.1:8780')
     .option('--cloud <name>', 'what they call it', 'holdfast')
     .option('--project <name>', "another than the user's default project")
     .action(told(printClouds))
+  addKeyCommands(user)
 }
 
 function subcommand(user: Command, usage: string, help: string, hasPassword = false): Command {
@@ -92,6 +95,14 @@ async function setPassword(name: string, flags: Flags): Promise<void> {
     document.setIn(['users', name, 'password'], password)
   })
   process.stdout.write(`${name} has a new password\n`)
+}
+
+async function signOut(name: string, flags: Flags): Promise<void> {
+  const path = fileOf(flags)
+  requireUser(path, name)
+  const now = new Date(systemClock.now()).toISOString()
+  editUsersFile(path, document => document.setIn(['users', name, 'signed-out'], now))
+  process.stdout.write(`all tokens of ${name} end within a second; their password and application credentials stay\n`)
 }
 
 async function removeUser(name: string, flags: Flags): Promise<void> {

@@ -29,7 +29,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     requestTimeout: limits.requestMsMax,
     // Links are built from the host that the client spoke to; a proxy in front may say which that was.
     trustProxy: config.trustForwarded,
-    ...(pair ? { https: { ...server, ...pair } as never } : { http: server }),
+    ...(pair ? { https: { ...server, ...pair, requestCert: pair.ca !== undefined } as never } : { http: server }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: () => `req-${clock.newUuid()}`,
@@ -75,11 +75,25 @@ function challenge({ config, identity }: Context, request: FastifyRequest): stri
 }
 
 function measure({ metrics, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
-  const route = request.routeOptions.url ?? 'unknown'
-  metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
+  const { method, route } = seriesOf(request, reply.statusCode)
+  metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {
     const { id, method, url } = request
     log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
+  }
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** What strangers ask for must not make the metrics grow: who isn't let in, or asks for what isn't there, is counted by API. */
+function seriesOf(
+  { method, routeOptions: { url } }: FastifyRequest,
+  status: number,
+): { method: string; route: string } {
+  const isStranger = status === 401 || status === 405
+  return {
+    method: METHODS.has(method) ? method : 'other',
+    route: url === undefined ? 'unknown' : isStranger ? `/${url.split('/')[1]}/*` : url,
   }
 }
 

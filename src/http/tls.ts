@@ -1,21 +1,45 @@
 // TLS from certificate files, which may be replaced while we serve.
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { createSecureContext, type Server as TlsServer } from 'node:tls'
+import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
 import type { Logger } from 'pino'
 import { type Config, UsageError } from '../config.ts'
 import { watchFiles } from '../watched-files.ts'
 
-export interface Pair {
+export interface Pair extends SecureContextOptions {
   cert: Buffer
   key: Buffer
+  /** Those whose certificates let a client in, where one is asked for. */
+  ca?: Buffer
 }
 
+type Files = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>
+
+// Forward-secret only: who gets the key later can't read what was recorded before. Those of TLS 1.3 all are.
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':')
+
 /** The certificate and its key as the files have them, known to fit; null where TLS isn't asked for. */
-export function readPair({ tlsCert, tlsKey }: Pick<Config, 'tlsCert' | 'tlsKey'>): Pair | null {
+export function readPair({ tlsCert, tlsKey, tlsClientCa }: Files): Pair | null {
   if (tlsCert === null || tlsKey === null) return null
   try {
-    const pair = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
+    const pair: Pair = {
+      cert: readFileSync(tlsCert),
+      key: readFileSync(tlsKey),
+      ...(tlsClientCa !== null && { ca: readFileSync(tlsClientCa) }),
+      ciphers: CIPHERS,
+      honorCipherOrder: true,
+      minVersion: 'TLSv1.2',
+    }
     createSecureContext(pair)
     return pair
   } catch (error) {
@@ -24,8 +48,8 @@ export function readPair({ tlsCert, tlsKey }: Pick<Config, 'tlsCert' | 'tlsKey'>
 }
 
 /** Takes up new files when they appear; what doesn't fit together (yet) changes nothing. Answers how to stop. */
-export function followPair(server: Server, config: Pick<Config, 'tlsCert' | 'tlsKey'>, log: Logger): () => void {
-  const { tlsCert, tlsKey } = config
+export function followPair(server: Server, config: Files, log: Logger): () => void {
+  const { tlsCert, tlsKey, tlsClientCa } = config
   if (tlsCert === null || tlsKey === null) return () => {}
   const reload = () => {
     try {
@@ -35,7 +59,7 @@ export function followPair(server: Server, config: Pick<Config, 'tlsCert' | 'tls
       log.error({ reason: (error as Error).message }, 'the new certificate is not usable; the old one stays')
     }
   }
-  const watch = watchFiles([tlsCert, tlsKey], reload)
+  const watch = watchFiles([tlsCert, tlsKey, ...(tlsClientCa === null ? [] : [tlsClientCa])], reload)
   process.on('SIGHUP', reload)
   return () => {
     watch.stop()

@@ -28,6 +28,7 @@ const add = command((db, a: ApplicationCredential) =>
     secret: a.secret,
     roles: a.roles,
     unrestricted: a.unrestricted,
+    is_open: a.is_open,
     expires_at: a.expires_at,
     created_at: a.created_at,
   }),

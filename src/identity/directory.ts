@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { idOf, isId } from './ids.ts'
 import { type Role, withImplied } from './roles.ts'
-import type { UsersFile } from './users-file.ts'
+import type { UserEntry, UsersFile } from './users-file.ts'
 
 export interface User {
   readonly id: string
@@ -10,7 +10,7 @@ export interface User {
   readonly isEnabled: boolean
   /** The hash of the password; null lets nobody in with one. */
   readonly password: string | null
-  /** Changes with the password, so that tokens of the old one can be told. */
+  /** Changes with the password and when the user is signed out, so that tokens from before can be told. */
   readonly stamp: string
   /** The name of the project that is meant when none is named. */
   readonly defaultProject: string | null
@@ -63,7 +63,7 @@ export class FileDirectory implements Directory {
       name,
       isEnabled: entry.enabled ?? true,
       password: entry.password,
-      stamp: createHash('sha256').update(entry.password).digest('base64url').slice(0, 16),
+      stamp: stampOf(entry),
       defaultProject: entry['default-project'] ?? onlyOne(Object.keys(entry.roles ?? {})),
       assignments: new Map(Object.entries(entry.roles ?? {})),
     }))
@@ -87,6 +87,10 @@ export class FileDirectory implements Directory {
     if (!user.isEnabled) return NO_ROLES
     return user.assignments.values().some(roles => roles.includes('admin')) ? ADMIN : NO_ROLES
   }
+}
+
+function stampOf({ password, 'signed-out': signedOut = '' }: UserEntry): string {
+  return createHash('sha256').update(password).update(signedOut).digest('base64url').slice(0, 16)
 }
 
 const onlyOne = (names: string[]): string | null => (names.length === 1 ? names[0]! : null)

@@ -11,11 +11,11 @@ import type { Store } from '../store/store.ts'
 import { basicCredentials } from './basic.ts'
 import { ANYONE, type Caller } from './caller.ts'
 import { type Directory, openDirectory } from './directory.ts'
+import { KeyRing } from './key-ring.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
-import { signingKey } from './signing-key.ts'
 import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
@@ -111,8 +111,9 @@ function openUsers({ config, log }: IdentityOptions): Users {
 async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
   const { config, store, clock, log, metrics } = options
   const now = () => clock.now()
-  const key = await store.write(() => signingKey(clock.newSecret(32), now()))
-  const tokens = new Tokens({ store, clock, key, directory })
+  const lifeMs = config.tokenHours * 60 * 60_000
+  const keys = await KeyRing.open({ store, clock, lifeMs })
+  const tokens = new Tokens({ store, clock, keys, directory, lifeMs })
   const threads = Math.max(1, Math.min(availableParallelism() - 1, limits.hashThreadsMax))
   const passwords = new Passwords({ secret: clock.newSecret(32), now, threads })
   const login = new Login({
@@ -123,7 +124,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     passwords,
     throttle: new Throttle(now),
     isOpen,
-    tokenMs: config.tokenHours * 60 * 60_000,
+    tokenMs: lifeMs,
     observe: (method, outcome, address) => {
       metrics.authenticated(method, outcome)
       // One that is throttled would let a guesser fill the log.

@@ -30,11 +30,12 @@ function loginWith({
   })
   const directory = () => people
   const secret = Buffer.alloc(32)
+  const keys = { sign: async () => '', read: async () => null }
   return new Login({
     store,
     clock,
     directory,
-    tokens: new Tokens({ store, clock, key: secret, directory }),
+    tokens: new Tokens({ store, clock, keys, directory, lifeMs: 1_000 }),
     passwords: new Passwords({ secret, now, threads: 1, compare }),
     throttle: new Throttle(now),
     isOpen: false,

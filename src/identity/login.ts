@@ -146,10 +146,12 @@ export class Login {
   }
 
   async #byCredential(proof: Proof & { method: 'application_credential' }, address: string): Promise<Proven> {
-    const { store, clock } = this.#options
+    const { store, clock, isOpen } = this.#options
     const { credential: given, secret } = proof
     const owner = 'id' in given ? null : this.#userOf(given.user)
-    const credential = await store.read(() => credentialGiven(given, owner))
+    const found = await store.read(() => credentialGiven(given, owner))
+    // One that was made where nobody proved who they are is worth nothing where people do.
+    const credential = found && (isOpen || found.is_open === 0) ? found : undefined
     const word = 'id' in given ? given.id : `${wordOf(given.user)} ${given.name}`
     await this.#requireSecret(`credential ${word}`, credential?.secret ?? null, secret, address)
     const user = credential ? this.#options.directory().user(credential.user_name) : null

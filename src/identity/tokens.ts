@@ -10,7 +10,8 @@ import type { Caller } from './caller.ts'
 import type { Directory, Project, User } from './directory.ts'
 import { revocationOf, revokeToken } from './revocations.ts'
 import { type Role, withImplied } from './roles.ts'
-import { readToken, type TokenFacts, writeToken } from './token-text.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { TokenFacts } from './token-text.ts'
 
 /** A token that holds, and what it gives. */
 export interface Token {
@@ -30,8 +31,10 @@ interface Kept {
 interface TokensOptions {
   store: Store
   clock: Clock
-  key: Buffer
+  keys: Pick<KeyRing, 'sign' | 'read'>
   directory: () => Directory
+  /** How long a token lasts at most, whatever it says of itself. */
+  lifeMs: number
 }
 
 export class Tokens {
@@ -45,20 +48,18 @@ export class Tokens {
     this.#options = options
   }
 
-  write(facts: TokenFacts): string {
-    return writeToken(facts, this.#options.key)
+  write(facts: TokenFacts): Promise<string> {
+    return this.#options.keys.sign(facts)
   }
 
   /** The token if it holds, at once where it was checked a moment ago. */
   check(text: string): Token | null | Promise<Token | null> {
-    const { clock, directory, key } = this.#options
+    const { clock, directory } = this.#options
     const kept = this.#kept.get(text)
     if (kept && clock.now() < kept.goodUntil && kept.directory === directory()) return kept.token
     const present = this.#looking.get(text)
     if (present) return present
-    const facts = readToken(text, key)
-    if (!facts) return null
-    const looking = this.#look(text, facts).finally(() => {
+    const looking = this.#look(text).finally(() => {
       if (this.#looking.get(text) === looking) this.#looking.delete(text)
     })
     this.#looking.set(text, looking)
@@ -67,20 +68,24 @@ export class Tokens {
 
   /** What these facts give at present, whatever has been revoked; null when they give nothing any more. */
   tokenOf(facts: TokenFacts): Token | null {
-    const { clock, directory } = this.#options
-    if (facts.expiresAt <= clock.now()) return null
-    return granted(facts, directory())
+    const { clock, directory, lifeMs } = this.#options
+    const now = clock.now()
+    // A token that was made with a stolen key, or when tokens lasted longer, lasts no longer than any other.
+    const expiresAt = Math.min(facts.expiresAt, facts.issuedAt + lifeMs)
+    if (expiresAt <= now || facts.issuedAt > now + limits.clockSlackMs) return null
+    return granted({ ...facts, expiresAt }, directory())
   }
 
-  async #look(text: string, facts: TokenFacts): Promise<Token | null> {
-    const { clock, store } = this.#options
+  async #look(text: string): Promise<Token | null> {
+    const { clock, store, keys } = this.#options
+    const facts = await keys.read(text)
     const directory = this.#options.directory()
-    const token = this.tokenOf(facts)
+    const token = facts && this.tokenOf(facts)
     if (!token) return null
     const checkedAt = clock.now()
     const ended = this.#ended
-    if (!(await store.read(() => isStanding(facts, checkedAt)))) return null
-    const goodUntil = Math.min(facts.expiresAt, checkedAt + limits.tokenRecheckMs)
+    if (!(await store.read(() => isStanding(token.facts, checkedAt)))) return null
+    const goodUntil = Math.min(token.facts.expiresAt, checkedAt + limits.tokenRecheckMs)
     // What was read may be older than a revocation that came meanwhile.
     if (ended === this.#ended) this.#kept.set(text, { token, directory, goodUntil })
     return token

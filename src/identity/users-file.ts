@@ -34,6 +34,7 @@ const UserEntry = Type.Object(
     roles: Type.Optional(Type.Record(Type.String(), Type.Array(RoleName, { maxItems: ROLES.length }))),
     'default-project': Type.Optional(Type.String()),
     enabled: Type.Optional(Type.Boolean()),
+    'signed-out': Type.Optional(Type.String({ maxLength: 64 })),
   },
   strict,
 )

@@ -152,8 +152,7 @@ eachMetal('the audit', api => {
   })
 
   void test('refusals are counted', async () => {
-    const route = '/baremetal/v1/nodes'
-    const counted = async (status: number) => {
+    const counted = async (status: number, route: string) => {
       const text = await (await fetch(`${api.origin}/metrics`)).text()
       const line = new RegExp(
         `^holdfast_refusals_total\\{method="POST",route="${route}",status="${status}"\\} (\\d+)$`,
@@ -161,10 +160,11 @@ eachMetal('the audit', api => {
       )
       return Number(line.exec(text)?.[1] ?? 0)
     }
-    const before = [await counted(401), await counted(403)]
+    const both = async () => [await counted(401, '/baremetal/\\*'), await counted(403, '/baremetal/v1/nodes')]
+    const before = await both()
     expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, { token: null }), 401)
     expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, as('reader', 'p')), 403)
-    assert.deepEqual([await counted(401), await counted(403)], [before[0]! + 1, before[1]! + 1])
+    assert.deepEqual(await both(), [before[0]! + 1, before[1]! + 1])
   })
 
   void test('what a conductor did names the request that asked for it', async () => {

@@ -218,6 +218,16 @@ test('a users file for all eyes is a warning, one that all may change is wrong, 
   }
 })
 
+test('a database that everyone may read is warned of: keys and passwords of machines are in it', async () => {
+  const path = join(folder, 'wide.db')
+  const server = await startServer(`sqlite:${path}`)
+  await server.stop()
+  const grade = async () => (await lookedAt({ database: `sqlite:${path}`, port: '0' })).of('database')
+  assert.equal((await grade()).grade, 'ok')
+  chmodSync(path, 0o644)
+  assert.deepEqual([(await grade()).grade, (await grade()).hint], ['warning', `chmod 600 ${path}`])
+})
+
 test('a file that is no database, a folder that is not there and a port that others have are wrong', async () => {
   writeFileSync(join(folder, 'text.db'), 'no database '.repeat(1_000))
   const notOk = async (flags: Record<string, string>) => (await lookedAt({ port: '0', ...flags })).notOk

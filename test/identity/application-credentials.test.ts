@@ -1,10 +1,10 @@
 // Application credentials: made for oneself, with no more than one has, and gone when they are taken back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachIdentity, until } from '../support/identity.ts'
+import { eachIdentity, Identity, inProject, until } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
 
-eachIdentity('application credentials', ({ api }) => {
+eachIdentity('application credentials', ({ api, databases, start }) => {
   const own = async (name: string) => {
     const { body, headers } = expectStatus(await api.logIn(name), 201)
     return {
@@ -39,6 +39,26 @@ eachIdentity('application credentials', ({ api }) => {
     const elsewhere = { project: { name: 'office', domain: { id: 'default' } } }
     expectStatus(await logIn({ id: credential, secret }, elsewhere), 401)
     expectStatus(await create(path, token, { name: 'script' }), 409)
+  })
+
+  test('one that was made in mode none, where nobody proves who they are, is worth nothing in mode password', async () => {
+    const database = await databases.create()
+    const open = await start(database, { auth: 'none' })
+    const anyone = new Identity(open.origin)
+    const { headers, body } = expectStatus(await anyone.logIn('alice', 'anything', inProject('lab')), 201)
+    const path = `/v3/users/${body.token.user.id}/application_credentials`
+    const made = await anyone.post(
+      path,
+      { application_credential: { name: 'back door' } },
+      { token: String(headers['x-subject-token']) },
+    )
+    const { id, secret } = expectStatus(made, 201).body.application_credential
+    anyone.close()
+    await open.stop()
+    const closed = new Identity((await start(database)).origin)
+    const identity = { methods: ['application_credential'], application_credential: { id, secret } }
+    expectStatus(await closed.post('/v3/auth/tokens', { auth: { identity } }), 401)
+    closed.close()
   })
 
   test('the secret is told once', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -72,5 +72,41 @@ describe('TLS', { skip }, () => {
     for (const kind of ['key', 'pem']) copyFileSync(path(`first.${kind}`), path(`live.${kind}`))
     process.emit('SIGHUP')
     assert.equal(await certificate(), 'first')
+  })
+
+  test('only forward-secret ciphers are spoken', async () => {
+    const speaks = async (ciphers: string) => {
+      const port = Number(new URL(server.origin).port)
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ciphers, maxVersion: 'TLSv1.2' })
+      const outcome = await once(socket, 'secureConnect').then(
+        () => true,
+        () => false,
+      )
+      socket.destroy()
+      return outcome
+    }
+    assert.equal(await speaks('ECDHE-ECDSA-AES128-GCM-SHA256'), true)
+    for (const old of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384', 'AES128-GCM-SHA256', 'AES256-SHA']) {
+      assert.equal(await speaks(old), false, old)
+    }
+  })
+
+  test('with an authority for clients, only those with a certificate of it get in', async () => {
+    const files = { tlsCert: path('first.pem'), tlsKey: path('first.key'), tlsClientCa: path('second.pem') }
+    const guarded = await startServer('sqlite::memory:', { auth: 'none', ...files })
+    const asks = (pair: { cert?: Buffer; key?: Buffer }) =>
+      new Promise<number | null>(resolve => {
+        const outgoing = request(`${guarded.origin}/healthz`, { rejectUnauthorized: false, agent: false, ...pair })
+        outgoing.on('response', answer => resolve(answer.resume().statusCode!)).on('error', () => resolve(null))
+        outgoing.end()
+      })
+    const pairOf = (name: string) => ({
+      cert: readFileSync(path(`${name}.pem`)),
+      key: readFileSync(path(`${name}.key`)),
+    })
+    assert.equal(await asks(pairOf('second')), 200)
+    assert.equal(await asks(pairOf('first')), null)
+    assert.equal(await asks({}), null)
+    await guarded.stop()
   })
 })

@@ -1,8 +1,14 @@
 // Tokens of our own users: how one gets them, what they say, what they open, and how they end.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { type SigningKey, rotateSigningKeys, signingKeys } from '../../src/identity/signing-keys.ts'
+import { readToken, writeToken } from '../../src/identity/token-text.ts'
+import { openStore } from '../../src/store/open.ts'
 import { eachIdentity, Identity, inProject, passwordAuth, until } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
+
+const HOURS_12 = 12 * 60 * 60_000
 
 const names = (list: { name: string }[]) => list.map(({ name }) => name).sort()
 
@@ -197,6 +203,61 @@ eachIdentity('tokens', ({ api, databases, start, database }) => {
     brief.close()
   })
 
+  test('a token lasts no longer than all do, whatever it says of itself', async () => {
+    const now = Date.now()
+    const keys = await keysOf(database())
+    const facts = readToken(await api.token('bob'), keys[0]!.secret)!
+    const forged = (issuedAt: number) =>
+      api.knock(writeToken({ ...facts, issuedAt, expiresAt: now + 10 * HOURS_12 }, keys[0]!.secret))
+    assert.equal(await forged(now), 200)
+    assert.equal(await forged(now - HOURS_12), 401)
+    assert.equal(await forged(now + 5 * 60_000), 401)
+  })
+
+  test('after a rotation of keys old tokens last until they end, and what is new is signed with the new key', async () => {
+    const old = await api.token('bob')
+    await rotate(database())
+    assert.equal(await api.knock(old), 200)
+    const [newest, before] = await keysOf(database())
+    const fresh = await until(
+      () => api.token('bob'),
+      token => readToken(token, newest!.secret) !== null,
+    )
+    assert.deepEqual([await api.knock(fresh), await api.knock(old)], [200, 200])
+    // Whoever has the retired key can't make tokens with it that were got after its time.
+    const facts = readToken(old, before!.secret)!
+    assert.equal(await api.knock(writeToken({ ...facts, issuedAt: before!.retiredAt! + 60_000 }, before!.secret)), 401)
+  })
+
+  test('a key that was seen by someone goes at once, with all its tokens', async () => {
+    const old = await api.token('bob')
+    assert.equal(await api.knock(old), 200)
+    await rotate(database(), { forgetAll: true })
+    const refused = await until(
+      () => api.knock(old),
+      status => status === 401,
+    )
+    assert.equal(refused, 401)
+    assert.equal((await keysOf(database())).length, 1)
+    const fresh = await until(
+      () => api.token('bob').then(token => api.knock(token)),
+      status => status === 200,
+    )
+    assert.equal(fresh, 200)
+  })
+
+  test('a retired key is removed once its last token has ended', async () => {
+    const other = await databases.create()
+    await start(other)
+    await rotate(other, { now: Date.now() - 2 * HOURS_12 })
+    assert.equal((await keysOf(other)).length, 2)
+    await rotate(other)
+    assert.deepEqual(
+      (await keysOf(other)).map(({ id }) => id),
+      [3, 2],
+    )
+  })
+
   test('a token of another database is unknown here', async () => {
     const other = new Identity((await start(await databases.create())).origin)
     assert.equal(await api.knock(await other.token('alice')), 401)
@@ -222,3 +283,21 @@ eachIdentity('tokens', ({ api, databases, start, database }) => {
     assert.deepEqual(names(body.token.roles), ['member', 'reader'])
   })
 })
+
+async function keysOf(database: string): Promise<SigningKey[]> {
+  const store = openStore(database)
+  try {
+    return await store.read(signingKeys)
+  } finally {
+    await store.close()
+  }
+}
+
+async function rotate(database: string, { forgetAll = false, now = Date.now() } = {}): Promise<void> {
+  const store = openStore(database)
+  try {
+    await store.write(() => rotateSigningKeys({ fresh: randomBytes(32), now, lifeMs: HOURS_12, forgetAll }))
+  } finally {
+    await store.close()
+  }
+}

@@ -9,8 +9,10 @@ import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { FileDirectory } from '../../src/identity/directory.ts'
 import { Passwords } from '../../src/identity/passwords.ts'
 import { readUsersFile } from '../../src/identity/users-file.ts'
+import { startServer } from '../support/server.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-user-'))
@@ -118,4 +120,32 @@ test('what can’t be done is said in one line with exit code 2, and changes not
   }
   assert.equal(readFileSync(file, 'utf8'), before)
   assert.ok(!existsSync(`${file}.new`))
+})
+
+test('sign-out ends the tokens of a user, and leaves the password', async () => {
+  const stamp = () => new FileDirectory(readUsersFile(file)).user('ann')!.stamp
+  const before = stamp()
+  const { code, stdout, stderr } = await user(['sign-out', 'ann'])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /all tokens of ann end/)
+  assert.notEqual(stamp(), before)
+  assert.equal(await isRight('ann', 's3cret'), true)
+  const unknown = await user(['sign-out', 'nobody'])
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.stderr, /there is no user nobody/)
+})
+
+test('keys rotate puts a new key beside the old one, or in its place; list tells which are accepted', async () => {
+  const database = `sqlite:${join(folder, 'keys.db')}`
+  const server = await startServer(database, { auth: 'none' })
+  await server.stop()
+  const keys = async (...words: string[]) => {
+    const { code, stdout, stderr } = await user(['keys', ...words, '--database', database])
+    assert.equal(code, 0, stderr)
+    return stdout
+  }
+  assert.match(await keys('rotate'), /^key 2 is in use; tokens of the keys before it last until they end$/m)
+  assert.match(await keys('list'), /^2 {2}made .*in use\n1 {2}made .*accepted until .*Z$/m)
+  assert.match(await keys('rotate', '--now'), /^key 3 is in use; all tokens of the keys before it have ended$/m)
+  assert.match(await keys('list'), /^3 {2}made \S+ {2}in use\n$/)
 })

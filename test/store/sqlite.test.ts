@@ -168,3 +168,12 @@ test('a write that comes after the end is told so, and nobody else notices', asy
     StoreUnavailable,
   )
 })
+
+test('the database, its log and its lock are for their owner’s eyes only', async () => {
+  const path = join(folder, 'modes.db')
+  const server = await spawnServer(`sqlite:${path}`)
+  for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]) {
+    assert.equal((statSync(file).mode & 0o777).toString(8), '600', file)
+  }
+  await server.stop()
+})

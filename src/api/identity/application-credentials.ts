@@ -135,6 +135,7 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
     description: textIn(given, 'description', DESCRIPTION_MAX) ?? '',
     roles: JSON.stringify(rolesIn(given, token)),
     unrestricted: given['unrestricted'] === true ? 1 : 0,
+    is_open: request.context.config.auth === 'none' ? 1 : 0,
     expires_at: endIn(given, request.now),
     created_at: request.now,
     secret: await hashPassword(secret, clock.newSecret(16)),

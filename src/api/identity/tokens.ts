@@ -57,7 +57,7 @@ export async function postToken(request: IdentityRequest): Promise<Answer> {
   const auth = request.object('auth', AUTH)
   const { login, tokens } = request.issuer
   const token = await login.enter(proofIn(auth), scopeIn(auth), request.address)
-  return { status: 201, body: shown(token, request), headers: { 'x-subject-token': tokens.write(token.facts) } }
+  return { status: 201, body: shown(token, request), headers: { 'x-subject-token': await tokens.write(token.facts) } }
 }
 
 showToken.operation = {

@@ -14,7 +14,7 @@ import { PREFIX as IMAGE } from '../image/prefix.ts'
 import { PREFIX as PLACEMENT } from '../placement/prefix.ts'
 import { requireAllowed } from '../policy.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
-import { addHealth } from './health.ts'
+import { addHealth, addMetrics } from './health.ts'
 import { PREFIX } from './prefix.ts'
 import { type Method, type Route, routes } from './routes.ts'
 
@@ -72,6 +72,7 @@ export function operator(context: Context, authenticate: Authenticate) {
       openapi: `${PREFIX}/openapi`,
     }))
     addHealth(app, context)
+    if (context.config.metricsPort === 0) addMetrics(app, context)
     void app.register(below(context, authenticate), { prefix: PREFIX })
     done()
   }

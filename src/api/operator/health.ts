@@ -1,14 +1,28 @@
 // What watches over a process asks: is it alive, is it ready, what is it doing. Nobody has to log in for it.
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../context.ts'
 
-export function addHealth(app: FastifyInstance, { store, metrics }: Pick<Context, 'store' | 'metrics'>): void {
+export function addHealth(app: FastifyInstance, { store }: Pick<Context, 'store'>): void {
   app.get('/healthz', () => ({ status: 'alive' }))
   app.get('/readyz', async () => {
     await store.ping()
     return { status: 'ready' }
   })
-  app.get('/metrics', async (_request, reply) =>
-    reply.header('content-type', metrics.registry.contentType).send(await metrics.text()),
-  )
+}
+
+/** With a token they are only for who brings it. */
+export function addMetrics(app: FastifyInstance, { metrics, config }: Pick<Context, 'metrics' | 'config'>): void {
+  const { metricsToken: token } = config
+  app.get('/metrics', async ({ headers: { authorization } }, reply) => {
+    if (token !== null && !isSame(authorization ?? '', `Bearer ${token}`)) {
+      return reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'the metrics need the metrics token' })
+    }
+    return reply.header('content-type', metrics.registry.contentType).send(await metrics.text())
+  })
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

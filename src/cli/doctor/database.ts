@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { parseAddress } from '../../store/hosts.ts'
-import { type Finding, ok, warning, wrong } from './examine.ts'
-import { type Exchange, judgePostgres } from './judgement.ts'
+import { type Finding, warning, wrong } from './examine.ts'
+import { type Exchange, judgeMode, judgePostgres } from './judgement.ts'
 
 export interface Seen {
   dialect: 'sqlite' | 'postgres'
@@ -41,7 +41,8 @@ export function seenInSqlite(path: string): { finding: Finding; seen: Seen | nul
     const has = rows("select 1 from sqlite_master where type = 'table' and name = 'migrations'").length > 0
     const applied = has ? rows('select name from migrations').map(row => String(row['name'])) : []
     const mib = (statSync(file).size / 1_048_576).toFixed(1)
-    return { finding: ok(`${file}, ${mib} MiB, can be written`), seen: { dialect: 'sqlite', applied, clock: null } }
+    const finding = judgeMode(statSync(file).mode, file, `${file}, ${mib} MiB, can be written`)
+    return { finding, seen: { dialect: 'sqlite', applied, clock: null } }
   } catch (error) {
     const hint = 'it is no database of SQLite, or damaged: bring back a backup'
     return { finding: wrong(`can't read ${file}: ${(error as Error).message}`, hint), seen: null }

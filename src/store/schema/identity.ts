@@ -1,10 +1,11 @@
 // The tables of identity. Users and projects are not among them: those are in the users file.
 
 export interface IdentityTables {
-  signing_keys: {
+  token_keys: {
     id: number
     secret: string
     created_at: number
+    retired_at: number | null
   }
   revoked_tokens: {
     token_id: string
@@ -20,6 +21,7 @@ export interface IdentityTables {
     secret: string
     roles: string
     unrestricted: 0 | 1
+    is_open: 0 | 1
     expires_at: number | null
     created_at: number
   }
