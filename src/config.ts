@@ -35,6 +35,8 @@ export const Config = Type.Object({
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  requestsMax: Type.Integer({ minimum: 2, maximum: 100_000 }),
+  requestShare: Type.Integer({ minimum: 1, maximum: 100 }),
   trustForwarded: Type.Boolean(),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
   conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
@@ -136,6 +138,16 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'database-connections <number>',
     fallback: limits.poolConnectionsMax,
     help: 'most connections to PostgreSQL at once',
+  },
+  requestsMax: {
+    flag: 'requests-max <number>',
+    fallback: limits.requestsMax,
+    help: 'most requests in flight at once; further ones are told to come back',
+  },
+  requestShare: {
+    flag: 'request-share <percent>',
+    fallback: limits.requestSharePercent,
+    help: 'the part of these that one project or address may have once half of them are taken',
   },
   trustForwarded: {
     flag: 'trust-forwarded',

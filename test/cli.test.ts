@@ -45,6 +45,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'cors-origin': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   'log-level': ['info', 'debug', 'warn', 'error'],
   'database-connections': [8, 11, 12, 13],
+  'requests-max': [1_024, 11, 12, 13],
+  'request-share': [25, 11, 12, 13],
   'trust-forwarded': [false, true, false, true],
   'conductor-name': [null, 'file', 'environment', 'flag'],
   'conductor-port': [0, 9_101, 9_102, 9_103],

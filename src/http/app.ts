@@ -17,12 +17,13 @@ import { reservation } from '../api/reservation/door.ts'
 import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { limits } from '../limits.ts'
+import { Admission } from './admission.ts'
 import { readPair } from './tls.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
   const { config, clock } = context
   const pair = readPair(config)
-  const server = { maxHeaderSize: limits.headerBytesMax }
+  const server = { maxHeaderSize: limits.headerBytesMax, connectionsCheckingInterval: limits.requestCheckMs }
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
@@ -41,6 +42,10 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     if (pair) void reply.header('strict-transport-security', HSTS)
     next()
   })
+  const admission = new Admission({ config, authenticate: context.identity.authenticate, metrics: context.metrics })
+  app.decorateRequest('caller', null)
+  app.addHook('onRequest', admission.arrive)
+  app.addHook('preParsing', admission.beforeBody)
   app.addHook('onSend', (request, reply, _payload, sent) => {
     if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request))
     sent()
@@ -52,14 +57,13 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }
-  const { authenticate } = context.identity
-  await app.register(operator(context, authenticate), { prefix: '/' })
-  await app.register(placement(context, authenticate), { prefix: PLACEMENT })
-  await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
-  await app.register(identity(context), { prefix: IDENTITY })
-  await app.register(compute(context, authenticate), { prefix: COMPUTE })
-  await app.register(image(context, authenticate), { prefix: IMAGE })
-  await app.register(reservation(context, authenticate), { prefix: RESERVATION })
+  await app.register(operator(context, admission), { prefix: '/' })
+  await app.register(placement(context, admission), { prefix: PLACEMENT })
+  await app.register(baremetal(context, admission), { prefix: BAREMETAL })
+  await app.register(identity(context, admission), { prefix: IDENTITY })
+  await app.register(compute(context, admission), { prefix: COMPUTE })
+  await app.register(image(context, admission), { prefix: IMAGE })
+  await app.register(reservation(context, admission), { prefix: RESERVATION })
   return app
 }
 
@@ -89,7 +93,10 @@ function errorBody(status: number, title: string, reason: string, requestId?: st
 
 /** What Node couldn't read as HTTP never becomes a request, so it is answered on the bare socket. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
   const [status, title, reason] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ([431, 'Request Header Fields Too Large', 'the headers are too large'] as const)
@@ -103,6 +110,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+  // Ended is only our half; who keeps the other open would keep the socket.
+  setTimeout(() => socket.destroy(), limits.brokenLingerMs).unref()
 }
 
 /** A path that can't be decoded fits no route, so no API can answer for it. */

@@ -22,6 +22,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   method_not_allowed: { status: 405, router: true },
   unauthorized: { status: 401 },
   too_many_attempts: { status: 429 },
+  too_many_requests: { status: 429 },
   forbidden: { status: 403 },
   unavailable: { status: 503 },
   internal: { status: 500 },

@@ -15,6 +15,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   unauthorized: 401,
   forbidden: 403,
   too_many_attempts: 429,
+  too_many_requests: 429,
   unavailable: 503,
   internal: 500,
 

@@ -13,6 +13,7 @@ const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, numb
   route_not_found: 404,
   method_not_allowed: 405,
   too_many_attempts: 429,
+  too_many_requests: 429,
   unavailable: 503,
   internal: 500,
 

@@ -18,6 +18,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   timed_out: 408,
   too_large: 413,
   too_many_attempts: 429,
+  too_many_requests: 429,
   uri_too_long: 414,
   unavailable: 503,
   internal: 500,
