@@ -14,6 +14,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   malformed_json: { status: 400 },
   invalid_body: { status: 400 },
   invalid_query: { status: 400 },
+  query_duplicate_key: { status: 400 },
   not_acceptable: { status: 406, router: true },
   too_large: { status: 413 },
   uri_too_long: { status: 414, router: true },

@@ -7,6 +7,7 @@ const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, numb
   malformed_request: 400,
   malformed_json: 400,
   invalid_body: 400,
+  query_duplicate_key: 400,
   too_large: 413,
   uri_too_long: 414,
   timed_out: 408,

@@ -15,6 +15,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   route_not_found: 404,
   image_not_found: 404,
   malformed_request: 400,
+  query_duplicate_key: 400,
   too_large: 413,
   internal: 500,
   unavailable: 503,

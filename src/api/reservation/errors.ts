@@ -10,6 +10,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   malformed_json: 400,
   invalid_body: 400,
   invalid_query: 400,
+  query_duplicate_key: 400,
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
