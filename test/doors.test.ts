@@ -218,3 +218,36 @@ void describe('a share of what is in flight', () => {
     await release()
   })
 })
+
+void describe('addresses', () => {
+  /** The address that the audit has for a request that came with these words of proxies. */
+  const noted = async (origin: string, forwarded: string) => {
+    const headers = { ...AS_ADMIN, 'x-forwarded-for': forwarded }
+    const body = JSON.stringify({ name: `from ${forwarded}` })
+    const made = await fetch(`${origin}/placement/resource_providers`, { method: 'POST', body, headers })
+    assert.equal(made.status, 200)
+    const { entries } = (await (await fetch(`${origin}/holdfast/v1/audit?limit=1`, { headers: AS_ADMIN })).json()) as {
+      entries: { address: string }[]
+    }
+    return entries[0]!.address
+  }
+  const cases: [setting: string, forwarded: string, address: string][] = [
+    ['0', '198.51.100.7', '127.0.0.1'],
+    ['1', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    ['1', '203.0.113.9, no address', '127.0.0.1'],
+    ['2', '203.0.113.9, 198.51.100.7, 192.0.2.1', '198.51.100.7'],
+    ['127.0.0.0/8', '203.0.113.9, 198.51.100.7, 127.0.0.9', '198.51.100.7'],
+    ['127.0.0.0/8', '203.0.113.9, <script>', '127.0.0.1'],
+    ['10.0.0.0/8', '198.51.100.7', '127.0.0.1'],
+  ]
+  for (const [trustForwarded, forwarded, address] of cases) {
+    void test(`with --trust-forwarded ${trustForwarded}, "${forwarded}" is ${address}`, async () => {
+      const server = await startServer('sqlite::memory:', { trustForwarded })
+      try {
+        assert.equal(await noted(server.origin, forwarded), address)
+      } finally {
+        await server.stop()
+      }
+    })
+  }
+})

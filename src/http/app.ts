@@ -18,6 +18,7 @@ import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { limits } from '../limits.ts'
 import { Admission } from './admission.ts'
+import { isAddress, trustOf } from './forwarded.ts'
 import { readPair } from './tls.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
@@ -28,7 +29,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     // Links are built from the host that the client spoke to; a proxy in front may say which that was.
-    trustProxy: config.trustForwarded,
+    trustProxy: trustOf(config.trustForwarded),
     ...(pair ? { https: { ...server, ...pair } as never } : { http: server }),
     forceCloseConnections: 'idle',
     genReqId: () => `req-${clock.newUuid()}`,
@@ -38,6 +39,8 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     frameworkErrors: answerBadUrl,
   })
   app.addHook('onRequest', (request, reply, next) => {
+    // What a proxy hands on and is no address is none: then it is the proxy's own that counts.
+    if (!isAddress(request.ip)) delete request.raw.headers['x-forwarded-for']
     void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (pair) void reply.header('strict-transport-security', HSTS)
     next()
