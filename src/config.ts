@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { parse as parseYaml } from 'yaml'
 import { limits } from './limits.ts'
+import { trustOf } from './http/forwarded.ts'
 import { InspectionRule, wrongIn } from './metal/inspection.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -36,7 +37,9 @@ export const Config = Type.Object({
   corsOrigin: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
   logLevel: oneOf('debug', 'info', 'warn', 'error', 'silent'),
   databaseConnections: Type.Integer({ minimum: 1, maximum: 1_000 }),
-  trustForwarded: Type.Boolean(),
+  requestsMax: Type.Integer({ minimum: 2, maximum: 100_000 }),
+  requestShare: Type.Integer({ minimum: 1, maximum: 100 }),
+  trustForwarded: Type.String({ pattern: '^[0-9a-fA-F.:/, ]+$' }),
   conductorName: Type.Union([Type.String({ pattern: '^[A-Za-z0-9._-]{1,255}$' }), Type.Null()]),
   conductorPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
   metricsPort: Type.Integer({ minimum: 0, maximum: 65_535 }),
@@ -146,10 +149,20 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     fallback: limits.poolConnectionsMax,
     help: 'most connections to PostgreSQL at once for requests',
   },
+  requestsMax: {
+    flag: 'requests-max <number>',
+    fallback: limits.requestsMax,
+    help: 'most requests in flight at once; further ones are told to come back',
+  },
+  requestShare: {
+    flag: 'request-share <percent>',
+    fallback: limits.requestSharePercent,
+    help: 'the part of these that one project or address may have once half of them are taken',
+  },
   trustForwarded: {
-    flag: 'trust-forwarded',
-    fallback: false,
-    help: 'build links from X-Forwarded-Host and -Proto, as a proxy in front of this says',
+    flag: 'trust-forwarded [proxies]',
+    fallback: '0',
+    help: 'believe X-Forwarded-For, -Host and -Proto of so many proxies in front (1 if it is not said), or of those at these addresses and networks',
   },
   conductorName: { flag: 'conductor-name <name>', fallback: null, help: "this conductor's name; else the machine's" },
   conductorPort: {
@@ -293,6 +306,7 @@ export function loadSettings(
     }
   }
   if (typeof config.inspectionRules === 'string') config.inspectionRules = parsedRules(config.inspectionRules)
+  config.trustForwarded = proxiesIn(config.trustForwarded)
   if (!validate(config)) throw wrongSetting(config, origin)
   return { config: checkTogether(config), origins: origin }
 }
@@ -324,11 +338,18 @@ function checkTogether(config: Config): Config {
       throw new UsageError('--auth keystone needs one of keystone-password and keystone-password-file')
     }
   }
+  trustOf(config.trustForwarded)
   if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
   if (config.tlsClientCa !== null && tlsCert === null) throw new UsageError('tls-client-ca needs tls-cert and tls-key')
   const [wrong] = wrongIn(config.inspectionRules)
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
   return config
+}
+
+/** Yes is one proxy, as most have it. */
+function proxiesIn(given: unknown): unknown {
+  if (given === true || given === 'true') return '1'
+  return given === false || given === 'false' || given === '' ? '0' : given
 }
 
 /** On the command line and in the environment the rules are JSON; anything else is left for the check to refuse. */

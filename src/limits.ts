@@ -1,13 +1,29 @@
 // A limit on everything, each with its reason.
 
 export const limits = {
-  // A POST of 1,000 consumers is about 400 kB; a reshape of a large tree about 1 MB.
-  bodyBytesMax: 4 * 1024 * 1024,
+  // More than any honest body outside of the bulk routes: a server with its user data is 64 KiB and a little.
+  bodyBytesMax: 256 * 1024,
+  // A POST of 1,000 consumers is about 400 kB; a reshape of a large tree about 1 MB; a node has five documents of 256 KiB.
+  bulkBodyBytesMax: 4 * 1024 * 1024,
+  // All bodies that are being read or worked on: sixteen of the largest, and a small part of a small machine's memory.
+  bodiesBytesMax: 64 * 1024 * 1024,
+  // Ten times what a reshape of a large tree holds; parsing that many takes some 20 ms, for which all others wait.
+  jsonElementsMax: 250_000,
+  // Requests in flight: more than all honest clients of a large site have at once, and few enough to fit in memory.
+  requestsMax: 1_024,
+  // Of one project or address, once half of all are taken: an OpenStack with 64 workers doesn't come near it.
+  requestSharePercent: 25,
+  // What is refused because too much is in flight may be tried again after this.
+  crowdedRetrySeconds: 1,
   // 100 traits of 255 characters in one candidates query still fit.
   urlBytesMax: 32 * 1024,
   headerBytesMax: 48 * 1024,
   // A request whose headers or body dribble in longer than this is cut off.
   requestMsMax: 30_000,
+  // How often that is looked after.
+  requestCheckMs: 2_000,
+  // Long enough for the answer to a broken request to be read; then the socket is gone, whatever its other end does.
+  brokenLingerMs: 500,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
   // What still holds the process after all was stopped isn't waited for.

@@ -1,12 +1,42 @@
 // A body as JSON, the same way for every dialect: what is no UTF-8 or no JSON, or couldn't be kept, is refused.
 import { isUtf8 } from 'node:buffer'
+import { limits } from '../limits.ts'
 import { problem } from '../problem.ts'
 
 /** The text of a body that was read as bytes. */
 export function textOfBody(raw: unknown): string {
   if (!(raw instanceof Buffer)) return ''
   if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
+  requireModest(raw)
   return raw.toString()
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/**
+ * Refuses what is nested too deep or holds too many values, by one look over the bytes: parsing 4 MB of brackets would keep
+ * everyone waiting for most of a second. Whether it is JSON at all is left to the parser.
+ */
+export function requireModest(bytes: Buffer): void {
+  let depth = 0
+  let elements = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) {
+      while (++at < bytes.length && bytes[at] !== QUOTE) if (bytes[at] === BACKSLASH) at++
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      elements++
+      if (++depth > limits.jsonDepthMax) throw problem('invalid_body', { reason: 'the body is nested too deep' })
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      depth--
+    } else if (byte === COMMA) {
+      elements++
+    }
+    if (elements > limits.jsonElementsMax) {
+      throw problem('invalid_body', { reason: `the body holds more than ${limits.jsonElementsMax} values` })
+    }
+  }
 }
 
 export function parseJson(text: string): unknown {

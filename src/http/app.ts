@@ -17,18 +17,20 @@ import { reservation } from '../api/reservation/door.ts'
 import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
 import type { Context } from '../context.ts'
 import { limits } from '../limits.ts'
+import { Admission } from './admission.ts'
 import { drainOnClose } from './drain.ts'
+import { isAddress, trustOf } from './forwarded.ts'
 import { readPair } from './tls.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
   const { config, clock } = context
   const pair = readPair(config)
-  const server = { maxHeaderSize: limits.headerBytesMax }
+  const server = { maxHeaderSize: limits.headerBytesMax, connectionsCheckingInterval: limits.requestCheckMs }
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     // Links are built from the host that the client spoke to; a proxy in front may say which that was.
-    trustProxy: config.trustForwarded,
+    trustProxy: trustOf(config.trustForwarded),
     ...(pair ? { https: { ...server, ...pair, requestCert: pair.ca !== undefined } as never } : { http: server }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -39,10 +41,16 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
     frameworkErrors: answerBadUrl,
   })
   app.addHook('onRequest', (request, reply, next) => {
+    // What a proxy hands on and is no address is none: then it is the proxy's own that counts.
+    if (!isAddress(request.ip)) delete request.raw.headers['x-forwarded-for']
     void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (pair) void reply.header('strict-transport-security', HSTS)
     next()
   })
+  const admission = new Admission({ config, authenticate: context.identity.authenticate, metrics: context.metrics })
+  app.decorateRequest('caller', null)
+  app.addHook('onRequest', admission.arrive)
+  app.addHook('preParsing', admission.beforeBody)
   app.addHook('onSend', (request, reply, _payload, sent) => {
     if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request))
     sent()
@@ -55,14 +63,13 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }
-  const { authenticate } = context.identity
-  await app.register(operator(context, authenticate), { prefix: '/' })
-  await app.register(placement(context, authenticate), { prefix: PLACEMENT })
-  await app.register(baremetal(context, authenticate), { prefix: BAREMETAL })
-  await app.register(identity(context), { prefix: IDENTITY })
-  await app.register(compute(context, authenticate), { prefix: COMPUTE })
-  await app.register(image(context, authenticate), { prefix: IMAGE })
-  await app.register(reservation(context, authenticate), { prefix: RESERVATION })
+  await app.register(operator(context, admission), { prefix: '/' })
+  await app.register(placement(context, admission), { prefix: PLACEMENT })
+  await app.register(baremetal(context, admission), { prefix: BAREMETAL })
+  await app.register(identity(context, admission), { prefix: IDENTITY })
+  await app.register(compute(context, admission), { prefix: COMPUTE })
+  await app.register(image(context, admission), { prefix: IMAGE })
+  await app.register(reservation(context, admission), { prefix: RESERVATION })
   return app
 }
 
@@ -106,7 +113,10 @@ function errorBody(status: number, title: string, reason: string, requestId?: st
 
 /** What Node couldn't read as HTTP never becomes a request, so it is answered on the bare socket. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
   const [status, title, reason] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ([431, 'Request Header Fields Too Large', 'the headers are too large'] as const)
@@ -120,6 +130,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
+  // Ended is only our half; who keeps the other open would keep the socket.
+  setTimeout(() => socket.destroy(), limits.brokenLingerMs).unref()
 }
 
 /** A path that can't be decoded fits no route, so no API can answer for it. */

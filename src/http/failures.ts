@@ -40,5 +40,7 @@ function frameworkProblem(error: unknown): Problem | null {
 /** When it may be tried again, in seconds, as the header says it; null when trying again is of no use. */
 export function retryAfter({ kind, facts }: Problem): string | null {
   if (kind === 'unavailable') return '1'
-  return kind === 'too_many_attempts' ? String((facts as { retrySeconds: number }).retrySeconds) : null
+  return kind === 'too_many_attempts' || kind === 'too_many_requests'
+    ? String((facts as { retrySeconds: number }).retrySeconds)
+    : null
 }

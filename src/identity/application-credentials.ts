@@ -39,16 +39,21 @@ const remove = command((db, a: { id: string; user: string }) =>
 
 const markCredential = (id: string) => mark({ kind: 'application_credential', id })
 
-export function* createCredential(credential: ApplicationCredential): Write<void> {
-  const present = yield* all(credentialsOf({ user: credential.user_id }))
-  if (present.some(({ name }) => name === credential.name)) {
+/** Refuses a name that is taken, and one credential too many. */
+export function* requireRoomForCredential(wanted: { user_id: string; name: string }): Read<void> {
+  const present = yield* all(credentialsOf({ user: wanted.user_id }))
+  if (present.some(({ name }) => name === wanted.name)) {
     throw problem('identity_exists', {
-      reason: `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${credential.name}.`,
+      reason: `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${wanted.name}.`,
     })
   }
   if (present.length >= limits.applicationCredentialsPerUserMax) {
     throw problem('identity_forbidden', { action: 'identity:create_application_credential' })
   }
+}
+
+export function* createCredential(credential: ApplicationCredential): Write<void> {
+  yield* requireRoomForCredential(credential)
   yield* run(add(credential))
   yield* markCredential(credential.id)
 }

@@ -57,3 +57,18 @@ test('who asks the same at once is answered once; more than can wait are sent aw
   assert.equal(await checks[0], true)
   assert.equal(asked.length, limits.hashesWaitingMax + 2)
 })
+
+test('new secrets are hashed in turn with the checks, and sent away when too many wait', async () => {
+  const go = Promise.withResolvers<boolean>()
+  const passwords = new Passwords({ secret: Buffer.alloc(32), now: () => 0, threads: 1, compare: () => go.promise })
+  const first = passwords.check('stored', 'x')
+  const hashing = passwords.hash('new', SALT)
+  let isHashed = false
+  void hashing.then(() => (isHashed = true))
+  const waiting = Array.from({ length: limits.hashesWaitingMax - 1 }, (_, i) => passwords.check('stored', `${i}`))
+  await assert.rejects(passwords.hash('one more', SALT), (error: Problem) => error.kind === 'too_many_attempts')
+  assert.equal(isHashed, false)
+  go.resolve(false)
+  await Promise.all([first, ...waiting])
+  assert.match(await hashing, new RegExp(HASH_PATTERN))
+})

@@ -81,6 +81,11 @@ export class Passwords {
     return check
   }
 
+  /** A hash of a new secret, made in turn with the checks. */
+  hash(password: string, salt: Buffer): Promise<string> {
+    return this.#inTurn(() => hashPassword(password, salt))
+  }
+
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#options.threads) {
       if (this.#waiting.length >= limits.hashesWaitingMax) throw problem('too_many_attempts', { retrySeconds: 1 })

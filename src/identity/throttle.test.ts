@@ -32,7 +32,7 @@ test('a user may be guessed at a few times from an address, then not until the s
     'others there go on',
   )
   assert.equal(
-    isRefused(() => throttle.begin('ann', '::2')),
+    isRefused(() => throttle.begin('ann', '2001:db8::2')),
     null,
     'and so does she from elsewhere',
   )
@@ -70,7 +70,7 @@ test('an address may try so many names; who came in from there before is not hel
     null,
   )
   assert.equal(
-    isRefused(() => throttle.begin('one more', '::2')),
+    isRefused(() => throttle.begin('one more', '2001:db8::2')),
     null,
   )
 })
@@ -83,6 +83,34 @@ test('an attempt that nobody looked at doesn’t count', () => {
   }
   assert.equal(
     isRefused(() => throttle.begin('ann', '::1')),
+    null,
+  )
+})
+
+test('who has many addresses of IPv6 has one network, and is one', () => {
+  const { throttle } = create()
+  const addressOf = (i: number) => `2001:db8:0:7::${i.toString(16)}:1`
+  for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', addressOf(i))
+  assert.notEqual(
+    isRefused(() => throttle.begin('ann', '2001:DB8::7:1:2:3:4')),
+    null,
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '2001:db8:0:8::1')),
+    null,
+    'the next network is another',
+  )
+})
+
+test('an address of IPv4 is one, also when it is shown inside of IPv6', () => {
+  const { throttle } = create()
+  for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', '::ffff:192.0.2.1')
+  assert.notEqual(
+    isRefused(() => throttle.begin('ann', '192.0.2.1')),
+    null,
+  )
+  assert.equal(
+    isRefused(() => throttle.begin('ann', '::ffff:192.0.2.2')),
     null,
   )
 })

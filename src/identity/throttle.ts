@@ -1,8 +1,9 @@
-// A limit on guessing: attempts are counted for each user at each address, and for each address over all users.
+// A limit on guessing: attempts are counted for each user at each address (of IPv6 the /64), and for each address over all users.
 // A flood is then answered without hashing, and a user elsewhere doesn't notice it.
 import { limits } from '../limits.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { problem } from '../problem.ts'
+import { networkOf } from './networks.ts'
 
 interface Span {
   attempts: number
@@ -20,7 +21,8 @@ export class Throttle {
   }
 
   /** Counts an attempt before its outcome is known, so that many at once count as many; refuses one too many. */
-  begin(user: string, address: string): void {
+  begin(user: string, from: string): void {
+    const address = networkOf(from)
     const pair = pairOf(user, address)
     const waitMs = Math.max(
       this.#waitMs(pair, limits.attemptsPerUserMax),
@@ -32,7 +34,8 @@ export class Throttle {
   }
 
   /** Takes the attempt back: it was no guess. */
-  succeeded(user: string, address: string): void {
+  succeeded(user: string, from: string): void {
+    const address = networkOf(from)
     const pair = pairOf(user, address)
     this.#proven.set(pair, true)
     this.#spans.delete(pair)
@@ -40,7 +43,8 @@ export class Throttle {
   }
 
   /** Takes back one attempt of a user at an address: nobody looked at it. */
-  withdrawn(user: string, address: string): void {
+  withdrawn(user: string, from: string): void {
+    const address = networkOf(from)
     this.#undo(pairOf(user, address))
     this.#undo(address)
   }

@@ -23,6 +23,8 @@ export const REQUEST_PROBLEMS = {
     'how to supply the credentials required.',
   too_many_attempts: (f: { retrySeconds: number }) =>
     `There were too many attempts to get in; try again in ${f.retrySeconds} s.`,
+  too_many_requests: (_: { retrySeconds: number }) =>
+    'Your project, or those at your address, have more than their share of what is being done; try again.',
   forbidden: (f: { action: string }) => `Policy does not allow ${f.action} to be performed.`,
 
   // the service

@@ -1,5 +1,4 @@
 // Opens the store that a database address names.
-import { closeSync, openSync } from 'node:fs'
 import { UsageError } from '../config.ts'
 import { StoreDamaged } from './failure.ts'
 import { PostgresStore } from './postgres.ts'
@@ -23,12 +22,7 @@ export function openStore(address: string, options: OpenOptions = {}): Store {
   let lock: ReturnType<typeof lockForServing> | null = null
   try {
     const path = realFile(address.slice('sqlite:'.length))
-    const isFile = path !== IN_MEMORY
-    if (isFile) makeForOwner(path)
-    if (isFile && serving) {
-      makeForOwner(`${path}.lock`)
-      lock = lockForServing(path)
-    }
+    if (serving && path !== IN_MEMORY) lock = lockForServing(path)
     return new SqliteStore(path, observer, lock)
   } catch (error) {
     lock?.close()
@@ -36,12 +30,4 @@ export function openStore(address: string, options: OpenOptions = {}): Store {
     if (failureOf(error, message) instanceof StoreDamaged) throw new StoreDamaged(message, { cause: error })
     throw new UsageError(message, { cause: error })
   }
-}
-
-/**
- * Keys and passwords of machines are in the database: a new file is its owner's alone, and SQLite gives its log the same mode.
- * A file that is there keeps the mode that its operator gave it; `doctor` warns of one that is too wide.
- */
-function makeForOwner(path: string): void {
-  closeSync(openSync(path, 'a', 0o600))
 }

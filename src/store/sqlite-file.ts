@@ -10,7 +10,7 @@ export const IN_MEMORY = ':memory:'
 export function realFile(path: string): string {
   if (path === IN_MEMORY) return path
   // Made here if it is new, as SQLite would: what isn't there has no real path.
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o644))
+  makeForOwner(path)
   const real = realpathSync(path)
   const { nlink } = statSync(real)
   if (nlink > 1) {
@@ -22,10 +22,19 @@ export function realFile(path: string): string {
 }
 
 /**
+ * Keys and passwords of machines are in the database: a new file is its owner's alone, and SQLite gives its log the same mode.
+ * A file that is there keeps the mode that its operator gave it; `doctor` warns of one that is too wide.
+ */
+function makeForOwner(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+}
+
+/**
  * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it,
  * so it goes with the process however that ends, and tools like fsck can still read the database.
  */
 export function lockForServing(path: string): DatabaseSync {
+  makeForOwner(`${path}.lock`)
   const lock = new DatabaseSync(`${path}.lock`)
   try {
     lock.exec('pragma locking_mode = exclusive; begin exclusive')

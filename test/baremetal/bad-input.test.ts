@@ -121,5 +121,5 @@ eachMetal(
       assert.equal(body.links[0].href, 'https://metal.example/baremetal/v1/')
     })
   },
-  { trustForwarded: true },
+  { trustForwarded: '1' },
 )

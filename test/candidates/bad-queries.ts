@@ -49,7 +49,7 @@ export const BAD_CANDIDATE_QUERIES: BadQuery[] = [
     'resources=VCPU=1',
     'resources=:1',
   ),
-  ...since(10, 'resources=VCPU:1&resources=x'),
+  ...bad(10, LAST, DUPLICATE, 'resources=VCPU:1&resources=x'),
   ...since(25, 'resources1=', 'resources1=VCPU', 'resources1=VCPU:0', 'resources1=VCPU:x'),
   // Classes that don't exist.
   ...since(10, 'resources=CUSTOM_NOPE:1', 'resources=vcpu:1', 'resources=VCPU:1,NOPE:1'),

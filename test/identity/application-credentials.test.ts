@@ -1,6 +1,7 @@
 // Application credentials: made for oneself, with no more than one has, and gone when they are taken back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { rawAnswer } from '../placement/raw.ts'
 import { eachIdentity, Identity, inProject, until } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
 
@@ -132,6 +133,16 @@ eachIdentity('application credentials', ({ api, databases, start }) => {
     for (const wrong of ['yesterday', '2020-01-01T00:00:00', 7]) {
       expectStatus(await create(path, token, { name: `wrong ${wrong}`, expires_at: wrong }), 400)
     }
+  })
+
+  test('a stranger who never sends the body is told to go', async () => {
+    const { path } = await own('bob')
+    const answer = await rawAnswer(api.origin, {
+      line: `POST /identity${path} HTTP/1.1`,
+      headers: ['content-type: application/json', 'content-length: 20000'],
+      body: '{',
+    })
+    assert.equal(answer.status, 401)
   })
 
   test('bad input is refused and makes nothing', async () => {

@@ -2,15 +2,22 @@
 // a caller can't be told from what is missing, and a refusal changes nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { APIS } from '../../src/api/documents.ts'
+import { propertiesOf } from '../../src/api/operation.ts'
 import { type Call, CALLS, IDENTITY_CALLS, MORE_CALLS } from './routes.ts'
+import { as } from '../support/callers.ts'
+import type { Options } from '../support/client.ts'
 import {
   CALLERS,
   eachSetting,
   expected,
+  MINE,
   missingId,
+  OWNERS,
   ownersOf,
   policy,
   type Setting,
+  THEIRS,
   told,
   type Whose,
 } from './setting.ts'
@@ -78,7 +85,43 @@ async function check(setting: Setting, call: Call): Promise<void> {
   await setting.quiet()
 }
 
+/** Placement's, of which all values count. */
+const MAY_REPEAT = new Set(['required', 'member_of', 'same_subtree'])
+
+/** Each route with parameters that mean one thing, and their names. */
+const SINGLE = Object.entries(APIS)
+  .filter(([api]) => api !== 'identity')
+  .flatMap(([api, { routes, url }]) =>
+    routes.map(({ method, path, operation: { query = [] } }) => {
+      const names = new Set(query.flatMap(({ schema }) => Object.keys(propertiesOf(schema))))
+      const single = [...names].filter(name => !MAY_REPEAT.has(name))
+      return { api: api as Call['api'], method, path: `${url === '/' ? '' : url}${path}`, names: single }
+    }),
+  )
+  .filter(({ names }) => names.length > 0)
+
 eachSetting('the matrix', setting => {
+  for (const { api, method, path, names } of SINGLE) {
+    void test(`${method} ${path} takes ${names.join(', ')} once, whoever asks`, async () => {
+      const call = CALLS.find(call => call.method === method && call.path === path)
+      const id = call?.kind ? await setting.make(call.kind, OWNERS['of its project']) : missingId()
+      for (const name of names) {
+        const query = `?${name}=${MINE}&${name}=${THEIRS}`
+        const ask = (options: Options) =>
+          setting.send({ api, method, path: path + query, action: null, kind: null }, id, options)
+        for (const { options } of Object.values(CALLERS)) {
+          const { status } = await ask(options)
+          assert.ok([400, 403, 404].includes(status), `${name}: ${status}`)
+        }
+        const answer = await ask(as('admin,service', MINE))
+        // Chassis and hosts are none of the kinds that are made here.
+        if (!call?.kind && path.includes(':') && answer.status === 404) continue
+        assert.equal(answer.status, 400, told(answer, id))
+        assert.match(JSON.stringify(answer.body), new RegExp(`${name}.* may be specified only once`))
+      }
+    })
+  }
+
   for (const call of [...CALLS.filter(({ action }) => action !== null), ...MORE_CALLS]) {
     const { method, path, action, body } = call
     const what = MORE_CALLS.includes(call) && body ? ` with ${JSON.stringify(body('ID'))}` : ''

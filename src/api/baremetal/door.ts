@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import type { Authenticate } from '../../identity/identity.ts'
+import { type Admission, bodyLimitOf, type Hook } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
@@ -13,7 +13,7 @@ import { renderError } from './errors.ts'
 import { PREFIX } from './prefix.ts'
 import { type Answer, MetalRequest } from './request.ts'
 import { showRoot } from './root.ts'
-import { type Route, routes } from './routes.ts'
+import { BULK, type Route, routes } from './routes.ts'
 import { negotiate, NEWEST, OLDEST, type Version } from './versions.ts'
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-export function baremetal(context: Context, authenticate: Authenticate) {
+export function baremetal(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.decorateRequest('metalVersion', null)
     app.removeAllContentTypeParsers()
@@ -38,11 +38,14 @@ export function baremetal(context: Context, authenticate: Authenticate) {
     const root = (request: FastifyRequest) => showRoot(`${request.protocol}://${request.host}${PREFIX}`)
     app.get('/', async (request, reply) => reply.send(root(request)))
 
+    const ask = admission.asking()
+    const onRequest: Hook = (request, reply, next) => {
+      if (!acceptsJson(request.headers.accept)) throw problem('not_acceptable', {})
+      ask(request, reply, next)
+    }
     for (const [path, methods] of Object.entries(routes)) {
+      const options = { onRequest, bodyLimit: bodyLimitOf(BULK, path) }
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-        if (!acceptsJson(request.headers.accept)) throw problem('not_acceptable', {})
-        const caller = await authenticate(request)
-        if (!caller) throw problem('unauthorized', {})
         void reply.header('openstack-request-id', request.id)
         request.metalVersion = negotiate(request.headers['x-openstack-ironic-api-version'])
         const route = methods[request.method as keyof typeof methods]
@@ -51,16 +54,16 @@ export function baremetal(context: Context, authenticate: Authenticate) {
           void reply.header('allow', Object.keys(methods).join(', '))
           throw problem('method_not_allowed', {})
         }
-        return serve(context, route, caller, request, reply)
+        return serve(context, route, request.caller!, request, reply)
       }
-      app.all(`/v1${path}`, handler)
+      app.all(`/v1${path}`, options, handler)
       // Clients may end a path with a slash, except where upstream reads it as a node without a name.
-      if (path !== '/nodes/detail' && !path.endsWith('/')) app.all(`/v1${path}/`, handler)
+      if (path !== '/nodes/detail' && !path.endsWith('/')) app.all(`/v1${path}/`, options, handler)
     }
     const noRoute = () => {
       throw problem('route_not_found', {})
     }
-    app.all('/*', noRoute)
+    app.all('/*', { preParsing: noRoute }, noRoute)
     app.setNotFoundHandler(noRoute)
     done()
   }

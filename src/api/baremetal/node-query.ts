@@ -100,7 +100,7 @@ export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQu
       filter[name] = parse(value, name)
     } else if (Object.hasOwn(TRAIT_FILTERS, name)) {
       request.require('traits', `The filter ${name}`)
-      traits[TRAIT_FILTERS[name]!] = traitNames(name, request.query.getAll(name))
+      traits[TRAIT_FILTERS[name]!] = traitNames(name, value)
     }
   }
   // Asking so is how clients look for a node to deploy on: one that is held is none.
@@ -123,9 +123,8 @@ function fieldsOf({ version, has }: MetalRequest, given: ReadonlyMap<string, str
   return fieldsNamed(fields, version)
 }
 
-function traitNames(name: string, values: readonly string[]): string[] {
-  if (values.length > 1) throw refuse(`The filter ${name} is given more than once; separate its traits by commas.`)
-  const names = values[0]!.split(',')
+function traitNames(name: string, value: string): string[] {
+  const names = value.split(',')
   const wrong = names.find(trait => !isTraitName(trait))
   if (wrong !== undefined) throw refuse(`Invalid trait "${wrong.slice(0, 100)}" in the filter ${name}.`)
   return names

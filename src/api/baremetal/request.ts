@@ -12,6 +12,7 @@ import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared } from '../operation.ts'
 import { type Action, requireAllowed } from '../policy.ts'
+import { queryOf } from '../query.ts'
 import { PREFIX } from './prefix.ts'
 import { type Has, requireWord, type Version, type Word } from './versions.ts'
 
@@ -116,10 +117,10 @@ export class MetalRequest {
   }
 
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+    return (this.#query ??= queryOf(this.#raw.url, this.#operation))
   }
 
-  /** The parameters, known to be only these; of a repeated one the last. */
+  /** The parameters, known to be only these. */
   parameters(known: Parameters): Map<string, string> {
     requireDeclared(this.#operation.query, known)
     const given = new Map(this.query)

@@ -57,6 +57,14 @@ import type { Word } from './versions.ts'
 
 type Handle = Described<(request: MetalRequest) => Answer | Promise<Answer>>
 
+/** Where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
+export const BULK: ReadonlySet<string> = new Set([
+  '/nodes',
+  '/nodes/:ident',
+  '/nodes/:ident/states/provision',
+  '/allocations',
+])
+
 export interface Route {
   handle: Handle
   /** Nothing to permit: for whoever has a token. */

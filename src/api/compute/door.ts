@@ -1,9 +1,9 @@
 // The Compute API's front door: token, version, route and method, permission, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import type { Admission } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
-import type { Authenticate } from '../../identity/identity.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { renderError } from './errors.ts'
@@ -13,7 +13,7 @@ import { showVersion, showVersions } from './root.ts'
 import { type Method, routes } from './routes.ts'
 import { requireVersion, VERSION_HEADERS } from './versions.ts'
 
-export function compute(context: Context, authenticate: Authenticate) {
+export function compute(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
@@ -36,10 +36,10 @@ export function compute(context: Context, authenticate: Authenticate) {
     app.get('/v2.1', request => showVersion(base(request)))
     app.get('/v2.1/', request => showVersion(base(request)))
 
+    const options = { onRequest: admission.asking() }
     for (const [path, methods] of Object.entries(routes)) {
       const handler = async (raw: FastifyRequest, reply: FastifyReply) => {
-        const caller = await authenticate(raw)
-        if (!caller) throw problem('unauthorized', {})
+        const caller = raw.caller!
         requireVersion(raw.headers)
         const route = methods[raw.method as Method]
         if (!route) {
@@ -62,13 +62,13 @@ export function compute(context: Context, authenticate: Authenticate) {
         if (location !== undefined) void reply.header('location', `${request.base}/v2.1${location}`)
         return body === undefined ? reply.send() : reply.send(body)
       }
-      app.all(`/v2.1${path}`, handler)
-      app.all(`/v2.1${path}/`, handler)
+      app.all(`/v2.1${path}`, options, handler)
+      app.all(`/v2.1${path}/`, options, handler)
     }
     const noRoute = () => {
       throw problem('route_not_found', {})
     }
-    app.all('/*', noRoute)
+    app.all('/*', { preParsing: noRoute }, noRoute)
     app.setNotFoundHandler(noRoute)
     done()
   }

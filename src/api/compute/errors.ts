@@ -7,6 +7,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   malformed_request: 400,
   malformed_json: 400,
   invalid_body: 400,
+  query_duplicate_key: 400,
   too_large: 413,
   uri_too_long: 414,
   timed_out: 408,
@@ -15,6 +16,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   unauthorized: 401,
   forbidden: 403,
   too_many_attempts: 429,
+  too_many_requests: 429,
   unavailable: 503,
   internal: 500,
 

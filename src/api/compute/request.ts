@@ -7,6 +7,7 @@ import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import type { Check } from '../schema.ts'
 import type { ComputeAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
@@ -77,7 +78,7 @@ export class ComputeRequest {
   }
 
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+    return (this.#query ??= queryOf(this.#raw.url, this.#operation))
   }
 
   /** A parameter of the query; unknown ones are passed over, as clients of compute expect. */

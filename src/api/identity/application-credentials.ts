@@ -6,9 +6,9 @@ import {
   deleteCredential,
   findCredential,
   listCredentials,
+  requireRoomForCredential,
 } from '../../identity/application-credentials.ts'
 import { idOf } from '../../identity/ids.ts'
-import { hashPassword } from '../../identity/passwords.ts'
 import { type Role, ROLES } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
 import { limits } from '../../limits.ts'
@@ -126,7 +126,7 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
   if (Array.isArray(given['access_rules']) && given['access_rules'].length > 0) {
     throw invalid('Access rules are not supported.')
   }
-  const row: ApplicationCredential = {
+  const wanted: Omit<ApplicationCredential, 'secret'> = {
     id: clock.newUuid().replaceAll('-', ''),
     user_id: token.user.id,
     user_name: token.user.name,
@@ -138,8 +138,10 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
     is_open: request.context.config.auth === 'none' ? 1 : 0,
     expires_at: endIn(given, request.now),
     created_at: request.now,
-    secret: await hashPassword(secret, clock.newSecret(16)),
   }
+  // Hashing is dear, so what can be refused is refused before.
+  await store.read(() => requireRoomForCredential(wanted))
+  const row = { ...wanted, secret: await request.issuer.passwords.hash(secret, clock.newSecret(16)) }
   await store.write(() => createCredential(row))
   return { status: 201, body: { application_credential: { ...shown(row, request), secret } } }
 }

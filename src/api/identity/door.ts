@@ -1,6 +1,7 @@
 // The identity API's front door: route, method, who is calling, permission, then the handler. Nothing said here may be cached.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import type { Admission, Hook } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Issuer } from '../../identity/identity.ts'
@@ -12,7 +13,7 @@ import { IdentityRequest } from './request.ts'
 import { showVersion, showVersions } from './root.ts'
 import { type Methods, type Route, routes } from './routes.ts'
 
-export function identity(context: Context) {
+export function identity(context: Context, admission: Admission) {
   const { issuer } = context.identity
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
@@ -37,13 +38,20 @@ export function identity(context: Context) {
         .send(showVersions(base(request))),
     )
     for (const path of ['/v3', '/v3/']) app.get(path, async request => showVersion(base(request)))
+    const ask = admission.asking(undefined, 'not_authenticated')
     for (const [path, methods] of Object.entries(routes)) {
-      app.all(`/v3${path}`, (request, reply) => serve(context, issuer!, methods, request, reply))
+      const onRequest: Hook = (request, reply, next) => {
+        const { action } = routeFor(methods, request, reply)
+        // Who asks for a token may come with an old one that has ended.
+        if (action === null) next()
+        else ask(request, reply, next)
+      }
+      app.all(`/v3${path}`, { onRequest }, (request, reply) => serve(context, issuer!, methods, request, reply))
     }
     const noRoute = () => {
       throw problem('route_not_found', {})
     }
-    app.all('/*', noRoute)
+    app.all('/*', { preParsing: noRoute }, noRoute)
     app.setNotFoundHandler(noRoute)
     done()
   }
@@ -55,27 +63,30 @@ function elsewhere({ config }: Context): string {
     : `With auth '${config.auth}' no tokens are handed out.`
 }
 
-async function serve(context: Context, issuer: Issuer, methods: Methods, raw: FastifyRequest, reply: FastifyReply) {
-  const route = methods[(raw.method === 'HEAD' ? 'GET' : raw.method) as keyof Methods]
+function routeFor(methods: Methods, { method, params }: FastifyRequest, reply: FastifyReply): Route {
+  const route = methods[(method === 'HEAD' ? 'GET' : method) as keyof Methods]
   if (!route) {
     void reply.header('allow', Object.keys(methods).join(', '))
     throw problem('method_not_allowed', {})
   }
-  for (const value of Object.values(raw.params as Record<string, string>)) {
+  for (const value of Object.values(params as Record<string, string>)) {
     if (value.includes('\0')) throw problem('route_not_found', {})
   }
-  const answer = await route.handle(await allowed(context, issuer, route, raw))
+  return route
+}
+
+async function serve(context: Context, issuer: Issuer, methods: Methods, raw: FastifyRequest, reply: FastifyReply) {
+  const route = routeFor(methods, raw, reply)
+  const answer = await route.handle(allowed(context, issuer, route, raw))
   void reply.code(answer.status).headers(answer.headers ?? {})
   return answer.body === undefined ? reply.send() : reply.send(answer.body)
 }
 
-/** The request, once its caller is known and may make it. */
-async function allowed(context: Context, issuer: Issuer, { action, about, handle }: Route, raw: FastifyRequest) {
+/** The request, if its caller may make it. */
+function allowed(context: Context, issuer: Issuer, { action, about, handle }: Route, raw: FastifyRequest) {
   const { operation } = handle
-  // Who asks for a token may come with an old one that has ended.
   if (action === null) return new IdentityRequest(context, issuer, null, operation, raw)
-  const caller = await context.identity.authenticate(raw)
-  if (!caller) throw problem('not_authenticated', {})
+  const caller = raw.caller!
   const request = new IdentityRequest(audited(context, raw, { caller, action }), issuer, caller, operation, raw)
   request.requireAllowed(action, about(request))
   return request

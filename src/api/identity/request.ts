@@ -11,6 +11,7 @@ import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import { named, Text } from '../shapes.ts'
 import type { IdentityAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
@@ -78,7 +79,7 @@ export class IdentityRequest {
   /** A parameter of the query; null when it isn't there. */
   parameter(name: string): string | null {
     requireParameter(this.#operation.query, name)
-    return new URLSearchParams(this.search).get(name)
+    return queryOf(this.#raw.url, this.#operation).get(name)
   }
 
   /** The query as it came, with its question mark. */

@@ -5,6 +5,7 @@ import { CIRROS } from '../../compute/images.ts'
 import { NOBODY } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { type Form, type Operation, requireParameter } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import { Count, Flag, Links, named, Text } from '../shapes.ts'
 
 const IMAGE = {
@@ -70,7 +71,7 @@ export function listImages(request: FastifyRequest): object {
 
 /** Whether the image is what the query asks for. */
 function matches({ url }: FastifyRequest): boolean {
-  const query = new URLSearchParams(url.split('?', 2)[1] ?? '')
+  const query = queryOf(url, listImages.operation)
   const parameter = (name: string) => {
     requireParameter(listImages.operation.query, name)
     return query.get(name)

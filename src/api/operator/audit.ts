@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import type { Operation } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
 
@@ -54,7 +55,7 @@ listEntries.operation = {
 } satisfies Operation
 
 export async function listEntries({ store }: Context, request: FastifyRequest): Promise<object> {
-  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '')
+  const query = queryOf(request.url, listEntries.operation)
   const checked = parameters(Object.fromEntries(query))
   if (!checked.ok) throw problem('invalid_query', { reason: checked.reason })
   const given = checked.value

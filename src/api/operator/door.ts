@@ -1,10 +1,10 @@
 // For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Context } from '../../context.ts'
+import { type Admission, bodyLimitOf, type Hook } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { ANYONE } from '../../identity/caller.ts'
-import type { Authenticate } from '../../identity/identity.ts'
 import { problem, type ProblemKind } from '../../problem.ts'
 import { VERSION } from '../../version.ts'
 import { PREFIX as BAREMETAL } from '../baremetal/prefix.ts'
@@ -16,12 +16,13 @@ import { requireAllowed } from '../policy.ts'
 import { PREFIX as RESERVATION } from '../reservation/prefix.ts'
 import { addHealth, addMetrics } from './health.ts'
 import { PREFIX } from './prefix.ts'
-import { type Method, type Route, routes } from './routes.ts'
+import { BULK, type Method, type Route, routes } from './routes.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   too_many_attempts: 429,
+  too_many_requests: 429,
   route_not_found: 404,
   metal_not_found: 404,
   hypervisor_not_found: 404,
@@ -42,7 +43,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unavailable: 503,
 }
 
-export function operator(context: Context, authenticate: Authenticate) {
+export function operator(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.setErrorHandler((error, request, reply) => {
       const found = problemOf(error, request, context)
@@ -73,21 +74,25 @@ export function operator(context: Context, authenticate: Authenticate) {
     }))
     addHealth(app, context)
     if (context.config.metricsPort === 0) addMetrics(app, context)
-    void app.register(below(context, authenticate), { prefix: PREFIX })
+    void app.register(below(context, admission), { prefix: PREFIX })
     done()
   }
 }
 
-function below(context: Context, authenticate: Authenticate) {
+function below(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    const ask = admission.asking()
     for (const [path, methods] of Object.entries(routes)) {
-      app.all(path, async (request, reply) => {
+      const onRequest: Hook = (request, reply, next) => {
+        if (methods[request.method as Method]?.action === null) next()
+        else ask(request, reply, next)
+      }
+      app.all(path, { onRequest, bodyLimit: bodyLimitOf(BULK, path) }, async (request, reply) => {
         const route = methods[request.method as Method]
         if (route?.action === null) return send(reply, route, await route.handle(context, request, ANYONE))
-        const caller = await authenticate(request)
-        if (!caller) throw problem('unauthorized', {})
+        const caller = request.caller!
         if (route?.isForTests && !context.config.testClock) throw problem('route_not_found', {})
         if (!route) {
           void reply.header('allow', Object.keys(methods).join(', '))

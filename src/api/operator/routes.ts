@@ -27,6 +27,9 @@ import {
 
 type Handle = (context: Context, request: FastifyRequest, caller: Caller) => object | Promise<object>
 
+/** Where bodies may be large: ten thousand candidate nodes. */
+export const BULK: ReadonlySet<string> = new Set(['/explain/allocations'])
+
 export interface Route {
   handle: Handle
   /** The handler's name, and what it says of itself. */

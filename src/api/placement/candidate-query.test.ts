@@ -54,10 +54,15 @@ describe('a candidate query', () => {
     )
   })
 
-  test('of a repeated limit the first counts, of repeated resources the last', () => {
-    const { limit, groups } = parse('resources=VCPU:1&resources=VCPU:2&limit=3&limit=4')
-    assert.equal(limit, 3)
-    assert.equal(groups[0]?.resources[0]?.amount, 2)
+  test('what means one thing may be there once', () => {
+    for (const more of [
+      'resources=VCPU:2',
+      'limit=3&limit=4',
+      'resources1=VCPU:1&resources1=VCPU:2',
+      'limit=3&limit=3',
+    ]) {
+      assert.equal(kindOf(`resources=VCPU:1&${more}`), 'query_duplicate_key', more)
+    }
   })
 
   test('what a version does not know is refused', () => {

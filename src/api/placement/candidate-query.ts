@@ -45,7 +45,7 @@ export const candidateQueries = known.all
 export function parseCandidateQuery(request: PlacementRequest): CandidateRequest {
   const { query: params, has, version } = request
   request.checkedQuery(known(version))
-  const { rootRequired, rootForbidden } = parseRoot(params.getAll('root_required'))
+  const { rootRequired, rootForbidden } = parseRoot(params.get('root_required'))
   const sameSubtree = params.getAll('same_subtree').map(parseSubtree)
   const groups = parseGroups(params, has)
   if (has.sameSubtree) checkSubtrees(groups, sameSubtree)
@@ -86,12 +86,8 @@ const emptyGroup = (suffix: string): Group => ({
   inTree: null,
 })
 
-function parseRoot(values: readonly string[]): Pick<CandidateRequest, 'rootRequired' | 'rootForbidden'> {
-  const [value] = values
-  if (value === undefined) return { rootRequired: [], rootForbidden: [] }
-  if (values.length > 1) {
-    throw problem('query_duplicate_key', { reason: "Query parameter 'root_required' may be specified only once." })
-  }
+function parseRoot(value: string | null): Pick<CandidateRequest, 'rootRequired' | 'rootForbidden'> {
+  if (value === null) return { rootRequired: [], rootForbidden: [] }
   if (value.startsWith('in:')) {
     throw problem('invalid_query', {
       reason:

@@ -2,21 +2,19 @@
 // token, version, content headers, route, method, then the handler's own version, media type and permission.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import type { Caller } from '../../identity/caller.ts'
-import type { Authenticate } from '../../identity/identity.ts'
 import { problem } from '../../problem.ts'
 import { limits } from '../../limits.ts'
+import { type Admission, bodyLimitOf } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { requireAllowed } from '../policy.ts'
 import { renderError } from './errors.ts'
 import { type Answer, PlacementRequest } from './request.ts'
-import { type Route, routes } from './routes.ts'
+import { BULK, type Route, routes } from './routes.ts'
 import { negotiate, type Version } from './versions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    placementCaller: Caller | null
     placementVersion: Version | null
   }
 }
@@ -24,28 +22,25 @@ declare module 'fastify' {
 const JSON_TYPE = 'application/json'
 const TEXT_BYTES_MAX = 64 * 1024
 
-export function placement(context: Context, authenticate: Authenticate) {
+export function placement(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
-    app.decorateRequest('placementCaller', null)
     app.decorateRequest('placementVersion', null)
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
 
-    app.addHook('onRequest', (request, _reply, next) => {
-      const isRoot = request.routeOptions.url === `${app.prefix}/` || request.routeOptions.url === app.prefix
-      const admit = (caller: Caller | null) => {
-        request.placementCaller = caller
-        if (!caller && !isRoot) throw problem('unauthorized', {})
-        request.placementVersion = negotiate(request.headers['openstack-api-version'])
-        checkLine(request)
-        checkContentHeaders(request)
-      }
-      const caller = isRoot ? null : authenticate(request)
-      if (caller instanceof Promise) {
-        void settle(caller.then(admit), next)
+    const checkHead = (request: FastifyRequest) => {
+      request.placementVersion = negotiate(request.headers['openstack-api-version'])
+      checkLine(request)
+      checkContentHeaders(request)
+    }
+    const ask = admission.asking(checkHead)
+    app.addHook('onRequest', (request, reply, next) => {
+      const { url } = request.routeOptions
+      if (url !== `${app.prefix}/` && url !== app.prefix) {
+        ask(request, reply, next)
         return
       }
-      admit(caller)
+      checkHead(request)
       next()
     })
     // To text fastify adds a charset, and clients compare.
@@ -57,7 +52,7 @@ export function placement(context: Context, authenticate: Authenticate) {
 
     for (const [path, methods] of Object.entries(routes)) {
       const allowed = Object.keys(methods).join(', ')
-      app.all(path, async (request, reply) => {
+      app.all(path, { bodyLimit: bodyLimitOf(BULK, path) }, async (request, reply) => {
         // The router takes `/resource_providers/` for a provider without a name; upstream knows no such route.
         if (Object.values(request.params as object).includes('')) throw problem('route_not_found', {})
         const route = methods[request.method as keyof typeof methods]
@@ -71,21 +66,11 @@ export function placement(context: Context, authenticate: Authenticate) {
     const noRoute = () => {
       throw problem('route_not_found', {})
     }
-    app.all('/*', noRoute)
+    app.all('/*', { preParsing: noRoute }, noRoute)
     // Methods that fastify routes nowhere, like PURGE.
     app.setNotFoundHandler(noRoute)
     done()
   }
-}
-
-async function settle(admission: Promise<void>, next: (error?: Error) => void): Promise<void> {
-  try {
-    await admission
-  } catch (error) {
-    next(error as Error)
-    return
-  }
-  next()
 }
 
 function checkLine({ url }: FastifyRequest): void {
@@ -102,7 +87,7 @@ function checkContentHeaders({ headers }: FastifyRequest): void {
 
 async function serve(app: FastifyInstance, context: Context, route: Route, raw: FastifyRequest, reply: FastifyReply) {
   const version = raw.placementVersion!
-  const caller = raw.placementCaller!
+  const caller = raw.caller!
   const own = route.action === null ? context : audited(context, raw, { caller, action: route.action })
   const request = new PlacementRequest(own, caller, version, route.handle.operation, raw)
   if (route.mediaTypeFirst) checkMediaType(route, request)

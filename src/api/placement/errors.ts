@@ -43,6 +43,7 @@ const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<Pro
   method_not_allowed: { status: 405 },
   unauthorized: { status: 401, early: true },
   too_many_attempts: { status: 429, early: true },
+  too_many_requests: { status: 429, early: true },
   forbidden: { status: 403, early: true },
   unavailable: { status: 503 },
   internal: { status: 500 },

@@ -5,6 +5,7 @@ import type { Caller } from '../../identity/caller.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import type { Check } from '../schema.ts'
 import { acceptsJson } from './errors.ts'
 import type { Has, Version } from './versions.ts'
@@ -19,6 +20,9 @@ export interface Answer {
   /** When what is shown was last changed; null shows no time, undefined neither time nor caching. */
   modified?: number | null
 }
+
+/** Each of their values counts; how versions differ in that is theirs to say. */
+const MAY_REPEAT = /^(required|member_of|same_subtree$)/
 
 export class PlacementRequest {
   readonly context: Context
@@ -55,10 +59,10 @@ export class PlacementRequest {
   }
 
   get query(): URLSearchParams {
-    return (this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? ''))
+    return (this.#query ??= queryOf(this.#raw.url, this.#operation, MAY_REPEAT))
   }
 
-  /** The query string, known to hold nothing but what the schema names; of a repeated key the last value. */
+  /** The query string, known to hold nothing but what the schema names; of a key that may repeat the last value. */
   checkedQuery<T>(check: Check<T>): T {
     requireDeclared(this.#operation.query, check)
     const checked = check(Object.fromEntries(this.query))

@@ -156,11 +156,11 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
 /** What the filters that need a search leave; null when there are none. */
 async function idsWanted({ query, has, context }: PlacementRequest): Promise<number[] | null> {
   if (!SEARCHED.some(key => query.has(key))) return null
-  const inTree = query.getAll('in_tree').at(-1) ?? null
+  const inTree = query.get('in_tree')
   const traits = parseRequired(query.getAll('required'), has)
   const aggregates = parseMemberOf(query.getAll('member_of'), has)
-  const given = query.getAll('resources').at(-1)
-  const resources = given === undefined ? [] : parseResources(given)
+  const given = query.get('resources')
+  const resources = given === null ? [] : parseResources(given)
   const custom = customNames(
     resources.map(resource => resource.resourceClass),
     [...traits.required.flat(), ...traits.forbidden],

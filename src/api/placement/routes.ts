@@ -49,6 +49,9 @@ import {
 import { showProviderUsages, showTotalUsages } from './usages.ts'
 import type { Word } from './versions.ts'
 
+/** Where bodies may be large: many consumers, or whole trees. */
+export const BULK: ReadonlySet<string> = new Set(['/allocations', '/reshaper'])
+
 export interface Route {
   handle: Described<(request: PlacementRequest) => Answer | Promise<Answer>>
   /** Nothing to permit: the version document is for everyone. */

@@ -1,10 +1,9 @@
 // The reservation API's front door: token, version, route, method, then permission and the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
+import type { Admission } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
-import type { Caller } from '../../identity/caller.ts'
-import type { Authenticate } from '../../identity/identity.ts'
 import { limits } from '../../limits.ts'
 import { problem } from '../../problem.ts'
 import { requireAllowed } from '../policy.ts'
@@ -15,7 +14,6 @@ import { requireVersion, VERSION, versionDocument } from './versions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    reservationCaller: Caller | null
     /** A handler has it: from here on errors have the handlers' form. */
     isReservationServed: boolean
   }
@@ -23,19 +21,20 @@ declare module 'fastify' {
 
 const JSON_TYPE = 'application/json'
 
-export function reservation(context: Context, authenticate: Authenticate) {
+export function reservation(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
-    app.decorateRequest('reservationCaller', null)
     app.decorateRequest('isReservationServed', false)
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, next) => {
       void reply.headers({ 'openstack-api-version': `reservation ${VERSION}`, vary: 'OpenStack-API-Version' })
       checkLine(request)
-      request.reservationCaller = await authenticate(request)
-      if (!request.reservationCaller) throw problem('unauthorized', {})
-      requireVersion(request.headers['openstack-api-version'])
+      next()
     })
+    app.addHook(
+      'onRequest',
+      admission.asking(({ headers }) => requireVersion(headers['openstack-api-version'])),
+    )
     app.setErrorHandler((error, request, reply) => {
       const found = problemOf(error, request, context)
       const { status, body } = renderError(found, request.isReservationServed)
@@ -64,7 +63,7 @@ export function reservation(context: Context, authenticate: Authenticate) {
     const noRoute = () => {
       throw problem('route_not_found', {})
     }
-    app.all('/*', noRoute)
+    app.all('/*', { preParsing: noRoute }, noRoute)
     app.setNotFoundHandler(noRoute)
     done()
   }
@@ -91,7 +90,7 @@ async function serve(
     throw problem('method_not_allowed', {})
   }
   raw.isReservationServed = true
-  const caller = raw.reservationCaller!
+  const caller = raw.caller!
   const { action } = route
   // What belongs to a project is looked up among the caller's own, so only the role is left to ask for.
   requireAllowed(context.policy, action, caller, { project: caller.project })

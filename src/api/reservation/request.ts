@@ -7,6 +7,7 @@ import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
+import { queryOf } from '../query.ts'
 import type { ReservationAction } from './policy.ts'
 
 export interface Answer {
@@ -66,11 +67,11 @@ export class ReservationRequest {
     return this.#params[name]!
   }
 
-  /** A parameter of the query, of a repeated one the last; null when it isn't there. */
+  /** A parameter of the query; null when it isn't there. */
   parameter(name: string): string | null {
     requireParameter(this.#operation.query, name)
-    this.#query ??= new URLSearchParams(this.#raw.url.split('?', 2)[1] ?? '')
-    const value = this.#query.getAll(name).at(-1) ?? null
+    this.#query ??= queryOf(this.#raw.url, this.#operation)
+    const value = this.#query.get(name)
     if (value?.includes('\0')) throw problem('invalid_query', { reason: `The parameter ${name} holds NUL.` })
     return value
   }

@@ -1,0 +1,27 @@
+// The query of a URL, read the same way by whoever asks for permission and whoever answers.
+import { problem } from '../problem.ts'
+import { type Operation, propertiesOf } from './operation.ts'
+
+/**
+ * The parameters. One that means a single thing and is there twice is refused: else one reader could take the first and another
+ * the last. What the operation doesn't know is each dialect's own affair.
+ */
+export function queryOf(url: string, { query: forms = [] }: Operation, mayRepeat?: RegExp): URLSearchParams {
+  const start = url.indexOf('?')
+  const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1))
+  const seen = new Set<string>()
+  for (const name of query.keys()) {
+    const isKnown = () => forms.some(({ schema }) => isNamedIn(schema, name))
+    if (seen.has(name) && !mayRepeat?.test(name) && isKnown()) {
+      throw problem('query_duplicate_key', { reason: `Query parameter '${name}' may be specified only once.` })
+    }
+    seen.add(name)
+  }
+  return query
+}
+
+function isNamedIn(schema: Parameters<typeof propertiesOf>[0], name: string): boolean {
+  const { patternProperties = {} } = schema as { patternProperties?: object }
+  const patterns = Object.keys(patternProperties)
+  return Object.hasOwn(propertiesOf(schema), name) || patterns.some(pattern => new RegExp(pattern).test(name))
+}

@@ -1,0 +1,113 @@
+// What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import type { Caller } from '../identity/caller.ts'
+import type { Authenticate } from '../identity/identity.ts'
+import { networkOf } from '../identity/networks.ts'
+import { limits } from '../limits.ts'
+import type { Metrics } from '../metrics.ts'
+import { problem, type ProblemKind } from '../problem.ts'
+import { Shares } from './shares.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who makes it, once that was asked. */
+    caller: Caller | null
+  }
+}
+
+type Next = (error?: Error) => void
+export type Hook = (request: FastifyRequest, reply: FastifyReply, next: Next) => void
+
+export interface AdmissionOptions {
+  config: Pick<Config, 'requestsMax' | 'requestShare'>
+  authenticate: Authenticate
+  metrics: Metrics
+}
+
+export class Admission {
+  readonly #authenticate: Authenticate
+  readonly #ofAddresses: Shares
+  readonly #ofProjects: Shares
+  readonly #bytes: Shares
+
+  constructor({ config, authenticate, metrics }: AdmissionOptions) {
+    const share = config.requestShare / 100
+    this.#authenticate = authenticate
+    this.#ofAddresses = new Shares({ max: config.requestsMax, share })
+    this.#ofProjects = new Shares({ max: config.requestsMax, share })
+    this.#bytes = new Shares({ max: limits.bodiesBytesMax, share })
+    metrics.watch('holdfast_requests_in_flight', 'Requests that are being answered.', () => this.#ofAddresses.all)
+    metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
+  }
+
+  /** The first hook of all: is there room for one more from this address? Whether we are alive may always be asked. */
+  readonly arrive: Hook = (request, reply, next) => {
+    if (request.url !== '/healthz') take(this.#ofAddresses, `address ${networkOf(request.ip)}`, 1, reply)
+    next()
+  }
+
+  /** A hook that asks who calls, refuses who is nobody, and has the door look at what else it must before the body. */
+  asking(
+    then: (request: FastifyRequest, reply: FastifyReply) => void = () => {},
+    nobody: Nobody = 'unauthorized',
+  ): Hook {
+    return (request, reply, next) => {
+      const admit = (caller: Caller | null) => {
+        if (!caller) throw problem(nobody, {})
+        request.caller = caller
+        if (caller.project !== null) take(this.#ofProjects, caller.project, 1, reply)
+        then(request, reply)
+      }
+      const caller = this.#authenticate(request)
+      if (caller instanceof Promise) void settle(caller.then(admit), next)
+      else {
+        admit(caller)
+        next()
+      }
+    }
+  }
+
+  /** The last hook before a body is read: what nobody will look at stays unread, and there is room for the rest. */
+  readonly beforeBody = (request: FastifyRequest, reply: FastifyReply, _body: unknown, next: Next): void => {
+    const bytes = bodyBytes(request)
+    if (bytes > 0) {
+      if (request.is404) throw problem('route_not_found', {})
+      take(this.#bytes, request.caller?.project ?? `address ${networkOf(request.ip)}`, bytes, reply)
+    }
+    next()
+  }
+}
+
+type Nobody = ProblemKind & ('unauthorized' | 'not_authenticated')
+
+/** How long a body may be at a path. */
+export const bodyLimitOf = (bulk: ReadonlySet<string>, path: string): number =>
+  bulk.has(path) ? limits.bulkBodyBytesMax : limits.bodyBytesMax
+
+/** As long as a body says that it is, or as it may become when it doesn't say. */
+function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
+  if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return 0
+  const bytesMax = routeOptions.bodyLimit ?? limits.bodyBytesMax
+  return Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax)
+}
+
+/** Takes so much, until the answer is finished or the connection gone. */
+function take(shares: Shares, holder: string, amount: number, { raw }: FastifyReply): void {
+  // Gone meanwhile, so that nothing would give it back.
+  if (raw.closed) return
+  const wanting = shares.take(holder, amount)
+  if (wanting === 'all') throw problem('unavailable', { reason: 'Too much is being done at once; try again.' })
+  if (wanting === 'share') throw problem('too_many_requests', { retrySeconds: limits.crowdedRetrySeconds })
+  raw.once('close', () => shares.giveBack(holder, amount))
+}
+
+async function settle(admission: Promise<void>, next: Next): Promise<void> {
+  try {
+    await admission
+  } catch (error) {
+    next(error as Error)
+    return
+  }
+  next()
+}

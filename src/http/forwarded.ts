@@ -1,0 +1,42 @@
+// What proxies in front say of a client: whom of them to believe. Never the left-most word, which is the client's own.
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { UsageError } from '../usage-error.ts'
+
+/** Whether to believe what one says of who is before it: its address, and how many stand between it and us. */
+export type Trust = (address: string, hop: number) => boolean
+
+/** A number is so many proxies next to us; addresses and networks, with commas between them, are where proxies may be. */
+export function trustOf(setting: string): Trust | false {
+  if (/^\d{1,2}$/.test(setting)) {
+    const hops = Number(setting)
+    return hops > 0 && ((_address, hop) => hop < hops)
+  }
+  const proxies = new BlockList()
+  for (const word of setting.split(',').map(part => part.trim())) addNetwork(proxies, word)
+  return address => {
+    const bare = withoutMapping(address)
+    return isIP(bare) !== 0 && proxies.check(bare, familyOf(bare))
+  }
+}
+
+function addNetwork(proxies: BlockList, word: string): void {
+  const [network = '', bits, ...more] = word.split('/')
+  const bitsMax = isIPv4(network) ? 32 : 128
+  const isRight = isIP(network) !== 0 && more.length === 0 && (bits === undefined || /^\d{1,3}$/.test(bits))
+  if (!isRight || Number(bits ?? bitsMax) > bitsMax) {
+    throw new UsageError(
+      `trust-forwarded: '${word}' is neither a number of proxies nor an address or a network such as 10.0.0.0/8`,
+    )
+  }
+  proxies.addSubnet(network, Number(bits ?? bitsMax), familyOf(network))
+}
+
+const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
+
+/** A socket for both families shows IPv4 inside of IPv6. */
+const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
+
+/** The longest that an address is written; a zone behind it could be anything. */
+const ADDRESS_CHARS_MAX = 45
+
+export const isAddress = (text: string): boolean => isIP(text) !== 0 && text.length <= ADDRESS_CHARS_MAX
