@@ -71,6 +71,8 @@ export class Feed {
       channel: NUDGE_CHANNEL,
       name: 'holdfast feed',
       heard: () => void this.poll(),
+      // The server may have crashed, or another one is in its place: then what was read may be undone.
+      lost: () => this.#doubts++,
       failed: error => reader.failed(error),
     })
     store.onDoubt(error => {

@@ -10,6 +10,7 @@ export interface ListenerOptions {
   heard: (payload: string | undefined) => void
   /** What was said before this was not heard. */
   connected?: () => void
+  lost?: () => void
   failed?: (error: unknown) => void
 }
 
@@ -55,7 +56,9 @@ export class Listener {
     const { store, channel, name, heard, connected, failed } = this.#options
     const session = store.pools.session(name)
     session.on('end', () => {
-      if (this.#session === session) this.#session = null
+      if (this.#session !== session) return
+      this.#session = null
+      this.#options.lost?.()
     })
     session.on('notification', ({ payload }) => heard(payload))
     try {

@@ -232,6 +232,7 @@ export class PostgresStore implements Store {
     const client = await this.#connect(this.#pools.writes)
     try {
       await client.query('begin')
+      await client.query(`set local lock_timeout = ${limits.scriptLockWaitMsMax}`)
       await client.query('select pg_advisory_xact_lock($1)', [SCRIPT_LOCK])
       const value = await work(async sql => (await client.query<Record<string, unknown>>(sql)).rows)
       await client.query('commit')

@@ -7,7 +7,7 @@ import type { Hosts } from './hosts.ts'
 // Every statement finds its rows by key. Left alone, the planner would plan each of them anew for the first runs, and would
 // scan and hash tables that were small when it looked: twice the time at best, and for ever slower as they grow.
 // What these settings forbid still happens where there is no other way, at a price that makes it look worth compiling.
-const PLANNER = [
+export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
@@ -29,6 +29,7 @@ export interface SessionOptions {
   /** How PostgreSQL lists it. */
   name: string
   connectMs: number
+  lockMs: number
 }
 
 export class Session extends pg.Client {
@@ -49,7 +50,7 @@ export class Session extends pg.Client {
       application_name: name,
       options: `${PLANNER} ${hosts.address.options}`.trimEnd(),
       statement_timeout: limits.statementMsMax,
-      lock_timeout: limits.lockWaitMsMax,
+      lock_timeout: options.lockMs,
       idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
       // Counts and times fit a double; strings would spread into every sum.
       types: {
