@@ -56,12 +56,12 @@ export const limits = {
 
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
-  // Of these for reads, at least one: they are quick, and writes wait for each other.
-  readShare: 3 / 8,
+  // Of these for reads, at least one: also while memory is loaded, which takes three, there is one left.
+  readShare: 1 / 2,
   // For the feed, and for what is asked and told meanwhile.
   ownConnections: 2,
   poolWaitersMax: 4_096,
-  // For a connection that others give back: as long as they may wait for a lock.
+  // For a connection that others give back: a few of them may wait for a lock, one after another.
   poolWaitMsMax: 10_000,
   // For a new connection; a server that is down says so at once, and one that is silent holds up nobody after it is back.
   connectMsMax: 2_000,

@@ -8,21 +8,23 @@ import { Hosts } from './hosts.ts'
 import { Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
 
-/** How long the network may take for what; tests are less patient. */
+/** How long what may take; tests are less patient. */
 export interface Patience {
   connectMs: number
   silenceMs: number
+  lockMs: number
   closeMs: number
 }
 
 const PATIENCE: Patience = {
   connectMs: limits.connectMsMax,
   silenceMs: limits.silenceMs,
+  lockMs: limits.lockWaitMs,
   closeMs: limits.closeMsMax,
 }
 
 // A backend that is idle has answered, or was never asked.
-const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and state not like 'idle%'"
+const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and (state like 'idle%') is not true"
 
 export class Pools {
   readonly writes: pg.Pool
@@ -57,7 +59,7 @@ export class Pools {
 
   /** A connection that is nobody's; whoever asks for it connects and ends it. */
   session(name = 'holdfast'): Session {
-    const session = new Session({ hosts: this.#hosts, name, connectMs: this.patience.connectMs })
+    const session = new Session({ hosts: this.#hosts, name, ...this.patience })
     this.#sessions.add(session)
     session.on('end', () => this.#sessions.delete(session))
     return session

@@ -107,7 +107,7 @@ export class PostgresStore implements Store {
 
   async write<T>(work: () => Write<T>, { lockWaitMs }: WriteOptions = {}): Promise<T> {
     try {
-      return await this.#write(work, lockWaitMs ?? limits.lockWaitMs)
+      return await this.#write(work, lockWaitMs ?? this.#pools.patience.lockMs)
     } catch (error) {
       if (lockWaitMs !== undefined || !isHeldUp(error)) throw error
       return this.#patient.pass(() => this.#write(work, limits.lockWaitMsMax))
@@ -266,6 +266,7 @@ export class PostgresStore implements Store {
     const client = await this.#connect(this.#pools.writes)
     try {
       await client.query('begin')
+      await client.query(`set local lock_timeout = ${limits.lockWaitMsMax}`)
       await client.query('select pg_advisory_xact_lock($1)', [SCRIPT_LOCK])
       const value = await work(async sql => (await client.query<Record<string, unknown>>(sql)).rows)
       await client.query('commit')

@@ -29,6 +29,7 @@ export interface SessionOptions {
   /** How PostgreSQL lists it. */
   name: string
   connectMs: number
+  lockMs: number
 }
 
 export class Session extends pg.Client {
@@ -49,7 +50,7 @@ export class Session extends pg.Client {
       application_name: name,
       options: `${PLANNER} ${hosts.address.options}`.trimEnd(),
       statement_timeout: limits.statementMsMax,
-      lock_timeout: limits.lockWaitMsMax,
+      lock_timeout: options.lockMs,
       idle_in_transaction_session_timeout: limits.idleInTransactionMsMax,
       // Counts and times fit a double; strings would spread into every sum.
       types: {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { StoreUnavailable } from '../../src/store/failure.ts'
+import { StoreConflict, StoreUnavailable } from '../../src/store/failure.ts'
 import { Bell } from '../../src/store/bell.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
@@ -14,7 +14,7 @@ import { type Proxy, startProxy } from '../support/proxy.ts'
 import * as sql from '../store/statements.ts'
 
 // Less patient than a service, so that the tests are quick.
-const patience = { connectMs: 1_000, silenceMs: 200, closeMs: 200 }
+const patience = { connectMs: 1_000, silenceMs: 200, lockMs: 200, closeMs: 200 }
 // Only writes ask for their number.
 const WRITE = '\0who\0'
 
@@ -148,15 +148,17 @@ describe('a store on a network that fails', () => {
     assert.ok(await has('NOT_TAKEN_IN'))
   })
 
-  test('reads, health and the feed go on while every write waits for one row', async () => {
+  test('everything else goes on while more writes wait for one row than there are connections', async () => {
     await add('LOCKED')
     const blocker = new Client({ connectionString: database })
     await blocker.connect()
     const watcher = new Client({ connectionString: database })
     await watcher.connect()
     await blocker.query("begin; select 1 from traits where name = 'LOCKED' for update")
-    const waiting = Array.from({ length: 20 }, () => store.write(() => run(sql.raiseTime({ name: 'LOCKED' }))))
-    const isBlocked = "select count(*)::int as blocked from pg_stat_activity where wait_event_type = 'Lock'"
+    const raise = () => store.write(() => run(sql.raiseTime({ name: 'LOCKED' })))
+    const waiting = Promise.allSettled(Array.from({ length: 20 }, raise))
+    const isBlocked = `select count(*)::int as blocked from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
     await eventually(
       async () => (await watcher.query<{ blocked: number }>(isBlocked)).rows[0]!.blocked,
       n => n > 3,
@@ -164,8 +166,13 @@ describe('a store on a network that fails', () => {
     assert.ok(await has('LOCKED'))
     await store.ping()
     await store.pool.query('select 1')
+    await add('NOT_LOCKED')
     await blocker.query('commit')
-    await Promise.all(waiting)
+    const outcomes = await waiting
+    const refusals = outcomes.filter(outcome => outcome.status === 'rejected').map(({ reason }) => reason as unknown)
+    for (const reason of refusals) assert.ok(reason instanceof StoreConflict, String(reason))
+    const { created_at } = (await store.read(() => one(sql.traitByName({ name: 'LOCKED' }))))!
+    assert.equal(created_at, 20 - refusals.length)
     await blocker.end()
     await watcher.end()
   })

@@ -9,6 +9,7 @@ test('a credential that will be refused costs no hash', async () => {
   const refusing = () => Promise.reject(problem('identity_exists', { reason: 'taken' }))
   const request = {
     context: {
+      config: { auth: 'password' },
       clock: { newUuid: () => 'an-id', newSecret: (bytes: number) => Buffer.alloc(bytes) },
       store: { read: refusing, write: refusing },
     },
