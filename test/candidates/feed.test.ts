@@ -287,4 +287,17 @@ describe('beside a transaction that stays open in another database of the server
     assert.deepEqual(loads, [0, 0])
     await feed.stop()
   })
+
+  test('loads everything after its listener was cut off, since the server may have crashed', async () => {
+    const { feed, loads } = await follow()
+    await feed.start()
+    assert.deepEqual(loads, [0, 0])
+    const listeners = `from pg_stat_activity where datname = current_database() and application_name = 'holdfast feed'`
+    await sql.query(`select pg_terminate_backend(pid) ${listeners}`)
+    await eventually(
+      async () => loads.length,
+      count => count === 3,
+    )
+    await feed.stop()
+  })
 })
