@@ -1,7 +1,7 @@
 // What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
 import { problem } from '../problem.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, run, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
 import { subjectsOf } from './claims/claim.ts'
 import { lapsedOf } from './claims/lapsed.ts'
@@ -79,6 +79,7 @@ export function* whileUnblocked<T>(provider: number, blocked: boolean, work: Wri
 /** From now on only this part of Holdfast hands out what a locked provider has; null gives it back to everyone. */
 export function* dedicateProvider(provider: Provider, to: string | null): Write<void> {
   yield* run(setDedication({ provider: provider.id, to }))
+  yield* note([{ provider: provider.id }])
 }
 
 /** Hands a consumer to an owner, or back to Placement; refused when it is someone else's. */

@@ -25,7 +25,7 @@ function ofProviders<TB extends keyof Schema, Row>(
 const providers = ofProviders('id', db =>
   db
     .selectFrom('providers')
-    .select(['id', 'uuid', 'name', 'generation', 'revision', 'parent_id', 'root_id', 'managed_by']),
+    .select(['id', 'uuid', 'name', 'generation', 'revision', 'parent_id', 'root_id', 'managed_by', 'dedicated_to']),
 )
 const inventories = ofProviders('inventories.provider_id', db =>
   db
@@ -66,8 +66,8 @@ type Rows = readonly [
 
 function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows): RevisedSnapshot[] {
   const byId = new Map<number, RevisedSnapshot>()
-  for (const { id, uuid, name, generation, revision, parent_id, root_id, managed_by } of providerRows) {
-    const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by }
+  for (const { id, uuid, name, generation, revision, parent_id, root_id, managed_by, dedicated_to } of providerRows) {
+    const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by, dedicatedTo: dedicated_to }
     byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })
   }
   // What is of no provider is nothing that could be found, and for fsck to tell.

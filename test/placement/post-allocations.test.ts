@@ -148,6 +148,31 @@ eachStore('POST /allocations', api => {
     assert.deepEqual(await api.usages(provider), { VCPU: 1000 })
   })
 
+  test('knows consumers and providers by their uuids, whatever the spelling', async () => {
+    const provider = await api.provider({ VCPU: 10 })
+    const consumer = randomUUID()
+    const loud = { [consumer.toUpperCase()]: consumerBody({ [provider.toUpperCase()]: { VCPU: 2 } }) }
+    expectStatus(await api.post('/allocations', loud), 204)
+    assert.deepEqual(await api.claims(consumer), { [provider]: { VCPU: 2 } })
+    assert.deepEqual(await api.claims(consumer.toUpperCase()), { [provider]: { VCPU: 2 } })
+    expectStatus(await api.claim(consumer, { [provider]: { VCPU: 3 } }, 1), 204)
+    assert.deepEqual(await api.usages(provider), { VCPU: 3 })
+
+    const amounts = { [provider]: { VCPU: 1 } }
+    const [a, b] = ['a'.repeat(8) + consumer.slice(8), 'A'.repeat(8) + consumer.slice(8)]
+    for (const twice of [
+      { [a]: consumerBody(amounts), [b]: consumerBody(amounts) },
+      { [a]: consumerBody({ ...amounts, [provider.toUpperCase()]: { VCPU: 1 } }) },
+      { ['-'.repeat(36)]: consumerBody(amounts) },
+    ]) {
+      expectStatus(await api.post('/allocations', twice), 400)
+    }
+    assert.deepEqual(await api.claims(a), {})
+    expectStatus(await api.del(`/allocations/${consumer.toUpperCase()}`), 204)
+    assert.deepEqual(await api.usages(provider), { VCPU: 0 })
+    await api.fsck()
+  })
+
   test('is there from 1.13 on, and needs at least one consumer with a uuid', async () => {
     expectStatus(await api.post('/allocations', {}, { version: '1.12' }), 404)
     expectStatus(await api.post('/allocations', {}), 400)

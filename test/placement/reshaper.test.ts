@@ -37,6 +37,19 @@ eachStore('the reshaper', api => {
     await api.fsck()
   })
 
+  test('knows consumers and providers whatever the spelling of their uuids', async () => {
+    const { root, child, consumers } = await arrange(api)
+    const wanted = [await inventory(root, { DISK_GB: 100 }), await inventory(child, { VCPU: 8 })]
+    const [loudRoot, loudChild] = [root.toUpperCase(), child.toUpperCase()]
+    const allocations = Object.fromEntries(consumers.map(c => [c.toUpperCase(), moved(loudRoot, loudChild)]))
+    const twice = { [root]: wanted[0], [loudRoot]: wanted[0], [child]: wanted[1] }
+    expectStatus(await api.post('/reshaper', { inventories: twice, allocations }), 400)
+    const inventories = { [loudRoot]: wanted[0], [loudChild]: wanted[1] }
+    expectStatus(await api.post('/reshaper', { inventories, allocations }), 204)
+    assert.deepEqual(await api.usages(child), { VCPU: 4 })
+    await api.fsck()
+  })
+
   test('refuses to take away what consumers outside the request still use, and changes nothing', async () => {
     const { root, child, consumers } = await arrange(api)
     const before = [await api.usages(root), await api.generation(root), await api.claims(consumers[0])]

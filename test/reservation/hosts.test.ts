@@ -47,6 +47,34 @@ eachReservation('hosts', api => {
     assert.deepEqual(await api.inventories('h2'), {})
   })
 
+  void test('a host is no candidate, but for those who have a slot of a lease there', async () => {
+    const { only, names } = await api.pool(1)
+    const { uuid } = await api.provider(names[0]!)
+    const candidates = async (resources: string) => {
+      const answer = await api.placement.get(`/allocation_candidates?resources=${resources}&in_tree=${uuid}`)
+      return Object.keys(expectStatus(answer, 200).body.provider_summaries).length
+    }
+    assert.equal(await candidates('VCPU:1'), 0)
+    const why = expectStatus(
+      await api.operate('GET', `/explain/allocation_candidates?resources=VCPU:1&in_tree=${uuid}`),
+      200,
+    )
+    const steps: Shown[] = why.body.groups[0].steps
+    assert.ok(steps.some(({ condition }) => condition === 'not set aside for leases'))
+    const lease = await api.lease([instances({ resource_properties: only })], { from: 1, to: 60 })
+    await api.advance(2)
+    await api.until(lease.id, 'ACTIVE')
+    assert.equal(await candidates(`VCPU:1,${classOf(lease.reservations[0].id)}:1`), 2)
+    await api.end(lease.id)
+
+    const free = await api.host('h-free')
+    const again = await api.provider('h-free')
+    const query = `/allocation_candidates?resources=VCPU:1&in_tree=${again.uuid}`
+    assert.deepEqual((await api.placement.get(query)).body.allocation_requests, [])
+    expectStatus(await api.del(`/os-hosts/${free.id}`), 204)
+    assert.equal((await api.placement.get(query)).body.allocation_requests.length, 1)
+  })
+
   void test('nobody changes or deletes the reservation provider through Placement', async () => {
     await api.host('h3')
     const [child] = await providers('blazar_h3')

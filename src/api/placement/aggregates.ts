@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { providerAggregates, setProviderAggregates } from '../../ledger/aggregates.ts'
 import { findProvider } from '../../ledger/providers.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, from, named } from '../shapes.ts'
@@ -45,10 +46,11 @@ export async function putAggregates(request: PlacementRequest): Promise<Answer> 
   const wanted = request.has.aggregateGeneration
     ? request.body(withGeneration)
     : { aggregates: request.body(bareList), resource_provider_generation: null }
+  const aggregates = [...new Set(wanted.aggregates.map(aggregate => canonicalUuid(aggregate)!))]
   const generation = await store.write(() =>
-    setProviderAggregates(uuid, wanted.aggregates, wanted.resource_provider_generation, clock.now()),
+    setProviderAggregates(uuid, aggregates, wanted.resource_provider_generation, clock.now()),
   )
-  return show(request, wanted.aggregates, generation)
+  return show(request, aggregates, generation)
 }
 
 function show({ has, context }: PlacementRequest, aggregates: readonly string[], generation: number): Answer {

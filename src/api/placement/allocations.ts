@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byName, Count, from, named, Text } from '../shapes.ts'
 import { byVersion } from './by-version.ts'
-import { type ClaimBody, claimsOf, manyConsumers, ONE_CONSUMER } from './claim-bodies.ts'
+import { type ClaimBody, claimsOf, claimsOfMany, manyConsumers, ONE_CONSUMER } from './claim-bodies.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
@@ -36,11 +36,17 @@ const OfProvider = named('ProviderAllocations', {
   resource_provider_generation: Count,
 })
 
+/** What is no UUID names nobody. */
+function consumerIn(request: PlacementRequest): string {
+  const given = request.param('consumer_uuid')
+  return canonicalUuid(given) ?? given
+}
+
 showAllocations.operation = { summary: 'Show what a consumer has', answers: { 200: OfConsumer } } satisfies Operation
 
 export async function showAllocations(request: PlacementRequest): Promise<Answer> {
   const { has, context } = request
-  const claims = await context.store.read(() => consumerClaims(request.param('consumer_uuid')))
+  const claims = await context.store.read(() => consumerClaims(consumerIn(request)))
   const allocations: Record<string, { resources: Record<string, number>; generation: number }> = {}
   for (const { provider, provider_generation, resource_class, used } of claims) {
     const shown = (allocations[provider] ??= { resources: {}, generation: provider_generation })
@@ -98,7 +104,7 @@ postAllocations.operation = {
 
 export async function postAllocations(request: PlacementRequest): Promise<Answer> {
   const body = request.body(severalConsumers(request.version))
-  const consumers = Object.entries(body).map(([consumer, claims]) => claimsOf(consumer, claims, request.has))
+  const consumers = claimsOfMany(body, request.has)
   await request.context.claims.submit({ kind: 'replace', consumers, owner: null })
   return { status: 204 }
 }
@@ -106,7 +112,7 @@ export async function postAllocations(request: PlacementRequest): Promise<Answer
 deleteAllocations.operation = { summary: 'Release all that a consumer has', answers: { 204: null } } satisfies Operation
 
 export async function deleteAllocations(request: PlacementRequest): Promise<Answer> {
-  const consumer = request.param('consumer_uuid')
+  const consumer = consumerIn(request)
   await request.context.claims.submit({ kind: 'release', consumer, owner: null })
   return { status: 204 }
 }

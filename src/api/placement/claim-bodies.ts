@@ -1,6 +1,8 @@
 // The bodies in which clients ask for claims, as they grew from version to version, and what they mean.
 import { type Static, Type } from 'typebox'
 import type { ConsumerClaims, Resources } from '../../ledger/claims/claim.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { byUuid } from './uuid-keys.ts'
 import type { Has } from './versions.ts'
 
 const closed = { additionalProperties: false }
@@ -82,10 +84,15 @@ export function claimsOf(consumer: string, body: ClaimBody, has: Has): ConsumerC
   }
 }
 
+/** The same for each of many consumers. */
+export const claimsOfMany = (bodies: Record<string, ClaimBody>, has: Has): ConsumerClaims[] =>
+  Array.from(byUuid(Object.entries(bodies)), ([consumer, body]) => claimsOf(consumer, body, has))
+
 function resourcesOf(allocations: ClaimBody['allocations']): Resources {
   const amounts = (resources: Record<string, number>) => new Map(Object.entries(resources))
   if (Array.isArray(allocations)) {
-    return new Map(allocations.map(({ resource_provider, resources }) => [resource_provider.uuid, amounts(resources)]))
+    const uuidOf = (uuid: string) => canonicalUuid(uuid) ?? uuid
+    return new Map(allocations.map(one => [uuidOf(one.resource_provider.uuid), amounts(one.resources)]))
   }
-  return new Map(Object.entries(allocations).map(([provider, { resources }]) => [provider, amounts(resources)]))
+  return byUuid(Object.entries(allocations).map(([provider, { resources }]) => [provider, amounts(resources)]))
 }

@@ -105,15 +105,16 @@ export function parseMemberOf(values: readonly string[], has: Has, suffix = ''):
     if (isForbidden && !has.forbiddenAggregates) {
       throw invalid(`Forbidden member_of${suffix} parameters are not supported in the specified microversion`)
     }
-    if (isForbidden) wanted.forbiddenAggregates.push(...uuids)
-    else wanted.memberOf.push(uuids)
+    const names = uuids.map(uuid => canonicalUuid(uuid)!)
+    if (isForbidden) wanted.forbiddenAggregates.push(...names)
+    else wanted.memberOf.push(names)
   }
   return wanted
 }
 
 export function parseInTree(value: string): string {
-  const uuid = value.trim()
-  if (canonicalUuid(uuid) === null) {
+  const uuid = canonicalUuid(value.trim())
+  if (uuid === null) {
     throw invalid(`Invalid query string parameters: Expected 'in_tree' parameter to be a format of uuid. Got: ${value}`)
   }
   return uuid

@@ -4,9 +4,10 @@ import { reshape } from '../../ledger/reshape.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byVersion } from './by-version.ts'
-import { type ClaimBody, claimsOf, manyConsumers } from './claim-bodies.ts'
+import { type ClaimBody, claimsOfMany, manyConsumers } from './claim-bodies.ts'
 import { InventorySet, termsByClass } from './inventories.ts'
 import type { Answer, PlacementRequest } from './request.ts'
+import { byUuid } from './uuid-keys.ts'
 
 const Inventories = Type.Record(Type.String({ pattern: '^[0-9a-fA-F-]{36}$' }), InventorySet, {
   minProperties: 1,
@@ -36,13 +37,13 @@ postReshape.operation = {
 export async function postReshape(request: PlacementRequest): Promise<Answer> {
   const { store, clock } = request.context
   const body = request.body(reshapeBody(request.version))
-  const inventories = new Map(
+  const inventories = byUuid(
     Object.entries(body.inventories).map(([provider, wanted]) => [
       provider,
       { generation: wanted.resource_provider_generation, inventories: termsByClass(wanted.inventories) },
     ]),
   )
-  const claims = Object.entries(body.allocations).map(([consumer, given]) => claimsOf(consumer, given, request.has))
+  const claims = claimsOfMany(body.allocations, request.has)
   await store.write(() => reshape({ inventories, claims }, clock.now()))
   return { status: 204 }
 }

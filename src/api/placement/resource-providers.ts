@@ -34,6 +34,9 @@ const newProviderInTree = check(
 const changeInTree = check(Type.Object({ name: Name, parent_provider_uuid: Parent }, closed))
 const change: typeof changeInTree = check(Type.Object({ name: Name }, closed))
 
+/** In the one spelling that is stored. */
+const parentOf = <T extends string | null | undefined>(given: T) => (given ? canonicalUuid(given) : given)
+
 const pathOf = (uuid: string) => `/resource_providers/${uuid}`
 
 function show(provider: Provider, has: Has): object {
@@ -75,7 +78,7 @@ export async function createResourceProvider(request: PlacementRequest): Promise
   const uuid = given.uuid === undefined ? context.clock.newUuid() : canonicalUuid(given.uuid)!
   if (given.name === '') throw problem('provider_name_missing', { provider: uuid })
   const now = context.clock.now()
-  const wanted = { uuid, name: given.name, parentUuid: given.parent_provider_uuid ?? null }
+  const wanted = { uuid, name: given.name, parentUuid: parentOf(given.parent_provider_uuid ?? null) }
   const provider = await context.store.write(() => createProvider(wanted, now))
   const location = pathOf(uuid)
   if (!has.providerInAnswer) return { status: 201, location }
@@ -99,8 +102,8 @@ export async function putResourceProvider(request: PlacementRequest): Promise<An
   const { has, context } = request
   const uuid = request.param('uuid')
   await context.store.read(() => findProvider(uuid))
-  const { name, parent_provider_uuid: parentUuid } = request.body(has.trees ? changeInTree : change)
-  const wanted = { name, parentUuid, mayReparent: has.reparenting }
+  const { name, parent_provider_uuid: parent } = request.body(has.trees ? changeInTree : change)
+  const wanted = { name, parentUuid: parentOf(parent), mayReparent: has.reparenting }
   const { before, after } = await context.store.write(() => updateProvider(uuid, wanted, context.clock.now()))
   // The time of the change before this one: that is what upstream shows.
   return { status: 200, body: show(after, has), modified: before.updated_at }

@@ -117,6 +117,43 @@ test('rules between groups show in the steps together', () => {
   )
 })
 
+test('the funnel counts what is set aside', () => {
+  const world = [flat(1, { VCPU: 8 }, { dedicatedTo: 'leases' }), flat(2, { VCPU: 2 }), flat(3, { VCPU: 8 })]
+  world[2]!.dedicatedTo = 'leases'
+  const { groups, roots } = explained(world, request([group('', { VCPU: 4 })]))
+  assert.equal(roots, 0)
+  assert.equal(groups[0]!.removedBy, 'not set aside for leases')
+  assert.deepEqual(groups[0]!.steps.at(-2), { condition: 'units allow 4 VCPU', left: 2 })
+  assert.deepEqual(groups[0]!.steps.at(-1), { condition: 'not set aside for leases', left: 0 })
+  assert.deepEqual(groups[0]!.nearest[0], { uuid: world[0]!.uuid, name: 'p1', lacks: ['set aside for leases'] })
+})
+
+test('required traits of the unsuffixed group have a step of their own', () => {
+  const world = [flat(1, { VCPU: 8 }), flat(2, { DISK_GB: 8 }, { traits: ['CUSTOM_GOLD'] })]
+  const asked = request([group('', { VCPU: 1 }, { required: [['CUSTOM_GOLD']] })])
+  assert.deepEqual(explained(world, asked).together, [
+    { condition: 'the unsuffixed group alone, without trait CUSTOM_GOLD', roots: 1 },
+    { condition: 'the unsuffixed group alone', roots: 0 },
+    { condition: 'all groups under one root', roots: 0 },
+  ])
+})
+
+test('a whole group is dropped where only that helps', () => {
+  const world = [flat(1, { VCPU: 8 })]
+  const asked = request([group('', { VCPU: 1 }), group('_NET', { SRIOV_NET_VF: 1 })])
+  assert.deepEqual(
+    explained(world, asked).relaxations.map(one => [one.sentence, one.request.groups.map(({ suffix }) => suffix)]),
+    [['without group _NET: 1 root', ['']]],
+  )
+  const traitsOnly = request([group('', {}, { required: [['CUSTOM_GOLD']] }), group('1', { VCPU: 1 })])
+  const { together, relaxations } = explained(world, traitsOnly)
+  assert.deepEqual(together[0], { condition: 'the unsuffixed group alone, which asks for no resources', roots: 0 })
+  assert.deepEqual(
+    relaxations.map(one => one.sentence),
+    ['without the unsuffixed group: 1 root'],
+  )
+})
+
 test('pairs are tried when no single change helps', () => {
   const world = [flat(1, { VCPU: 4 })]
   const asked = request([group('', { VCPU: 8 }, { required: [['CUSTOM_GOLD']] })])

@@ -3,7 +3,7 @@
 import { amounts } from './amounts.ts'
 import { funnels } from './funnel.ts'
 import type { Funnel } from './funnel.ts'
-import { droppable, withAmount } from './relax.ts'
+import { droppable, withAmount, withoutGroup } from './relax.ts'
 import type { Edit } from './relax.ts'
 import type { CandidateRequest } from './request.ts'
 import { search } from './search.ts'
@@ -51,6 +51,7 @@ export function* explain(
   if (roots === 0) {
     yield* singles(table, trial, request, '', relaxations)
     if (relaxations.length === 0) yield* pairs(table, trial, request, relaxations)
+    if (relaxations.length === 0) yield* wholeGroups(trial, request, relaxations)
   }
   relaxations.sort((a, b) => b.roots - a.roots)
   return { roots, groups, together, relaxations, exhausted: trial.exhausted }
@@ -101,9 +102,18 @@ function* steps(trial: Trials, request: CandidateRequest): Generator<undefined, 
   }
   const out: TogetherStep[] = []
   for (const group of request.groups) {
-    // A group without resources is no question of its own.
-    if (group.resources.length === 0) continue
+    if (group.resources.length === 0) {
+      // A suffixed group without resources is no question of its own; the unsuffixed one finds nothing, as upstream.
+      if (group.suffix === '')
+        out.push({ condition: 'the unsuffixed group alone, which asks for no resources', roots: 0 })
+      continue
+    }
     const condition = group.suffix === '' ? 'the unsuffixed group alone' : `group ${group.suffix} alone`
+    if (group.suffix === '' && group.required.length > 0) {
+      const required = group.required.map(any => any.join(' or ')).join(' and ')
+      const roots = yield* trial.roots({ ...free, groups: [{ ...group, required: [] }] })
+      out.push({ condition: `${condition}, without trait ${required}`, roots })
+    }
     out.push({ condition, roots: yield* trial.roots({ ...free, groups: [group] }) })
   }
   const rules: [string, CandidateRequest][] = [['all groups under one root', free]]
@@ -198,6 +208,15 @@ function* pairs(table: CandidateTable, trial: Trials, request: CandidateRequest,
     yield* otherAmounts(table, trial, relaxed, `${first.sentence} and `, out)
   }
   yield* amountPairs(table, trial, request, out)
+}
+
+/** Only where nothing less helps. */
+function* wholeGroups(trial: Trials, request: CandidateRequest, out: Relaxation[]): Trying {
+  for (const group of request.groups) {
+    if (trial.over || out.length >= RELAXATIONS_MAX) return
+    const sentence = group.suffix === '' ? 'without the unsuffixed group' : `without group ${group.suffix}`
+    yield* propose(trial, sentence, withoutGroup(request, group.suffix), out)
+  }
 }
 
 const both = (first: Edit, second: Edit) => `${first.sentence} and ${second.sentence}`

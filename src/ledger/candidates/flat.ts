@@ -85,10 +85,12 @@ export class FlatScan {
   }
 
   #prepare(): void {
-    const { traits, aggregates, flat } = this.#table
+    const { traits, aggregates, flat, dedicated } = this.#table
     this.#must(flat)
     const reached = touched(this.#table)
     if (reached !== null) this.#none.push(reached)
+    // Without children there is nobody who could hand it out.
+    if (dedicated.count > 0) this.#none.push(dedicated.words(this.#table.wordCount))
     for (const { column } of this.#sums) this.#must(column.holders)
     this.#labels(traits, this.#plan.root.required, this.#plan.root.forbidden)
     for (const group of this.#plan.groups) {

@@ -1,4 +1,5 @@
 // Why a group finds nothing: how many providers each of its conditions leaves, and who came closest.
+import { isSetAside } from './dedicated.ts'
 import type { CandidateRequest, Group, ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
 
@@ -38,8 +39,9 @@ const ROWS_A_BREATH = 4096
 export function* funnels(table: CandidateTable, request: CandidateRequest): Generator<undefined, Funnel[], void> {
   const out: Funnel[] = []
   for (const group of request.groups) {
-    if (group.suffix !== '') out.push(yield* funnel(table, group, group.resources, null))
-    else for (const one of group.resources) out.push(yield* funnel(table, group, [one], one.resourceClass))
+    const closed = ofDedication(table, request)
+    if (group.suffix !== '') out.push(yield* funnel(table, group, group.resources, null, closed))
+    else for (const one of group.resources) out.push(yield* funnel(table, group, [one], one.resourceClass, closed))
   }
   return out
 }
@@ -49,9 +51,11 @@ function* funnel(
   group: Group,
   resources: readonly ResourceAmount[],
   resourceClass: string | null,
+  closed: readonly Condition[],
 ): Generator<undefined, Funnel, void> {
   const conditions = [
     ...resources.flatMap(one => ofInventory(table, one)),
+    ...(resources.length > 0 ? closed : []),
     ...ofTraits(table, group),
     ...ofAggregates(table, group),
     ...ofTree(table, group, resources.length > 0),
@@ -132,6 +136,21 @@ function ofInventory(table: CandidateTable, { resourceClass, amount }: ResourceA
         const at = entry(row)
         return `${resourceClass} comes in ${column!.minUnit[at]} to ${column!.maxUnit[at]} by ${column!.stepSize[at]}`
       },
+    },
+  ]
+}
+
+/** Said only where something is set aside. */
+function ofDedication(table: CandidateTable, request: CandidateRequest): Condition[] {
+  const owners = new Set(table.dedicated.rows().map(row => table.dedicatedTo[row]))
+  if (owners.size === 0) return []
+  const classes = new Set(request.groups.flatMap(group => group.resources.map(one => one.resourceClass)))
+  const asked = [...classes].flatMap(name => table.column(name) ?? [])
+  return [
+    {
+      text: `not set aside for ${[...owners].join(' or ')}`,
+      holds: row => !isSetAside(table, row, asked),
+      lack: row => `set aside for ${table.dedicatedTo[row]}`,
     },
   ]
 }

@@ -29,6 +29,7 @@ export function modelCandidates(world: readonly ProviderSnapshot[], request: Can
       if (!request.sameSubtree.every(suffixes => inOneSubtree(world, parts, suffixes))) continue
       if (!fitsTogether(parts)) continue
       if (!request.nested && usesTwoOfATree(parts)) continue
+      if (!isHandedOut(parts)) continue
       const candidate = merge(parts)
       found.set(canonical(candidate), candidate)
     }
@@ -152,6 +153,14 @@ function fitsTogether(parts: Part[]): boolean {
 function usesTwoOfATree(parts: Part[]): boolean {
   const givers = [...new Set(parts.flatMap(part => part.takes.map(([p]) => p)))]
   return new Set(givers.map(p => p.rootId)).size < givers.length
+}
+
+/** What is dedicated comes only together with something of a child that the same part manages. */
+function isHandedOut(parts: Part[]): boolean {
+  const givers = parts.flatMap(part => part.takes.map(([p]) => p))
+  return givers.every(
+    p => !p.dedicatedTo || givers.some(other => other.parentId === p.id && other.managedBy === p.dedicatedTo),
+  )
 }
 
 function merge(parts: Part[]): ModelCandidate {

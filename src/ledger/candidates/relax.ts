@@ -65,6 +65,17 @@ function dropSubtree(request: CandidateRequest, suffixes: string[]): CandidateRe
   return { ...request, sameSubtree: [...rest, ...orphans.map(group => [group.suffix])] }
 }
 
+/** The request without one of its groups, and without those that ask for no resources and nothing else holds together now. */
+export function withoutGroup(request: CandidateRequest, suffix: string): CandidateRequest {
+  const sameSubtree = request.sameSubtree.map(list => without(list, suffix)).filter(list => list.length > 1)
+  const groups = request.groups.filter(
+    group =>
+      group.suffix !== suffix &&
+      (group.suffix === '' || group.resources.length > 0 || sameSubtree.some(list => list.includes(group.suffix))),
+  )
+  return { ...request, groups, sameSubtree }
+}
+
 export function changeGroup(
   request: CandidateRequest,
   at: number,

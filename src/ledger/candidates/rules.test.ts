@@ -39,6 +39,20 @@ test('the unsuffixed group may be spread over a tree', () => {
   assert.deepEqual(found(tree, request([group('', { DISK_GB: 10, VCPU: 1 })])), [':1+2', ':1+3'])
 })
 
+test('what is set aside is offered only together with what its owner set aside on a child of it', () => {
+  const host = flat(1, { VCPU: 8 }, { dedicatedTo: 'leases' })
+  const slots = below(host, 2, { CUSTOM_RESERVATION_A: 1 }, { managedBy: 'leases' })
+  const world = [host, slots, below(host, 3, { CUSTOM_FPGA: 1 }), flat(4, { VCPU: 8 }, { dedicatedTo: 'leases' })]
+  assert.deepEqual(found(world, request([group('', { VCPU: 1 })])), [])
+  assert.deepEqual(found(world, request([group('', { VCPU: 1, CUSTOM_FPGA: 1 })])), [])
+  assert.deepEqual(found(world, request([group('', { VCPU: 1, CUSTOM_RESERVATION_A: 1 })])), [':1+2'])
+  assert.deepEqual(found(world, request([group('1', { VCPU: 1 }), group('2', { CUSTOM_RESERVATION_A: 1 })])), [
+    '1:1 2:2',
+  ])
+  assert.deepEqual(found(world, request([group('', { CUSTOM_FPGA: 1 })])), [':3'])
+  assert.deepEqual(found([...world, flat(5, { VCPU: 1 })], request([group('', { VCPU: 1 })])), [':5'])
+})
+
 test('below 1.29 a candidate may not use two providers of one tree', () => {
   assert.deepEqual(found(tree, request([group('', { DISK_GB: 10, VCPU: 1 })], { nested: false })), [])
   assert.deepEqual(found(tree, request([group('', { VCPU: 1 })], { nested: false })), [':2', ':3'])

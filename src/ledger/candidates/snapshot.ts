@@ -21,6 +21,8 @@ export interface ProviderSnapshot {
   rootId: number
   /** The part of Holdfast that owns it; the search doesn't care, those who search may. */
   managedBy?: string | null
+  /** The part that alone hands it out, together with something of a child that it manages. */
+  dedicatedTo?: string | null
   inventories: InventorySnapshot[]
   traits: string[]
   aggregates: string[]

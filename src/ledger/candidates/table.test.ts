@@ -53,7 +53,7 @@ test('providers are filtered by what they have themselves', () => {
       const named = state.find(one => one.uuid === filter.inTree)
       const expected = state.filter(one => {
         if (filter.inTree !== null && one.rootId !== named?.rootId) return false
-        const alone = { ...one, parentId: null, rootId: one.id, traits: [...one.traits, 'ANY'] }
+        const alone = { ...one, parentId: null, rootId: one.id, dedicatedTo: null, traits: [...one.traits, 'ANY'] }
         const own = { ...filter, suffix: '1', inTree: null, required: [...filter.required, ['ANY']] }
         return modelCandidates([alone], request([own])).length > 0
       })

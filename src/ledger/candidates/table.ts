@@ -29,6 +29,8 @@ export class CandidateTable {
   readonly roots = new RowSet()
   /** Roots without children. */
   readonly flat = new RowSet()
+  /** What one part of Holdfast alone hands out, see dedicated.ts. */
+  readonly dedicated = new RowSet()
   readonly traits = new Labels()
   readonly aggregates = new Labels()
   readonly trees = new Map<number, Tree>()
@@ -37,6 +39,7 @@ export class CandidateTable {
   readonly uuid: string[] = []
   readonly name: string[] = []
   readonly managedBy: (string | null)[] = []
+  readonly dedicatedTo: (string | null)[] = []
   readonly traitSet: LabelSet[] = []
   readonly aggregateSet: LabelSet[] = []
   readonly treeOf: (Tree | null)[] = []
@@ -135,6 +138,7 @@ export class CandidateTable {
     if (known !== undefined) changed = this.#rename(row, snapshot)
     this.generation[row] = snapshot.generation
     this.managedBy[row] = snapshot.managedBy ?? null
+    if (this.#dedicate(row, snapshot.dedicatedTo ?? null)) changed = true
     this.summaryText[row] = undefined
     if (this.#putInventories(row, snapshot.inventories)) changed = true
     if (this.#putLabels(row, snapshot)) {
@@ -151,6 +155,14 @@ export class CandidateTable {
       changed = true
     }
     if (changed) this.#touch(row)
+  }
+
+  #dedicate(row: number, to: string | null): boolean {
+    if (this.dedicatedTo[row] === to) return false
+    this.dedicatedTo[row] = to
+    if (to === null) this.dedicated.delete(row)
+    else this.dedicated.add(row, this.rowsMax)
+    return true
   }
 
   #touch(row: number): void {
@@ -171,6 +183,7 @@ export class CandidateTable {
     this.traitSet[row] = this.traits.none
     this.aggregateSet[row] = this.aggregates.none
     this.treeOf[row] = null
+    this.dedicatedTo[row] = null
     this.classesOf[row] = NO_CLASSES
     return row
   }
@@ -188,6 +201,7 @@ export class CandidateTable {
     const row = this.#rowById.get(id)
     if (row === undefined) return
     this.#unlink(row)
+    this.#dedicate(row, null)
     this.#putInventories(row, [])
     this.traitSet[row] = this.traits.change(row, this.traitSet[row]!, [], this.rowsMax)
     this.aggregateSet[row] = this.aggregates.change(row, this.aggregateSet[row]!, [], this.rowsMax)

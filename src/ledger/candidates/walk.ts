@@ -3,6 +3,7 @@
 //
 // Everything that the walk reads is copied when it starts, between two breaths, so a candidate never mixes two states of a tree.
 import { DeadEnds } from './deadends.ts'
+import { handsOut, isSetAside } from './dedicated.ts'
 import { accepts } from './plan.ts'
 import type { Plan } from './plan.ts'
 import { sharersOfTree } from './sharing.ts'
@@ -34,6 +35,7 @@ export class Walk {
   readonly covers: Covers | null
   readonly subtrees: Subtrees | null
   readonly oneOfTree: OneOfTree | null
+  readonly dedicated: Dedicated | null
   #cursor: Int32Array
   #foundBefore: Float64Array
   #depth = 0
@@ -61,6 +63,7 @@ export class Walk {
     this.covers = Covers.of(table, this)
     this.subtrees = plan.subtrees.length === 0 ? null : new Subtrees(table, this)
     this.oneOfTree = plan.request.nested ? null : new OneOfTree(table, this.rows)
+    this.dedicated = Dedicated.of(table, this.rows)
   }
 
   /** null when some slot has no choice under this anchor. */
@@ -72,8 +75,9 @@ export class Walk {
     for (const slot of plan.slots) {
       meter.steps += own.length + shared.length
       const rows: number[] = []
-      for (const row of own) if (accepts(table, plan, slot, row, anchor, true)) rows.push(row)
-      for (const row of shared) if (accepts(table, plan, slot, row, anchor, false)) rows.push(row)
+      const isClosed = (row: number) => slot.needs.length > 0 && isSetAside(table, row, plan.columns)
+      for (const row of own) if (accepts(table, plan, slot, row, anchor, true) && !isClosed(row)) rows.push(row)
+      for (const row of shared) if (accepts(table, plan, slot, row, anchor, false) && !isClosed(row)) rows.push(row)
       if (rows.length === 0) return null
       choices.push(shuffle === null ? rows : shuffle(rows))
     }
@@ -99,6 +103,7 @@ export class Walk {
       this.#place(depth, picked)
       if (!this.#promising(depth)) continue
       if (depth === last) {
+        if (this.dedicated !== null && !this.#isHandedOut(this.dedicated)) continue
         this.#found++
         // Keeping a candidate costs about as much as looking at so many providers.
         meter.steps += this.order.length
@@ -118,7 +123,8 @@ export class Walk {
   #enters(depth: number, meter: Meter): boolean {
     this.#cursor[depth] = 0
     this.#foundBefore[depth] = this.#found
-    if (this.#steps < meter.hardAfter) return true
+    // Who hands out what is no part of a dead end's mark.
+    if (this.#steps < meter.hardAfter || this.dedicated !== null) return true
     this.#dead ??= new DeadEnds(this)
     meter.steps += this.rows.length
     return !this.#dead.known(depth)
@@ -144,6 +150,14 @@ export class Walk {
     }
     this.#cursor[depth] = i
     return picked
+  }
+
+  /** Each dedicated provider that gives something is handed out by another that does. */
+  #isHandedOut(dedicated: Dedicated): boolean {
+    const giving = this.order.flatMap((slot, depth) =>
+      this.plan.slots[slot]!.needs.length > 0 ? [this.chosen[depth]!] : [],
+    )
+    return dedicated.permits(giving)
   }
 
   #fits(slot: Plan['slots'][number], position: number): boolean {
@@ -251,6 +265,32 @@ export class Covers {
       if ((so | this.#open[(depth + 1) * this.chunks + chunk]!) !== this.#full[chunk]) return false
     }
     return true
+  }
+}
+
+/** Which providers of a walk are dedicated, and who hands them out; by position. */
+class Dedicated {
+  readonly #handers: ReadonlyMap<number, readonly number[]>
+
+  private constructor(handers: ReadonlyMap<number, readonly number[]>) {
+    this.#handers = handers
+  }
+
+  static of(table: CandidateTable, rows: readonly number[]): Dedicated | null {
+    if (table.dedicated.count === 0) return null
+    const handers = new Map<number, number[]>()
+    rows.forEach((row, position) => {
+      if (table.dedicatedTo[row] === null) return
+      handers.set(
+        position,
+        rows.flatMap((child, at) => (handsOut(table, child, row) ? [at] : [])),
+      )
+    })
+    return handers.size === 0 ? null : new Dedicated(handers)
+  }
+
+  permits(giving: readonly number[]): boolean {
+    return giving.every(position => this.#handers.get(position)?.some(at => giving.includes(at)) ?? true)
   }
 }
 

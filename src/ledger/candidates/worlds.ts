@@ -40,6 +40,8 @@ const provider = fc.record({
   aggregates: fc.oneof(fc.constant<string[]>([]), fc.subarray(AGGREGATES)),
   /** Which earlier provider is the parent; a root when there is none at that place. */
   parent: fc.constantFrom(-1, -1, 0, 0, 0, 1, 2, 3),
+  dedicatedTo: fc.constantFrom(null, null, null, null, null, null, 'leases'),
+  managedBy: fc.constantFrom(null, null, 'leases'),
 })
 
 /** Trees up to depth 3; ids are scattered so that row order, id order and tree order differ. */
@@ -61,6 +63,8 @@ export const world: fc.Arbitrary<ProviderSnapshot[]> = fc
         inventories: one.inventories,
         traits: one.shares ? [...one.traits, SHARING] : one.traits,
         aggregates: one.aggregates,
+        dedicatedTo: one.dedicatedTo,
+        managedBy: one.managedBy,
         depth: nested ? parent.depth + 1 : 1,
       })
     })
