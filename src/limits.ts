@@ -113,7 +113,7 @@ export const limits = {
   busyMsMax: 2_000,
   // How often it asks meanwhile. Asking takes microseconds, and between two tries the requests of others are answered.
   busyRetryMs: 10,
-  // A commit this young proves that there is room to write; an older one has to be proved by another.
+  // Whoever asks whether the service is ready asks for a commit, but not oftener than this.
   writeProofMs: 500,
   // When memory could not read what was committed, it tries again.
   absorbRetryMs: 200,

@@ -34,8 +34,12 @@ export class SqliteStore implements Store {
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
-  /** When a commit was last taken; long ago when one has failed since. */
+  /** How many rows this connection has ever changed: many commits change none. */
+  readonly #total: StatementSync
+  #changed: unknown = 0
   #wroteAt = -Infinity
+  /** When the disk was last seen to take a commit; long ago when one has failed since. */
+  #provedAt = -Infinity
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
     this.#observer = observer
@@ -53,6 +57,7 @@ export class SqliteStore implements Store {
       pragma journal_size_limit = ${limits.walKeepBytes};
       pragma busy_timeout = 0;
     `)
+    this.#total = this.#database.prepare('select total_changes() as changes')
   }
 
   // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
@@ -116,7 +121,9 @@ export class SqliteStore implements Store {
       return
     }
     this.#observer.committed(batch.length)
-    this.#wrote()
+    const { changes: changed } = this.#total.get()!
+    if (changed !== this.#changed) this.#wrote()
+    this.#changed = changed
     await this.#absorbed(changes)
     for (const settle of outcomes) settle()
   }
@@ -134,7 +141,7 @@ export class SqliteStore implements Store {
   }
 
   #rollBack(): void {
-    this.#wroteAt = -Infinity
+    this.#provedAt = -Infinity
     try {
       if (this.#database.isTransaction) this.#database.exec('rollback')
     } catch {
@@ -236,13 +243,14 @@ export class SqliteStore implements Store {
   // A full disk can be read all the same, so only a commit shows that the next one will be taken.
   async ping(): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
-    if (performance.now() - this.#wroteAt < limits.writeProofMs) return
+    if (performance.now() - this.#provedAt < limits.writeProofMs) return
     await this.#whenFree(() => this.#prove(), NOT_TAKEN)
   }
 
   #prove(): void {
     try {
       this.#database.exec(PROOF)
+      this.#provedAt = performance.now()
       this.#wrote()
     } catch (error) {
       this.#rollBack()

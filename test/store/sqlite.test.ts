@@ -97,8 +97,12 @@ test('the log that grew behind an outside reader is given back when the reader i
   assert.ok(size() > 1024 * 1024, 'it has all that the reader may not see yet')
   reader.exec('rollback')
   reader.close()
+  // Duties look for work all the time, and mostly find none: that is quiet enough.
   const deadline = performance.now() + 30_000
-  while (size() > 0 && performance.now() < deadline) await sleep(50)
+  while (size() > 0 && performance.now() < deadline) {
+    await store.write(() => all(sql.traitsLike({ pattern: 'NONE%' })))
+    await sleep(50)
+  }
   assert.equal(size(), 0)
   const found = await store.read(() => all(sql.traitsLike({ pattern: `${name}%` })))
   assert.equal(found.length, 40 * 64)
