@@ -2,7 +2,7 @@
 // deleted, and moves that still hold some of them for a server elsewhere are ended there.
 import { closeShares } from '../ledger/shares.ts'
 import { command, query } from '../store/statement.ts'
-import { all, type Read, run, type Write } from '../store/transaction.ts'
+import { all, type Read, run, together, type Write } from '../store/transaction.ts'
 import { endMove, movesByIds } from './moves.ts'
 import { consumersOf, deleteServers, OWNER, selectServers } from './servers.ts'
 
@@ -48,8 +48,7 @@ interface Tenants {
 }
 
 function* tenantsOf(classes: readonly string[], flavors: readonly string[]): Read<Tenants> {
-  const rows = yield* all(holders({ classes }))
-  const made = yield* all(byFlavors({ flavors }))
+  const [rows, made] = yield* together(holders({ classes }), byFlavors({ flavors }))
   const servers = new Set([...rows.flatMap(({ server }) => server ?? []), ...made.map(({ id }) => id)])
   const moves = rows.flatMap(({ move, moved }) =>
     move === null || moved === null || servers.has(moved) ? [] : { id: move, server: moved },
@@ -64,7 +63,11 @@ function* tenantsOf(classes: readonly string[], flavors: readonly string[]): Rea
 export function* evict(classes: readonly string[], flavors: readonly string[], now: number): Write<boolean> {
   const before = yield* tenantsOf(classes, flavors)
   const locked = new Set([...before.servers, ...before.moves.map(({ server }) => server)])
-  if (locked.size > 0) yield* run(lockByIds({ ids: [...locked] }))
+  if (locked.size === 0) {
+    yield* closeShares(classes, [], now)
+    return false
+  }
+  yield* run(lockByIds({ ids: [...locked] }))
   const { servers: ids, moves } = yield* tenantsOf(classes, flavors)
   const servers = yield* all(byIds({ ids: [...ids].filter(id => locked.has(id)) }))
   const ended = yield* movesByIds(moves.filter(({ server }) => locked.has(server)).map(({ id }) => id))

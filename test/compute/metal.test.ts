@@ -36,6 +36,19 @@ eachCompute('servers on bare metal', api => {
     assert.deepEqual([back.instance_uuid, back.instance_info], [null, {}])
     expectStatus(await api.placement.get(`/allocations/${id}`), 200)
     assert.deepEqual(await api.placement.claims(id), {})
+    const response = await fetch(`${api.origin}/holdfast/v1/audit?object=${id}`, {
+      headers: { 'x-auth-token': 'admin' },
+    })
+    const { entries } = (await response.json()) as { entries: Record<string, string>[] }
+    const byItself = entries.filter(({ action }) => /^conductor:(start|delete)_server$/.test(action!)).toReversed()
+    assert.deepEqual(
+      byItself.map(({ user, project, action, outcome }) => [user, project, action, outcome]),
+      [
+        ['conductor', 'lab', 'conductor:start_server', 'done'],
+        ['conductor', 'lab', 'conductor:delete_server', 'accepted'],
+        ['conductor', 'lab', 'conductor:delete_server', 'done'],
+      ],
+    )
   })
 
   test('while the node is being deployed the server is built', async () => {

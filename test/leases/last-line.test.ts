@@ -1,6 +1,7 @@
 // The schema as the last line: whatever our decisions did, a booking that doesn't fit can't be written.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { countLeases } from '../../src/leases/census.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -92,6 +93,8 @@ eachDatabase('bookings past our decisions', databases => {
       await api.advance(10)
       await api.until(first.id, 'TERMINATING')
       await api.until(next.id, 'STARTING')
+      const figures = await store!.read(() => countLeases(now + 21 * 60_000))
+      assert.equal(figures.find(({ name }) => name === 'holdfast_leases_overdue')?.value, 1)
       const before = await broken()
       const isNew = (name: string) => !before.includes(name)
       const run = (sql: string) => store!.script(run => run(sql))
