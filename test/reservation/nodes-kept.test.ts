@@ -255,6 +255,29 @@ eachReservation('leased nodes', api => {
     })
   }
 
+  void test('that could not be torn down by their project are so at the end', async () => {
+    const { nodes, lease } = await running(1, {}, { driver_info: { fake_fail: ['tearDown'] } })
+    const [node] = nodes
+    await metal.go(node, 'active', 'active')
+    await metal.go(node, 'deleted', 'error')
+    assert.equal((await metal.show(node)).instance_uuid, given(lease)[0].allocation)
+    expectStatus(await metal.change(node, 'driver_info', {}), 200)
+    await api.end(lease.id)
+    assert.equal((await metal.until(node, 'available')).instance_uuid, null)
+  })
+
+  void test('that someone takes out of service are exchanged while no machine is on them', async () => {
+    const { resource_class, nodes, lease } = await running(1)
+    const [node] = nodes
+    const other = await metal.node({ resource_class }, 'available')
+    expectStatus(await api.operate('PUT', `/leasable-nodes/${other}`), 200, 201)
+    await metal.go(node, 'manage', 'manageable')
+    const after = await healed(lease.id, shown => given(shown)[0].node === other)
+    assert.deepEqual(flags(after), [true, false, true])
+    assert.deepEqual([await seen(node, alice), await seen(other, alice)], [404, 200])
+    await api.end(lease.id)
+  })
+
   void test('that can not be cleaned after an undeploy are exchanged', async () => {
     const { resource_class, nodes, lease } = await running(1)
     const [node] = nodes
