@@ -18,6 +18,7 @@ export const Config = Type.Object({
   database: Type.String({ pattern: '^(sqlite:.+|postgres(ql)?://.*)$' }),
   auth: oneOf('none', 'noauth2', 'password', 'keystone'),
   insecure: Type.Boolean(),
+  hostNames: Type.String({ pattern: '^[A-Za-z0-9._,:-]*$' }),
   users: Type.String({ minLength: 1 }),
   tokenHours: Type.Number({ exclusiveMinimum: 0, maximum: 8_760 }),
   keystoneUrl: Type.Union([Type.String({ pattern: '^https?://[^@]+$' }), Type.Null()]),
@@ -92,6 +93,11 @@ export const SETTINGS: Record<keyof Config, Setting> = {
     flag: 'insecure',
     fallback: false,
     help: 'allow --auth none and noauth2 on an address that others can reach',
+  },
+  hostNames: {
+    flag: 'host-names <list>',
+    fallback: '',
+    help: 'with --auth none and noauth2: names that clients may call this server besides localhost, with commas between them',
   },
   users: { flag: 'users <file>', fallback: './users.yaml', help: 'YAML file with the users of --auth password' },
   tokenHours: { flag: 'token-hours <number>', fallback: 12, help: 'hours after which a token of ours ends' },
@@ -322,8 +328,7 @@ function wrongSetting(config: Given, origin: Map<string, string>): UsageError {
 /** What is wrong only in combination. */
 function checkTogether(config: Config): Config {
   const { auth, tlsCert, tlsKey } = config
-  const isOpen = auth === 'none' || auth === 'noauth2'
-  if (isOpen && !config.insecure && !isLoopback(config.host)) {
+  if (isOpen(auth) && !config.insecure && !isLoopback(config.host)) {
     throw new UsageError(
       `auth '${auth}' lets everyone in who can reach ${config.host}; ` +
         'listen on 127.0.0.1, use --auth password or keystone, or say --insecure if you mean it',
@@ -361,7 +366,10 @@ function parsedRules(text: string): unknown {
   }
 }
 
-function isLoopback(host: string): boolean {
+/** Everyone is let in, and is whom they say. */
+export const isOpen = (auth: Config['auth']): boolean => auth === 'none' || auth === 'noauth2'
+
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 

@@ -26,6 +26,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   database: ['sqlite:./holdfast.db', 'sqlite:./file.db', 'sqlite:./environment.db', 'sqlite:./flag.db'],
   auth: ['none', 'noauth2', 'none', 'noauth2'],
   insecure: [false, true, false, true],
+  'host-names': ['', 'file', 'environment', 'flag'],
   users: ['./users.yaml', './file.yaml', './environment.yaml', './flag.yaml'],
   'token-hours': [12, 1, 2, 0.5],
   'keystone-url': [null, 'http://file.example', 'http://environment.example/v3', 'https://flag.example/identity'],

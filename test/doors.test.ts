@@ -251,3 +251,66 @@ void describe('addresses', () => {
     })
   }
 })
+
+for (const auth of ['none', 'noauth2'] as const) {
+  void describe(`web pages and --auth ${auth}`, () => {
+    const at = served({ auth, corsOrigin: 'http://ours.example', hostNames: 'lab.example,other' })
+    const body = '{"name": "by a page"}'
+    const BODIED = [
+      '/placement/resource_providers',
+      '/baremetal/v1/nodes',
+      '/compute/v2.1/servers',
+      '/reservation/v1/leases',
+      ...(auth === 'none' ? ['/identity/v3/auth/tokens'] : []),
+      '/holdfast/v1/hypervisor-state',
+    ]
+    const post = async (path: string, headers: Record<string, string>, host = new URL(at.origin).host) => {
+      const lines = { 'content-length': body.length, 'x-auth-token': 'admin', ...headers }
+      const { socket, text } = await unfinished(
+        at.origin,
+        `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${Object.entries(lines)
+          .map(([name, value]) => `${name}: ${value}\r\n`)
+          .join('')}\r\n${body}`,
+      )
+      await until('it is answered', () => socket.readableEnded || socket.destroyed)
+      socket.destroy()
+      return Number(text().slice(9, 12))
+    }
+    const json = { 'content-type': 'application/json' }
+
+    void test('a page of another site is refused by every API, whatever it does to look harmless', async () => {
+      for (const path of BODIED) {
+        assert.equal(await post(path, { ...json, origin: 'http://evil.example' }), 403, path)
+        assert.equal(await post(path, { ...json, origin: 'null' }), 403, path)
+        assert.equal(await post(path, { ...json, 'sec-fetch-site': 'cross-site' }), 403, path)
+        assert.equal(await post(path, json, 'evil.example:8780'), 403, path)
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+          const status = await post(path, { 'content-type': type })
+          assert.ok([400, 415].includes(status), `${path} as ${type}: ${status}`)
+        }
+      }
+      const made = await fetch(`${at.origin}/placement/resource_providers?name=by%20a%20page`, { headers: AS_ADMIN })
+      assert.deepEqual(((await made.json()) as { resource_providers: object[] }).resource_providers, [])
+    })
+
+    void test('our own pages, the names that we have, and clients that are no browsers are let in', async () => {
+      const isIn = (status: number) => assert.ok(![403, 415].includes(status), String(status))
+      for (const path of BODIED) {
+        isIn(await post(path, { ...json, origin: 'http://ours.example', 'sec-fetch-site': 'cross-site' }))
+        isIn(await post(path, { ...json, origin: at.origin, 'sec-fetch-site': 'same-origin' }))
+        isIn(await post(path, {}))
+        for (const host of [
+          'localhost',
+          'LOCALHOST:8780',
+          'a.localhost',
+          '127.1.2.3:1',
+          '[::1]:8780',
+          'lab.example',
+          'other:80',
+        ]) {
+          isIn(await post(path, json, host))
+        }
+      }
+    })
+  })
+}

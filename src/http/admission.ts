@@ -1,12 +1,14 @@
 // What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Authenticate } from '../identity/identity.ts'
 import { networkOf } from '../identity/networks.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import { problem, type ProblemKind } from '../problem.ts'
+import { requireJsonType, requireNoForeignPage } from './pages.ts'
 import { Shares } from './shares.ts'
 
 declare module 'fastify' {
@@ -20,12 +22,13 @@ type Next = (error?: Error) => void
 export type Hook = (request: FastifyRequest, reply: FastifyReply, next: Next) => void
 
 export interface AdmissionOptions {
-  config: Pick<Config, 'requestsMax' | 'requestShare'>
+  config: Config
   authenticate: Authenticate
   metrics: Metrics
 }
 
 export class Admission {
+  readonly #config: Config
   readonly #authenticate: Authenticate
   readonly #ofAddresses: Shares
   readonly #ofProjects: Shares
@@ -33,6 +36,7 @@ export class Admission {
 
   constructor({ config, authenticate, metrics }: AdmissionOptions) {
     const share = config.requestShare / 100
+    this.#config = config
     this.#authenticate = authenticate
     this.#ofAddresses = new Shares({ max: config.requestsMax, share })
     this.#ofProjects = new Shares({ max: config.requestsMax, share })
@@ -41,8 +45,9 @@ export class Admission {
     metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
   }
 
-  /** The first hook of all: is there room for one more from this address? Whether we are alive may always be asked. */
+  /** The first hook of all: is it no foreign page's, and is there room for one more from this address? Whether we are alive may always be asked. */
   readonly arrive: Hook = (request, reply, next) => {
+    requireNoForeignPage(this.#config, request)
     if (request.url !== '/healthz') take(this.#ofAddresses, `address ${networkOf(request.ip)}`, 1, reply)
     next()
   }
@@ -78,6 +83,14 @@ export class Admission {
     next()
   }
 }
+
+/** For doors that don't look at the type of a body themselves. */
+export const jsonOnly =
+  ({ config }: Pick<Context, 'config'>) =>
+  (request: FastifyRequest, _reply: FastifyReply, _body: unknown, next: Next): void => {
+    if (bodyBytes(request) > 0) requireJsonType(config, request.headers)
+    next()
+  }
 
 type Nobody = ProblemKind & ('unauthorized' | 'not_authenticated')
 

@@ -25,6 +25,7 @@ export const REQUEST_PROBLEMS = {
     `There were too many attempts to get in; try again in ${f.retrySeconds} s.`,
   too_many_requests: (_: { retrySeconds: number }) =>
     'Your project, or those at your address, have more than their share of what is being done; try again.',
+  foreign_page: (f: { reason: string }) => f.reason,
   forbidden: (f: { action: string }) => `Policy does not allow ${f.action} to be performed.`,
 
   // the service

@@ -87,10 +87,10 @@ eachMetal('versions', api => {
 
   void test('links are built from the Host header: self has /v1, bookmark has not', async () => {
     const node = await api.node()
-    const { body } = await api.get(`/v1/nodes/${node}?fields=uuid`, { headers: { host: 'metal.example:99' } })
+    const { body } = await api.get(`/v1/nodes/${node}?fields=uuid`, { headers: { host: 'metal.localhost:99' } })
     assert.deepEqual(body.links, [
-      { href: `http://metal.example:99/baremetal/v1/nodes/${node}`, rel: 'self' },
-      { href: `http://metal.example:99/baremetal/nodes/${node}`, rel: 'bookmark' },
+      { href: `http://metal.localhost:99/baremetal/v1/nodes/${node}`, rel: 'self' },
+      { href: `http://metal.localhost:99/baremetal/nodes/${node}`, rel: 'bookmark' },
     ])
   })
 
@@ -133,9 +133,11 @@ eachMetal('versions', api => {
     expectStatus(await api.get('/v1/nodes', { headers: { accept: 'application/json, */*' } }), 200)
   })
 
-  void test('the content type of a request does not matter', async () => {
+  void test('a body is JSON, also when it does not say so; without a body the content type does not matter', async () => {
     const headers = { 'content-type': 'application/octet-stream' }
-    const { body } = expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, { headers }), 201)
+    const unsaid = { headers: { 'content-type': undefined } }
+    expectFault(await api.post('/v1/nodes', { driver: 'fake-hardware' }, { headers }), 415)
+    const { body } = expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, unsaid), 201)
     expectStatus(await api.request('DELETE', `/v1/nodes/${body.uuid}`, undefined, { headers }), 204)
   })
 

@@ -40,6 +40,14 @@ void test('every route has an action, and every route that takes a body says how
   }
 })
 
+/** What a browser says of a page that isn't ours, or of one whose name was made to point here. */
+const FOREIGN = [
+  { host: 'evil.example' },
+  { origin: 'http://evil.example' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+]
+
 async function check(setting: Setting, call: Call): Promise<void> {
   const cases = Object.entries(CALLERS).flatMap(([name, { who, options }]) =>
     Object.entries(ownersOf(call.kind)).map(([owners, whose]) => ({
@@ -57,6 +65,15 @@ async function check(setting: Setting, call: Call): Promise<void> {
   await setting.quiet()
   const hash = await setting.hash()
   assert.equal((await setting.send(call, idOf(cases[0]!.whose), { token: null })).status, 401)
+  const { token, headers } = as('admin,service', MINE)
+  for (const foreign of FOREIGN) {
+    const answer = await setting.send(call, idOf(cases[0]!.whose), {
+      token: token!,
+      headers: { ...headers, ...foreign },
+    })
+    assert.equal(answer.status, 403, JSON.stringify(foreign))
+    assert.match(JSON.stringify(answer.body), /other sites|not known as/)
+  }
   for (const { name, options, whose, expected } of cases.filter(({ expected }) => expected !== 'allowed')) {
     const id = idOf(whose)
     const answer = await setting.send(call, id, options)
@@ -87,6 +104,8 @@ async function check(setting: Setting, call: Call): Promise<void> {
 
 /** Placement's, of which all values count. */
 const MAY_REPEAT = new Set(['required', 'member_of', 'same_subtree'])
+
+const isRepeatable = (path: string) => /(allocation_candidates|resource_providers)$/.test(path)
 
 /** Each route with parameters that mean one thing, and their names. */
 const SINGLE = Object.entries(APIS)

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { type Admission, bodyLimitOf, type Hook } from '../../http/admission.ts'
+import { type Admission, bodyLimitOf, type Hook, jsonOnly } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
@@ -27,6 +27,7 @@ export function baremetal(context: Context, admission: Admission) {
     app.decorateRequest('metalVersion', null)
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    app.addHook('preParsing', jsonOnly(context))
     app.addHook('onRequest', (request, _reply, next) => {
       if (request.url.length > limits.urlBytesMax) {
         throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })

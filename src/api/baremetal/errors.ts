@@ -25,6 +25,8 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   too_many_attempts: { status: 429 },
   too_many_requests: { status: 429 },
   forbidden: { status: 403 },
+  foreign_page: { status: 403 },
+  unsupported_media_type: { status: 415 },
   unavailable: { status: 503 },
   internal: { status: 500 },
 

@@ -1,7 +1,7 @@
 // The Compute API's front door: token, version, route and method, permission, then the handler.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import type { Admission } from '../../http/admission.ts'
+import { type Admission, jsonOnly } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { limits } from '../../limits.ts'
@@ -17,6 +17,7 @@ export function compute(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    app.addHook('preParsing', jsonOnly(context))
     app.addHook('onRequest', (request, reply, next) => {
       void reply.headers({ ...VERSION_HEADERS, 'x-compute-request-id': request.id })
       if (request.url.length > limits.urlBytesMax) {

@@ -15,6 +15,8 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   method_not_allowed: 405,
   unauthorized: 401,
   forbidden: 403,
+  foreign_page: 403,
+  unsupported_media_type: 415,
   too_many_attempts: 429,
   too_many_requests: 429,
   unavailable: 503,

@@ -1,7 +1,7 @@
 // The identity API's front door: route, method, who is calling, permission, then the handler. Nothing said here may be cached.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
-import type { Admission, Hook } from '../../http/admission.ts'
+import { type Admission, type Hook, jsonOnly } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import type { Issuer } from '../../identity/identity.ts'
@@ -20,6 +20,7 @@ export function identity(context: Context, admission: Admission) {
     app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.identityBodyBytesMax }, (_r, body, parsed) =>
       parsed(null, body),
     )
+    app.addHook('preParsing', jsonOnly(context))
     app.addHook('onRequest', (request, reply, next) => {
       void reply.header('cache-control', 'no-store').header('vary', 'X-Auth-Token')
       if (request.url.length > limits.urlBytesMax) {

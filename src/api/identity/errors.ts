@@ -15,6 +15,8 @@ const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, numb
   method_not_allowed: 405,
   too_many_attempts: 429,
   too_many_requests: 429,
+  foreign_page: 403,
+  unsupported_media_type: 415,
   unavailable: 503,
   internal: 500,
 
@@ -36,6 +38,7 @@ const TITLES: Record<number, string> = {
   409: 'Conflict',
   413: 'Request Entity Too Large',
   414: 'Request-URI Too Long',
+  415: 'Unsupported Media Type',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',

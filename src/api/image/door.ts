@@ -10,6 +10,7 @@ import { routes } from './routes.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
+  foreign_page: 403,
   too_many_attempts: 429,
   too_many_requests: 429,
   route_not_found: 404,

@@ -1,7 +1,7 @@
 // For those who run Holdfast: is it alive, is it ready, what is it doing; and the routes below /holdfast/v1.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Context } from '../../context.ts'
-import { type Admission, bodyLimitOf, type Hook } from '../../http/admission.ts'
+import { type Admission, bodyLimitOf, type Hook, jsonOnly } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { ANYONE } from '../../identity/caller.ts'
@@ -21,6 +21,7 @@ import { BULK, type Method, type Route, routes } from './routes.ts'
 const STATUS: Partial<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
+  foreign_page: 403,
   too_many_attempts: 429,
   too_many_requests: 429,
   route_not_found: 404,
@@ -39,6 +40,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   consumer_managed: 409,
   too_large: 413,
   uri_too_long: 414,
+  unsupported_media_type: 415,
   internal: 500,
   unavailable: 503,
 }
@@ -83,6 +85,7 @@ function below(context: Context, admission: Admission) {
   return (app: FastifyInstance, _: object, done: () => void): void => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    app.addHook('preParsing', jsonOnly(context))
     const ask = admission.asking()
     for (const [path, methods] of Object.entries(routes)) {
       const onRequest: Hook = (request, reply, next) => {

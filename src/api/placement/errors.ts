@@ -45,6 +45,7 @@ const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<Pro
   too_many_attempts: { status: 429, early: true },
   too_many_requests: { status: 429, early: true },
   forbidden: { status: 403, early: true },
+  foreign_page: { status: 403, early: true },
   unavailable: { status: 503 },
   internal: { status: 500 },
 

@@ -21,8 +21,8 @@ export interface Answer {
   modified?: number | null
 }
 
-/** Each of their values counts; how versions differ in that is theirs to say. */
-const MAY_REPEAT = /^(required|member_of|same_subtree$)/
+/** Each of their values counts, or the first: clients know these so. How versions differ in that is theirs to say. */
+const MAY_REPEAT = /^(required|member_of|same_subtree$|limit$|group_policy$)/
 
 export class PlacementRequest {
   readonly context: Context
@@ -62,10 +62,10 @@ export class PlacementRequest {
     return (this.#query ??= queryOf(this.#raw.url, this.#operation, MAY_REPEAT))
   }
 
-  /** The query string, known to hold nothing but what the schema names; of a key that may repeat the last value. */
+  /** The query string, known to hold nothing but what the schema names; of a key that may repeat the first value. */
   checkedQuery<T>(check: Check<T>): T {
     requireDeclared(this.#operation.query, check)
-    const checked = check(Object.fromEntries(this.query))
+    const checked = check(Object.fromEntries([...this.query].toReversed()))
     if (!checked.ok) throw problem('invalid_query', { reason: `Invalid query string parameters: ${checked.reason}` })
     return checked.value
   }

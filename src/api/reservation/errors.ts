@@ -13,6 +13,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   query_duplicate_key: 400,
   unauthorized: 401,
   forbidden: 403,
+  foreign_page: 403,
   route_not_found: 404,
   method_not_allowed: 405,
   version_not_acceptable: 406,

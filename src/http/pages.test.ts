@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Config, loadConfig } from '../config.ts'
+import { Problem } from '../problem.ts'
+import { requireNoForeignPage } from './pages.ts'
+
+const isRefused = (headers: Record<string, string>, settings: Partial<Config> = {}, method = 'POST', url = '/a/b') => {
+  try {
+    requireNoForeignPage({ ...loadConfig({}, {}, undefined), ...settings }, { method, url, headers })
+    return false
+  } catch (error) {
+    assert.equal((error as Problem).kind, 'foreign_page')
+    return true
+  }
+}
+
+test('a name that was made to point here is none of ours', () => {
+  for (const host of [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '10.0.0.1',
+    '[2001:db8::1]',
+    '',
+  ]) {
+    assert.equal(isRefused({ host }), true, host)
+  }
+  for (const host of ['localhost', 'localhost.:80', '127.0.0.1:8780', '127.9.9.9', '[::1]:8780', 'x.localhost']) {
+    assert.equal(isRefused({ host }), false, host)
+  }
+  assert.equal(isRefused({}), false, 'a client of old that says no name')
+})
+
+test('on an address that others can reach, addresses and the names that were set are ours', () => {
+  const settings = { host: '0.0.0.0', hostNames: 'Lab,holdfast.example' }
+  for (const host of ['10.0.0.1:80', '[2001:db8::1]', 'lab', 'HOLDFAST.example:1']) {
+    assert.equal(isRefused({ host }, settings), false, host)
+  }
+  assert.equal(isRefused({ host: 'evil.example' }, settings), true)
+})
+
+test('a page of another site is refused, but for what everyone may read anyway', () => {
+  const host = 'localhost:8780'
+  for (const origin of ['http://evil.example', 'null', 'http://localhost:3000', 'nonsense']) {
+    for (const method of ['GET', 'POST', 'DELETE']) assert.equal(isRefused({ host, origin }, {}, method), true, origin)
+    assert.equal(isRefused({ host, origin }, {}, 'GET', '/placement/'), false)
+    assert.equal(isRefused({ host, origin }, {}, 'POST', '/placement/'), true)
+    assert.equal(isRefused({ host, origin }, {}, 'OPTIONS'), false)
+  }
+  assert.equal(isRefused({ host, 'sec-fetch-site': 'cross-site' }), true)
+  assert.equal(isRefused({ host, 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8780' }), false)
+  assert.equal(isRefused({ host, origin: 'http://ours.example' }, { corsOrigin: 'http://ours.example' }), false)
+})
+
+test('where callers must prove who they are, none of this matters', () => {
+  for (const auth of ['password', 'keystone'] as const) {
+    assert.equal(isRefused({ host: 'evil.example', origin: 'http://evil.example' }, { auth }), false)
+  }
+})
