@@ -85,8 +85,14 @@ eachStore('explain', api => {
   })
 
   test('proposes nothing rather than something that would not do', async () => {
-    const { relaxations, complete } = await explain(filled('resources1=GPU:1&resources2=GPU:1&group_policy=isolate'))
+    const { relaxations, complete } = await explain(`resources=${await newClass(api)}:1`)
     assert.deepEqual([relaxations, complete], [[], true])
+  })
+
+  test('proposes to do without a whole group where nothing less would do', async () => {
+    const { relaxations } = await explain(filled('resources1=GPU:1&resources2=GPU:1&group_policy=isolate'))
+    const sentences: string[] = relaxations.map(({ sentence }: { sentence: string }) => sentence)
+    assert.deepEqual(sentences, ['without group 1: 4 roots', 'without group 2: 4 roots'])
   })
 
   test('follows what was written a moment ago', async () => {
