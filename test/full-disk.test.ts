@@ -67,16 +67,15 @@ describe('a server on SQLite', { concurrency: true }, () => {
           await eventually(() => seen.granted.length > 100)
           for (const node of nodes) expectStatus(await metal.provision(node, 'provide'), 202)
           fill(server)
-          await eventually(() => seen.refused > 0)
+          await eventually(async () => seen.refused > 0 && (await ready(server)) === 503)
         } finally {
           over.abort()
         }
         await load
-        assert.equal(await ready(server), 503)
         // Longer than the log is left alone after a commit.
         await sleep(limits.walIdleCheckpointMs * 1.25)
         expectStatus(await api.get(`/resource_providers/${provider}/inventories`), 200)
-        assert.equal(await ready(server), 503)
+        if (isStill) assert.equal(await ready(server), 503)
         free(server)
         await eventually(async () => (await ready(server)) === 200)
         const last = randomUUID()
@@ -86,6 +85,7 @@ describe('a server on SQLite', { concurrency: true }, () => {
         assert.deepEqual(Object.keys(allocations).sort(), [...seen.granted, last].sort())
         await api.fsck()
         api.close()
+        metal.close()
         const { code, stderr } = await server.terminate()
         assert.equal(code, 0, stderr)
         const { code: found, stdout } = await runHoldfast(['fsck', '--database', `sqlite:${file}`]).exit
