@@ -31,10 +31,9 @@ const holders = query((db, a: { class: number }, on) =>
 const holdersOf = query((db, a: { names: readonly string[] }, on) =>
   db
     .selectFrom('inventories')
-    .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
-    .innerJoin('providers', 'providers.id', 'inventories.provider_id')
-    .select(['providers.id', 'providers.uuid', 'inventories.class_id'])
-    .where(on.isIn('resource_classes.name', a.names)),
+    .select(['provider_id as id', 'class_id'])
+    .select(inRow<string>('providers', 'uuid', 'provider_id').as('uuid'))
+    .where(on.isAmong('class_id', db.selectFrom('resource_classes').select('id').where(on.isIn('name', a.names)))),
 )
 const block = command((db, a: { classes: readonly number[] }, on) =>
   db
@@ -43,22 +42,21 @@ const block = command((db, a: { classes: readonly number[] }, on) =>
     .where(on.isIn('class_id', a.classes, 'bigint'))
     .where('blocked', '=', 0),
 )
-const consumersOfClass = query((db, a: { name: string; limit: number }) =>
-  db
-    .selectFrom('resource_classes')
-    .innerJoin('inventories', 'inventories.class_id', 'resource_classes.id')
-    .innerJoin('claims', join =>
-      join
-        .onRef('claims.provider_id', '=', 'inventories.provider_id')
-        .onRef('claims.class_id', '=', 'inventories.class_id'),
-    )
-    .innerJoin('consumers', 'consumers.id', 'claims.consumer_id')
-    .select('consumers.uuid')
-    .distinct()
-    .where('resource_classes.name', '=', a.name)
-    .orderBy('consumers.uuid')
-    .limit(sql<number>`cast(${a.limit} as bigint)`),
-)
+const consumersOfClass = query((db, a: { name: string; limit: number }, on) => {
+  const ofClass = db.selectFrom('resource_classes').select('id').where('name', '=', a.name)
+  const offered = db.selectFrom('inventories').select('provider_id').where(on.isAmong('class_id', ofClass))
+  const holding = db
+    .selectFrom('claims')
+    .select('consumer_id')
+    .where(on.isAmong('provider_id', offered))
+    .where(on.isAmong('class_id', ofClass))
+  return db
+    .selectFrom('consumers')
+    .select('uuid')
+    .where(on.isAmong('id', holding))
+    .orderBy(on.unindexed('uuid', 'text'))
+    .limit(sql<number>`cast(${a.limit} as bigint)`)
+})
 const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
 const classNamed = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').select('id').where('name', '=', a.name),

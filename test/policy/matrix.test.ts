@@ -102,8 +102,8 @@ async function check(setting: Setting, call: Call): Promise<void> {
   await setting.quiet()
 }
 
-/** Placement's, of which all values count. */
-const MAY_REPEAT = new Set(['required', 'member_of', 'same_subtree'])
+/** Placement's, of which all values count, or the first. */
+const MAY_REPEAT = new Set(['required', 'member_of', 'same_subtree', 'limit', 'group_policy'])
 
 const isRepeatable = (path: string) => /(allocation_candidates|resource_providers)$/.test(path)
 
@@ -113,7 +113,7 @@ const SINGLE = Object.entries(APIS)
   .flatMap(([api, { routes, url }]) =>
     routes.map(({ method, path, operation: { query = [] } }) => {
       const names = new Set(query.flatMap(({ schema }) => Object.keys(propertiesOf(schema))))
-      const single = [...names].filter(name => !MAY_REPEAT.has(name))
+      const single = [...names].filter(name => !(isRepeatable(path) && MAY_REPEAT.has(name)))
       return { api: api as Call['api'], method, path: `${url === '/' ? '' : url}${path}`, names: single }
     }),
   )

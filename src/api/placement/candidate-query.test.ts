@@ -55,14 +55,15 @@ describe('a candidate query', () => {
   })
 
   test('what means one thing may be there once', () => {
-    for (const more of [
-      'resources=VCPU:2',
-      'limit=3&limit=4',
-      'resources1=VCPU:1&resources1=VCPU:2',
-      'limit=3&limit=3',
-    ]) {
+    for (const more of ['resources=VCPU:2', 'resources1=VCPU:1&resources1=VCPU:2', 'in_tree=U&in_tree=U']) {
       assert.equal(kindOf(`resources=VCPU:1&${more}`), 'query_duplicate_key', more)
     }
+  })
+
+  test('of a repeated limit or group policy the first counts, and is looked at', () => {
+    const { limit, groupPolicy } = parse('resources=VCPU:1&limit=3&limit=4&group_policy=none&group_policy=isolate')
+    assert.deepEqual([limit, groupPolicy], [3, 'none'])
+    assert.equal(kindOf('resources=VCPU:1&limit=many&limit=1'), 'invalid_query')
   })
 
   test('what a version does not know is refused', () => {
