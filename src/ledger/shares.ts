@@ -49,7 +49,7 @@ const consumersOfClass = query((db, a: { name: string; limit: number }, on) => {
     .selectFrom('claims')
     .select('consumer_id')
     .where(on.isAmong('provider_id', offered))
-    .where(on.isAmong('class_id', ofClass))
+    .where(on.isAmong(on.unindexed('class_id'), ofClass))
   return db
     .selectFrom('consumers')
     .select('uuid')

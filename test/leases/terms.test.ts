@@ -116,11 +116,18 @@ describe('the end of an allocation', () => {
       assert.equal(await violations(), 0)
     }
     expectStatus(await metal.del(`/v1/allocations/${first.uuid}`), 204)
-    await metal.hold([node], { expires_at: '20m' })
-    assert.equal(await violations(), 0)
-    await sql!.query('update reservations set expires_at = expires_at + 3600000')
+    // No enrolled node can be held: this one is moved there.
+    const other = await metal.node({ resource_class: 'silver' }, 'available')
+    await metal.hold([other], { expires_at: '20m' })
+    const hold = async (of: string, ms: number) => {
+      const text =
+        'update reservations set node_id = (select id from nodes where uuid = $1), expires_at = expires_at + $2'
+      await sql!.query(text, [of, ms])
+    }
+    await hold(node, 3_600_000)
     assert.equal(await violations(), 1)
-    await sql!.query('update reservations set expires_at = expires_at - 3600000')
+    await hold(other, -3_600_000)
+    assert.equal(await violations(), 0)
     await api.end(lease.id)
     await api.fsck()
   })
