@@ -37,7 +37,8 @@ function welcome(address: string, { database, auth }: Config): string {
     `  curl -s${token} -H 'openstack-api-version: placement latest' -H 'content-type: application/json' \\`,
     `    -d '{"name": "first-machine"}' ${address}/placement/resource_providers`,
     `  curl -s${token} ${address}/placement/resource_providers`,
-    `  curl -s${token} -H 'x-openstack-ironic-api-version: latest' -d '{"driver": "fake-hardware"}' ${address}/baremetal/v1/nodes`,
+    `  curl -s${token} -H 'x-openstack-ironic-api-version: latest' -H 'content-type: application/json' \\`,
+    `    -d '{"driver": "fake-hardware"}' ${address}/baremetal/v1/nodes`,
     '',
     '',
   ].join('\n')
