@@ -201,7 +201,7 @@ eachDatabase('conductors that allocate', ({ kind, create }) => {
     await kill(conductor)
     const never = ['--take-over-ms', '60000', '--allocation-check-ms', '0']
     const same = await spawn('again', never)
-    await expectWhole(api, await api.settledOf(resource_class, 5_000))
+    await expectWhole(api, await api.settledOf(resource_class, 30_000))
     assert.deepEqual(new Set(await states(ids)), new Set(['active']))
     await kill(same)
   })
