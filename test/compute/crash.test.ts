@@ -78,8 +78,11 @@ eachDatabase('a server that is killed while it runs servers', ({ kind, create })
           else await after.untilGone(id)
         }
         seen += known.size
-        for (const { id } of (await after.get('/servers')).body.servers)
-          expectStatus(await after.del(`/servers/${id}`), 204)
+        for (const { id } of (await after.get('/servers')).body.servers) {
+          // One on bare metal whose deletion was under way may be gone by now.
+          const { status } = await after.del(`/servers/${id}`)
+          assert.ok(status === 204 || status === 404, String(status))
+        }
         for (const { id } of (await after.get('/servers')).body.servers) await after.untilGone(id)
         await after.fsck()
         for (const { vcpus_used } of (await after.get('/os-hypervisors/detail')).body.hypervisors) {
