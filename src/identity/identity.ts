@@ -147,9 +147,9 @@ function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identi
     log,
     observe: outcome => metrics.authenticated('keystone', outcome),
   })
-  const authenticate: Authenticate = ({ headers }) => {
+  const authenticate: Authenticate = ({ headers, ip }) => {
     const token = headers['x-auth-token']
-    return typeof token === 'string' ? keystone.callerOf(token) : null
+    return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
   return { authenticate, issuer: null, stop: () => {} }
 }
