@@ -194,6 +194,8 @@ export const limits = {
   tokenRecheckMs: 500,
   // Clocks of processes on one database are corrected to its own; more than this is no honest difference.
   clockSlackMs: 60_000,
+  // Of a name that was tried, in the audit: as long as a name may be, and of what is no name no more.
+  loginNameCharsMax: 255,
   // A few slips of the finger a minute, and no dictionary.
   attemptsPerUserMax: 10,
   // A class room behind one address, and no list of names.

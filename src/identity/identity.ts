@@ -14,6 +14,7 @@ import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
+import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
 import { Throttle } from './throttle.ts'
@@ -125,6 +126,9 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     throttle: new Throttle(now),
     isOpen,
     tokenMs: lifeMs,
+    record: async deed => {
+      if (config.audit === 'on') await store.write(() => recordLogin(deed, now()))
+    },
     observe: (method, outcome, address) => {
       metrics.authenticated(method, outcome)
       // One that is throttled would let a guesser fill the log.
