@@ -78,7 +78,7 @@ test('HTTP Basic is written down when its password had to be hashed: once for ma
       compare: async () => isRight,
       record: async deed => void written.push(typeof deed.outcome === 'string' ? deed.outcome : deed.outcome.userName),
     })
-    await Promise.all(Array.from({ length: 20 }, () => login.basic('ann', 'a secret', '10.0.0.7')))
+    await Promise.all(Array.from({ length: 20 }, async () => login.basic('ann', 'a secret', '10.0.0.7')))
     assert.deepEqual(written, [outcome])
     if (isRight) await login.basic('ann', 'a secret', '10.0.0.7')
     assert.equal(written.length, 1)
