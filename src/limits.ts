@@ -194,6 +194,8 @@ export const limits = {
   tokenRecheckMs: 500,
   // Clocks of processes on one database are corrected to its own; more than this is no honest difference.
   clockSlackMs: 60_000,
+  // Of a name that was tried, in the audit: as long as a name may be, and of what is no name no more.
+  loginNameCharsMax: 255,
   // A few slips of the finger a minute, and no dictionary.
   attemptsPerUserMax: 10,
   // A class room behind one address, and no list of names.
@@ -211,6 +213,12 @@ export const limits = {
   // A validation takes milliseconds, a login on a busy Keystone seconds; one that takes longer than this is away.
   keystoneMsMax: 15_000,
   keystoneRequestsMax: 64,
+  // Of these, with tokens that Keystone has not granted before: made up ones leave room for those that are renewed here.
+  keystoneStrangersMax: 48,
+  // And from one address, so that others' first tokens don't wait behind a flood.
+  keystoneStrangersPerAddressMax: 16,
+  // Apart from those that hold, so that made up ones don't push them out; up to 4 kB each.
+  refusedTokensMax: 1_000,
   // A token that Keystone doesn't know may be on its way between two of its servers.
   keystoneRefusalMs: 2_000,
   // Our own token is replaced this long before it ends.

@@ -40,7 +40,7 @@ export function* deployServer(
     info('traits', requiredTraits(wish)),
     ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
   ]
-  yield* patchNode(node.uuid, EVERYTHING, patches, drivers, principalOf(server), now)
+  yield* patchNode(node.uuid, ALL, patches, drivers, principalOf(server), now)
   yield* startVerb(node.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   return true
@@ -110,7 +110,7 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
       yield* saveServer({ ...after, task: 'tearing down' })
       break
     case 'let go':
-      yield* patchNode(node!.uuid, EVERYTHING, [RELEASE], drivers, principalOf(server), now)
+      yield* patchNode(node!.uuid, ALL, [RELEASE], drivers, principalOf(server), now)
       yield* dropServers([server])
       break
     case 'gone':
@@ -133,4 +133,5 @@ const orderOf = (server: Pick<NewServer, 'project_id' | 'user_id'>, verb: 'activ
   who: principalOf(server),
 })
 
+const ALL = { node: EVERYTHING, allocation: EVERYTHING }
 const RELEASE: Patch = { op: 'remove', path: ['instance_uuid'], value: undefined }

@@ -14,6 +14,7 @@ import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
+import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
 import { Throttle } from './throttle.ts'
@@ -125,6 +126,9 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     throttle: new Throttle(now),
     isOpen,
     tokenMs: lifeMs,
+    record: async deed => {
+      if (config.audit === 'on') await store.write(() => recordLogin(deed, now()))
+    },
     observe: (method, outcome, address) => {
       metrics.authenticated(method, outcome)
       // One that is throttled would let a guesser fill the log.
@@ -147,9 +151,9 @@ function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identi
     log,
     observe: outcome => metrics.authenticated('keystone', outcome),
   })
-  const authenticate: Authenticate = ({ headers }) => {
+  const authenticate: Authenticate = ({ headers, ip }) => {
     const token = headers['x-auth-token']
-    return typeof token === 'string' ? keystone.callerOf(token) : null
+    return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
   return { authenticate, issuer: null, stop: () => {} }
 }

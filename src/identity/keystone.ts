@@ -4,6 +4,8 @@ import { BoundedMap } from '../bounded-map.ts'
 import { limits } from '../limits.ts'
 import { problem } from '../problem.ts'
 import type { Caller } from './caller.ts'
+import { Line } from './line.ts'
+import { networkOf } from './networks.ts'
 
 export interface KeystoneOptions {
   /** With or without /v3 at its end. */
@@ -21,7 +23,7 @@ export interface KeystoneOptions {
 }
 
 interface Kept {
-  caller: Caller | null
+  caller: Caller
   until: number
 }
 
@@ -30,6 +32,7 @@ interface Shown {
   token: {
     expires_at: string
     user: { id: string; name: string }
+    /** None of these two where it is for a domain, or for nothing. */
     project?: { id: string; name: string }
     system?: { all?: boolean }
     roles?: { name: string }[]
@@ -42,6 +45,13 @@ export class Keystone {
   readonly #options: KeystoneOptions
   readonly #tokensUrl: string
   readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
+  /** Until when we need not ask about them again. */
+  readonly #refused = new BoundedMap<string, number>(limits.refusedTokensMax)
+  readonly #line = new Line({
+    max: limits.keystoneRequestsMax,
+    strangersMax: limits.keystoneStrangersMax,
+    strangersPerAddressMax: limits.keystoneStrangersPerAddressMax,
+  })
   readonly #asking = new Map<string, Promise<Caller | null>>()
   #own: Promise<{ token: string; expiresAt: number }> | null = null
 
@@ -51,16 +61,17 @@ export class Keystone {
   }
 
   /** Who has this token, at once where Keystone said so a while ago; null when it knows none like it. */
-  callerOf(token: string): Caller | null | Promise<Caller | null> {
+  callerOf(token: string, address: string): Caller | null | Promise<Caller | null> {
     const kept = this.#kept.get(token)
-    if (kept && this.#options.now() < kept.until) return kept.caller
+    const now = this.#options.now()
+    if (kept && now < kept.until) return kept.caller
+    if (now < (this.#refused.get(token) ?? 0)) return null
     if (token.length > limits.tokenLengthMax || !PRINTABLE.test(token)) return null
     const present = this.#asking.get(token)
     if (present) return present
-    if (this.#asking.size >= limits.keystoneRequestsMax) {
-      throw problem('unavailable', { reason: 'Too many tokens are being validated.' })
-    }
-    const asking = this.#ask(token).finally(() => this.#asking.delete(token))
+    const asking = this.#line
+      .inTurn(kept ? null : networkOf(address), () => this.#ask(token))
+      .finally(() => this.#asking.delete(token))
     this.#asking.set(token, asking)
     return asking
   }
@@ -70,12 +81,17 @@ export class Keystone {
     try {
       const askedAt = now()
       const shown = await this.#show(token)
-      const caller = shown && callerIn(shown)
-      const until = shown
-        ? Math.min(Date.parse(shown.token.expires_at), askedAt + keepMs)
-        : askedAt + limits.keystoneRefusalMs
-      this.#kept.set(token, { caller, until })
-      observe(caller ? 'granted' : 'refused')
+      const endsAt = shown ? Date.parse(shown.token.expires_at) : 0
+      // Also when nobody can tell when it ends.
+      if (!shown || !(endsAt > now())) {
+        this.#kept.delete(token)
+        this.#refused.set(token, askedAt + limits.keystoneRefusalMs)
+        observe('refused')
+        return null
+      }
+      const caller = callerIn(shown)
+      this.#kept.set(token, { caller, until: Math.min(endsAt, askedAt + keepMs) })
+      observe('granted')
       return caller
     } catch (error) {
       observe('unavailable')
@@ -144,12 +160,14 @@ export class Keystone {
 
 function callerIn({ token }: Shown): Caller {
   const { user, project, system, roles = [] } = token
+  // A role in a domain is one over the users and projects there, not over what we have.
+  const isForUs = project !== undefined || system?.all === true
   return {
     user: user.id,
     userName: user.name,
     project: project?.id ?? null,
     projectName: project?.name ?? null,
-    roles: new Set(roles.map(role => role.name)),
+    roles: new Set(isForUs ? roles.map(role => role.name) : []),
     systemScope: system?.all === true,
   }
 }

@@ -17,10 +17,12 @@ function loginWith({
   now,
   compare,
   observe,
+  record,
 }: {
   now: () => number
   compare: () => Promise<boolean>
   observe?: Observe
+  record?: LoginOptions['record']
 }) {
   const clock = { ...systemClock, now }
   const store = {} as Store
@@ -40,6 +42,7 @@ function loginWith({
     throttle: new Throttle(now),
     isOpen: false,
     tokenMs: 1_000,
+    record: record ?? (async () => {}),
     observe: observe ?? (() => {}),
   })
 }
@@ -62,4 +65,22 @@ test('a wrong password is told with the address that it came from', async () => 
   })
   assert.equal(await login.basic('ann', 'wrong', '10.0.0.7'), null)
   assert.deepEqual(told, [['basic', 'refused', '10.0.0.7']])
+})
+
+test('HTTP Basic is written down when its password had to be hashed: once for many at the same time, and not again', async () => {
+  for (const [isRight, outcome] of [
+    [true, 'ann'],
+    [false, 'wrong secret'],
+  ] as const) {
+    const written: unknown[] = []
+    const login = loginWith({
+      now: () => 0,
+      compare: async () => isRight,
+      record: async deed => void written.push(typeof deed.outcome === 'string' ? deed.outcome : deed.outcome.userName),
+    })
+    await Promise.all(Array.from({ length: 20 }, async () => login.basic('ann', 'a secret', '10.0.0.7')))
+    assert.deepEqual(written, [outcome])
+    if (isRight) await login.basic('ann', 'a secret', '10.0.0.7')
+    assert.equal(written.length, 1)
+  }
 })

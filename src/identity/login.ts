@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts'
 import { one, type Read } from '../store/transaction.ts'
 import { type ApplicationCredential, credentialOf, credentialWithId } from './application-credentials.ts'
 import type { Directory, Project, User } from './directory.ts'
+import type { LoginDeed, Refused } from './login-record.ts'
 import type { Passwords } from './passwords.ts'
 import type { Role } from './roles.ts'
 import type { Throttle } from './throttle.ts'
@@ -32,7 +33,19 @@ export interface LoginOptions {
   /** In mode `none` every secret is right. */
   isOpen: boolean
   tokenMs: number
+  /** Writes it into the audit, before the answer. */
+  record: (deed: LoginDeed) => Promise<void>
   observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled', address: string) => void
+}
+
+/** A secret that someone came with. */
+interface Given {
+  method: Method | 'basic'
+  /** Whose it is said to be, where guesses are counted. */
+  name: string
+  stored: string | null
+  secret: string
+  address: string
 }
 
 interface Proven {
@@ -52,7 +65,7 @@ export class Login {
 
   /** The token for this proof and scope, or `not_authenticated` for whatever is wrong with them. */
   async enter(proof: Proof, scope: Scope, address: string): Promise<Token> {
-    const { clock, tokens, tokenMs } = this.#options
+    const { clock, tokens, tokenMs, record } = this.#options
     const proven = await this.#observed(proof.method, address, () => this.#prove(proof, address))
     const now = clock.now()
     const ends = [now + tokenMs, proven.token?.facts.expiresAt, proven.credential?.expires_at]
@@ -72,6 +85,7 @@ export class Login {
     }
     const token = tokens.tokenOf(facts)
     if (!token) throw problem('not_authenticated', {})
+    await record({ method: proof.method, address, name: proven.user.name, outcome: token.caller })
     return token
   }
 
@@ -80,8 +94,11 @@ export class Login {
     const user = this.#options.directory().user(name)
     if (user && this.#options.passwords.isKnown(user.password, password)) return this.#basicToken(user)
     return this.#observed('basic', address, async () => {
-      await this.#requireSecret(name, user?.password ?? null, password, address)
-      return user && this.#basicToken(user)
+      const given = { method: 'basic', name, stored: user?.password ?? null, secret: password, address } as const
+      const isCounted = await this.#requireSecret(given)
+      const token = user && this.#basicToken(user)
+      if (isCounted) await this.#options.record({ ...given, outcome: token?.caller ?? 'disabled or over' })
+      return token
     }).catch(error => {
       if (error instanceof Problem && error.kind === 'not_authenticated') return null
       throw error
@@ -132,8 +149,9 @@ export class Login {
   async #byPassword({ user: reference, password }: Proof & { method: 'password' }, address: string): Promise<Proven> {
     const user = this.#userOf(reference)
     const name = user?.name ?? wordOf(reference)
-    await this.#requireSecret(name, user?.password ?? null, password, address)
-    if (!user?.isEnabled) throw problem('not_authenticated', {})
+    const given = { method: 'password', name, stored: user?.password ?? null, secret: password, address } as const
+    const isCounted = await this.#requireSecret(given)
+    if (!user?.isEnabled) throw await this.#refusal(given, 'disabled or over', isCounted)
     return { user, methods: ['password'], credential: null, token: null }
   }
 
@@ -147,25 +165,28 @@ export class Login {
 
   async #byCredential(proof: Proof & { method: 'application_credential' }, address: string): Promise<Proven> {
     const { store, clock, isOpen } = this.#options
-    const { credential: given, secret } = proof
-    const owner = 'id' in given ? null : this.#userOf(given.user)
-    const found = await store.read(() => credentialGiven(given, owner))
+    const { credential: wanted, secret } = proof
+    const owner = 'id' in wanted ? null : this.#userOf(wanted.user)
+    const found = await store.read(() => credentialGiven(wanted, owner))
     // One that was made where nobody proved who they are is worth nothing where people do.
     const credential = found && (isOpen || found.is_open === 0) ? found : undefined
-    const word = 'id' in given ? given.id : `${wordOf(given.user)} ${given.name}`
-    await this.#requireSecret(`credential ${word}`, credential?.secret ?? null, secret, address)
+    const word = 'id' in wanted ? wanted.id : `${wordOf(wanted.user)} ${wanted.name}`
+    const name = `credential ${word}`
+    const given = { method: proof.method, name, stored: credential?.secret ?? null, secret, address } as const
+    const isCounted = await this.#requireSecret(given)
     const user = credential ? this.#options.directory().user(credential.user_name) : null
     const isOver = (credential?.expires_at ?? Infinity) <= clock.now()
     if (!credential || !user?.isEnabled || user.id !== credential.user_id || isOver) {
-      throw problem('not_authenticated', {})
+      throw await this.#refusal(given, 'disabled or over', isCounted)
     }
     return { user, methods: ['application_credential'], credential, token: null }
   }
 
-  /** Passes when the secret is right; guesses are counted, and what is known already is no guess. */
-  async #requireSecret(name: string, stored: string | null, secret: string, address: string): Promise<void> {
+  /** Passes when the secret is right. Says whether it was counted as a guess, which what is known already is not. */
+  async #requireSecret(given: Given): Promise<boolean> {
     const { passwords, throttle, isOpen } = this.#options
-    if (isOpen || passwords.isKnown(stored, secret)) return
+    const { name, stored, secret, address } = given
+    if (isOpen || passwords.isKnown(stored, secret)) return false
     if (secret.length > limits.passwordBytesMax) throw problem('not_authenticated', {})
     const isAsked = passwords.isBeingChecked(stored, secret)
     if (!isAsked) throttle.begin(name, address)
@@ -173,8 +194,15 @@ export class Login {
       if (!isAsked) throttle.withdrawn(name, address)
       throw error
     })
-    if (!isRight) throw problem('not_authenticated', {})
+    if (!isRight) throw await this.#refusal(given, stored === null ? 'unknown name' : 'wrong secret', !isAsked)
     if (!isAsked) throttle.succeeded(name, address)
+    return !isAsked
+  }
+
+  /** What is said to whoever doesn't get in; the reason is for the audit only. */
+  async #refusal({ method, name, address }: Given, outcome: Refused, isCounted: boolean): Promise<Problem> {
+    if (isCounted) await this.#options.record({ method, name, address, outcome })
+    return problem('not_authenticated', {})
   }
 
   #userOf(reference: Reference): User | null {

@@ -42,7 +42,8 @@ export function* findPlaces(
 
 /** Runs the attempt until it is done, or is known not to fit; then that is thrown. One at a time in this process. */
 export function book<T>(leasing: Leasing, attempt: (propose: Propose) => Write<Verdict<T>>): Promise<T> {
-  const { calendar, store, clock } = leasing
+  const { calendar, store, clock, seesHosts = false } = leasing
+  const refusal = (wanted: Request) => refusalOf(calendar.leasables, wanted, clock.now(), seesHosts)
   return calendar.inTurn(async () => {
     let isCaughtUp = false
     let isLast = false
@@ -51,13 +52,13 @@ export function book<T>(leasing: Leasing, attempt: (propose: Propose) => Write<V
       const verdict = await store.write(() => attempt(isLast ? everythingIn(calendar) : bestIn(calendar)))
       if (verdict.kind === 'done') return verdict.value
       if (verdict.kind === 'stale') await calendar.refresh(verdict.proposed)
-      if (isLast) throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
+      if (isLast) throw refusal(verdict.wanted)
       if (verdict.kind === 'stale') continue
       // Others may have given back what this process still believes taken. After that memory is as good as the database
       // was a moment ago; a small pool is locked and looked at all the same, a large one would stop everyone else.
       if (!isCaughtUp) await calendar.catchUp()
       else if (everythingIn(calendar)(verdict.wanted)!.length <= limits.refusalLocksMax) isLast = true
-      else throw refusalOf(calendar.leasables, verdict.wanted, clock.now())
+      else throw refusal(verdict.wanted)
       isCaughtUp = true
     }
   })

@@ -1,8 +1,9 @@
 // What would come of a lease: where it would go, or why it doesn't fit and when it would. Nothing is booked.
 import { limits } from '../limits.ts'
+import type { Leasable } from './calendar.ts'
 import { checkNewDates } from './dates.ts'
 import { checkHours, checkLength } from './enforcement.ts'
-import { fit } from './fit.ts'
+import { fit, type Places } from './fit.ts'
 import { requestFor } from './leases.ts'
 import type { Leasing } from './leasing.ts'
 import type { NewLease, Refusal } from './types.ts'
@@ -13,7 +14,7 @@ const NOT_YET = ''
 
 export interface LeaseExplained extends Refusal {
   fits: boolean
-  /** For each reservation, the slots by name of the host or node. */
+  /** For each reservation, the slots by name of the host or node; numbered for those who may not see hosts. */
   places: readonly Readonly<Record<string, number>>[]
 }
 
@@ -23,7 +24,7 @@ export async function explainLease(
   project: string,
   wanted: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
 ): Promise<LeaseExplained> {
-  const { store, calendar, clock, config } = leasing
+  const { store, calendar, clock, config, seesHosts = false } = leasing
   const now = clock.now()
   const { start_at, end_at } = wanted
   checkNewDates(wanted, now)
@@ -32,12 +33,22 @@ export async function explainLease(
   const request = requestFor(leasing, wanted, null)
   await calendar.catchUp()
   const { leasables } = calendar
-  const names = new Map(leasables.map(({ id, name }) => [id, name]))
   const { places } = fit(leasables, request)
   return {
     fits: places !== null,
-    places: (places ?? []).map(place => Object.fromEntries([...place].map(([id, slots]) => [names.get(id)!, slots]))),
-    reasons: reasonsOf(leasables, request),
+    places: seesHosts ? named(places ?? [], leasables) : numbered(places ?? []),
+    reasons: reasonsOf(leasables, request, seesHosts),
     windows: places ? [] : nextWindows(leasables, request, now, limits.explainLooksMax),
   }
+}
+
+function named(places: Places, leasables: readonly Leasable[]): LeaseExplained['places'] {
+  const names = new Map(leasables.map(({ id, name }) => [id, name]))
+  return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [names.get(id)!, slots])))
+}
+
+/** The same number in two reservations is the same host. */
+function numbered(places: Places): LeaseExplained['places'] {
+  const numbers = new Map([...new Set(places.flatMap(place => [...place.keys()]))].map((id, index) => [id, index + 1]))
+  return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [`#${numbers.get(id)!}`, slots])))
 }

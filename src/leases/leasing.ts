@@ -18,6 +18,8 @@ export interface Leasing {
   readonly drivers: Drivers
   /** The calendar in memory, to choose from. */
   readonly calendar: CalendarMirror
+  /** Whoever asks may see single hosts and nodes, and what is booked on them; others hear of numbers and windows only. */
+  readonly seesHosts?: boolean
 }
 
 export type LeaseSettings = Pick<

@@ -11,8 +11,9 @@ export function keptFrom(
   leasables: readonly RevisedLeasable[],
   given: ReadonlySet<string>,
 ): string | null {
-  const full = leasables.find(host => host.kind === 'host' && isKept(host, lease, given))
-  return full ? `Host ${full.name} is still held by the lease before this one.` : null
+  // Its client need not know which host that is, nor who else has something there.
+  const isFull = leasables.some(host => host.kind === 'host' && isKept(host, lease, given))
+  return isFull ? 'A host of it is still held by the lease before this one.' : null
 }
 
 /** The calendar has seen to those who overlap; all others should be gone, and a booking goes when all is given back. */

@@ -7,21 +7,25 @@ import { NO_LEASE } from './leasables.ts'
 import { MINUTE_MS } from './leasing.ts'
 import type { Refusal, RefusalReason } from './types.ts'
 
-export function refusalOf(leasables: readonly Leasable[], request: Request, now: number): Problem {
-  const details: Refusal = { reasons: reasonsOf(leasables, request), windows: nextWindows(leasables, request, now) }
+export function refusalOf(leasables: readonly Leasable[], request: Request, now: number, seesHosts: boolean): Problem {
+  const reasons = reasonsOf(leasables, request, seesHosts)
+  const details: Refusal = { reasons, windows: nextWindows(leasables, request, now) }
   return problem('lease_does_not_fit', { reason: sentenceOf(request, details), details })
 }
 
-/** For each wish by itself: the causes that keep hosts from it, and those that are free, with their number and examples. */
-export function reasonsOf(leasables: readonly Leasable[], request: Request): RefusalReason[] {
+/**
+ * For each wish by itself: the causes that keep hosts from it, and those that are free, with their number, and examples
+ * for those who may see hosts.
+ */
+export function reasonsOf(leasables: readonly Leasable[], request: Request, seesHosts: boolean): RefusalReason[] {
+  const sampleMax = seesHosts ? limits.refusalSampleMax : 0
   return request.wishes.flatMap((wish, reservation) => {
     const causes = new Map<string, { count: number; sample: { host: string; detail: string }[] }>()
     for (const leasable of leasables) {
       const cause = causeOf(leasable, wish, request)
       const found = causes.getOrInsertComputed(cause.reason, () => ({ count: 0, sample: [] }))
       found.count++
-      if (found.sample.length < limits.refusalSampleMax)
-        found.sample.push({ host: leasable.name, detail: cause.detail() })
+      if (found.sample.length < sampleMax) found.sample.push({ host: leasable.name, detail: cause.detail() })
     }
     return [...causes].map(([reason, found]) => ({ reservation, reason, ...found }))
   })
@@ -122,7 +126,10 @@ function sentenceOf({ wishes }: Request, { reasons, windows }: Refusal): string 
   const parts = wishes.map((wish, index) => {
     const causes = reasons
       .filter(reason => reason.reservation === index)
-      .map(({ reason, count, sample }) => `${count} ${reason} (${sample[0]!.host}: ${sample[0]!.detail})`)
+      .map(({ reason, count, sample: [first] }) => {
+        const example = first ? ` (${first.host}: ${first.detail})` : ''
+        return `${count} ${reason}${example}`
+      })
     const which = wishes.length > 1 ? `Reservation ${index + 1}` : 'The reservation'
     return `${which} asks for ${askedFor(wish)}: ${causes.join('; ') || 'there are none at all'}`
   })

@@ -3,8 +3,9 @@
 import { createProvider, deleteProvider } from '../ledger/providers.ts'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problem.ts'
-import type { Write } from '../store/transaction.ts'
+import { one, type Write } from '../store/transaction.ts'
 import { type Access, EVERYTHING } from './access.ts'
+import { allocationByNode } from './allocations.ts'
 import { attributesOf, checkAttributes, columnsOf } from './attributes.ts'
 import { chassisId } from './chassis.ts'
 import { requireConductor } from './conductors.ts'
@@ -113,15 +114,21 @@ const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal =
   project: owner ?? who.project,
 })
 
+/** What a change of a node touches: the node, and with `instance_uuid` the allocation that has it. */
+export interface PatchAccess {
+  readonly node: Access
+  readonly allocation: Access
+}
+
 export function* patchNode(
   ident: string,
-  access: Access,
+  access: PatchAccess,
   patches: readonly Patch[],
   drivers: Drivers,
   who: Principal,
   now: number,
 ): Write<Node> {
-  const node = yield* lockNode(ident, access)
+  const node = yield* lockNode(ident, access.node)
   yield* releaseLapsedHold(node, now)
   requireChangeable(node)
   if (patches.length === 0) return node
@@ -137,6 +144,7 @@ export function* patchNode(
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
   if (node.instance_uuid !== null && after.instance_uuid === null) {
+    yield* permitEnd(node, access.allocation)
     requireOwnEnd(node)
     yield* releaseInstance(node, node.instance_uuid, now)
     Object.assign(after, letGo(node))
@@ -146,10 +154,16 @@ export function* patchNode(
   // The class first, so that the claim is on what the node offers from now on.
   yield* offerNode(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {
-    yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.view }, now)
+    yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.node.view }, now)
   }
   yield* saveNode(after)
   return yield* findNode(node.uuid, EVERYTHING)
+}
+
+/** Owner and lessee share a node, not what each has allocated of it. */
+function* permitEnd(node: Node, { permit }: Access): Write<void> {
+  const allocation = yield* one(allocationByNode({ node: node.id, ...EVERYTHING.view }))
+  if (allocation) permit({ project: allocation.owner })
 }
 
 function requireChangeable(node: Node): void {

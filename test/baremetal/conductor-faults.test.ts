@@ -207,7 +207,9 @@ eachDatabase('a conductor', ({ create }) => {
       return [made, other]
     })
     const attributes = [{ op: 'add', path: ['resource_class'], value: 'lost' }] as const
-    await store.write(() => patchNode(node, EVERYTHING, attributes, every, NOBODY, now))
+    await store.write(() =>
+      patchNode(node, { node: EVERYTHING, allocation: EVERYTHING }, attributes, every, NOBODY, now),
+    )
     const decide = (allocation: number) =>
       store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, now))
     assert.deepEqual(await decide(first.id), ['granted'])

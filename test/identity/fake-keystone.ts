@@ -10,6 +10,8 @@ export interface FakeToken {
   project?: string
   roles: string[]
   system?: boolean
+  /** For a domain instead of a project. */
+  domain?: string
   expiresInMs?: number
 }
 
@@ -20,6 +22,8 @@ export class FakeKeystone {
   logins = 0
   validations = 0
   delayMs = 0
+  /** Made up tokens are answered when this is over. */
+  junkHeldUp: Promise<void> = Promise.resolve()
   /** Answers everything with this status, when set. */
   broken: number | null = null
   #ownToken = ''
@@ -70,17 +74,19 @@ export class FakeKeystone {
     if (this.#ownToken === '' || request.headers['x-auth-token'] !== this.#ownToken) return send(401, {})
     this.validations++
     const found = this.tokens.get(String(request.headers['x-subject-token']))
+    if (!found) await this.junkHeldUp
     return found ? send(200, this.#shown(found)) : send(404, { error: { code: 404 } })
   }
 
-  #shown({ user, project, roles, system, expiresInMs = 3_600_000 }: FakeToken): object {
+  #shown({ user, project, roles, system, domain, expiresInMs = 3_600_000 }: FakeToken): object {
     return {
       token: {
         methods: ['password'],
-        expires_at: new Date(Date.now() + expiresInMs).toISOString(),
+        expires_at: Number.isNaN(expiresInMs) ? null : new Date(Date.now() + expiresInMs).toISOString(),
         user: { id: `id-of-${user}`, name: user, domain: { id: 'default', name: 'Default' } },
         ...(project && { project: { id: `id-of-${project}`, name: project, domain: { id: 'default' } } }),
         ...(system && { system: { all: true } }),
+        ...(domain && { domain: { id: `id-of-${domain}`, name: domain } }),
         roles: roles.map(name => ({ id: name, name })),
       },
     }

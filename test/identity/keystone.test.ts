@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Config } from '../../src/config.ts'
+import { limits } from '../../src/limits.ts'
 import { inParallel } from '../races/clients.ts'
 import { Identity, until } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -94,6 +95,52 @@ eachDatabase('keystone', databases => {
       ),
       401,
     )
+  })
+
+  test('a token that is past its end is refused, whatever Keystone says of it', async () => {
+    keystone.tokens.set('past', { user: 'ann', project: 'lab', roles: ['admin'], expiresInMs: -1_000 })
+    keystone.tokens.set('endless', { user: 'ann', project: 'lab', roles: ['admin'], expiresInMs: NaN })
+    assert.deepEqual([await api.knock('past'), await api.knock('endless')], [401, 401])
+  })
+
+  test('who is admin of a domain only is nobody here', async () => {
+    keystone.tokens.set('domain-token', { user: 'dora', domain: 'tenants', roles: ['admin', 'member', 'reader'] })
+    assert.deepEqual([await providers('domain-token'), await api.knock('domain-token')], [403, 403])
+    const audit = await fetch(`${api.origin}/holdfast/v1/audit`, { headers: { 'x-auth-token': 'domain-token' } })
+    assert.equal(audit.status, 403)
+  })
+
+  test('made up tokens, however many at once, don’t keep out those that Keystone knows', async () => {
+    const flooded = new Identity(await start({ keystoneCacheSeconds: 1, trustForwarded: '1' }))
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    keystone.tokens.set('known', { user: 'ann', project: 'lab', roles: ['admin'] })
+    keystone.tokens.set('new-elsewhere', { user: 'ann', project: 'lab', roles: ['admin'] })
+    keystone.tokens.set('new-there', { user: 'ann', project: 'lab', roles: ['admin'] })
+    assert.equal(await flooded.knock('known', from('10.0.0.1')), 200)
+    const { promise: heldUp, resolve: letGo } = Promise.withResolvers<void>()
+    const before = keystone.validations
+    keystone.junkHeldUp = heldUp
+    const junk = Array.from({ length: 200 }, (_, i) => flooded.knock(`junk-${i}`, from('10.0.0.1')))
+    await until(
+      () => Promise.resolve(keystone.validations - before),
+      asked => asked >= limits.keystoneStrangersPerAddressMax,
+    )
+    // From another address, and from the same with one that is asked about again, while all of the junk is in the way.
+    assert.equal(await flooded.knock('new-elsewhere', from('10.0.0.2')), 200)
+    const known = keystone.tokens.get('known')!
+    keystone.tokens.set('known', { ...known, roles: ['nothing'] })
+    assert.equal(
+      await until(
+        () => flooded.knock('known', from('10.0.0.1')),
+        status => status === 403,
+      ),
+      403,
+    )
+    const late = flooded.knock('new-there', from('10.0.0.1'))
+    letGo()
+    assert.equal(await late, 200)
+    assert.deepEqual(new Set(await Promise.all(junk)), new Set([401]))
+    flooded.close()
   })
 
   test('while Keystone is away, what is known goes on, and the rest is 503 in the form of each API', async () => {

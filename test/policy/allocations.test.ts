@@ -44,6 +44,29 @@ eachMetal('allocations of projects', api => {
     expectStatus(await api.post('/v1/allocations', { resource_class, owner: project }, member), 201)
   })
 
+  void test('owner and lessee of a node can’t end each other’s allocation of it', async () => {
+    const [owner, lessee] = [tenant(), tenant()]
+    const takes = [
+      [owner, lessee],
+      [lessee, owner],
+    ] as const
+    for (const [holder, other] of takes) {
+      const resource_class = `class-${uuid()}`
+      const shared = { resource_class, owner: owner.project, lessee: lessee.project }
+      const node = await api.node(shared, 'available')
+      const { body } = expectStatus(await api.post('/v1/allocations', { resource_class }, holder.member), 201)
+      assert.equal((await settled(body.uuid)).node_uuid, node)
+      const remove = [{ op: 'remove', path: '/instance_uuid' }]
+      expectFault(await api.patch(`/v1/nodes/${node}`, remove, other.member), 403, /allocation:delete/)
+      assert.equal((await settled(body.uuid)).state, 'active')
+      expectStatus(await api.patch(`/v1/nodes/${node}`, remove, holder.member), 200)
+      expectFault(await api.get(`/v1/allocations/${body.uuid}`, holder.member), 404)
+      const claim = [{ op: 'add', path: '/instance_uuid', value: uuid() }]
+      expectStatus(await api.patch(`/v1/nodes/${node}`, claim, holder.member), 200)
+      expectStatus(await api.patch(`/v1/nodes/${node}`, remove, other.member), 200)
+    }
+  })
+
   void test('others don’t see an allocation, and can’t tell it from a missing one', async () => {
     const { project, reader, member } = tenant()
     const other = tenant()

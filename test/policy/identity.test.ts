@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import type { Caller } from '../../src/identity/caller.ts'
 import type { Target } from '../../src/identity/policy.ts'
+import { limits } from '../../src/limits.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { eachIdentity, inProject } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -184,5 +185,60 @@ eachIdentity('identity', ({ api, database }) => {
     assert.deepEqual(await actions(`object=${auditId}`), [])
     expectStatus(await api.del('/v3/auth/tokens', { token: bob!.token, headers: subject }), 204)
     assert.deepEqual(await actions(`object=${auditId}&user=${bob!.who.user}`), ['identity:revoke_token'])
+  })
+
+  void test('logins are in the audit with who came in, and who was tried and why not; what was throttled is not', async () => {
+    const { token, who: alice } = await logIn('alice')
+    const logins = async (name: string) => {
+      const headers = { 'x-auth-token': token }
+      const query = `action=identity:login&object=${encodeURIComponent(name)}`
+      const response = await fetch(`${api.origin}/holdfast/v1/audit?${query}`, { headers })
+      return ((await response.json()) as { entries: Record<string, unknown>[] }).entries
+    }
+    const [granted] = await logins('alice')
+    assert.deepEqual(
+      ['user', 'project', 'outcome', 'address', 'objects'].map(name => granted![name]),
+      [
+        alice.user,
+        alice.project,
+        'done',
+        '127.0.0.1',
+        [
+          { kind: 'user', id: 'alice' },
+          { kind: 'method', id: 'password' },
+        ],
+      ],
+    )
+    assert.deepEqual(new Set(granted!['roles'] as string[]), alice.roles)
+
+    const stranger = `mallory-${randomUUID()}`
+    const tries = Array.from({ length: limits.attemptsPerUserMax + 5 }, (_, i) => api.logIn(stranger, `guess ${i}`))
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    const refused = await logins(stranger)
+    assert.equal(refused.length, statuses.filter(status => status === 401).length)
+    assert.ok(refused.length < statuses.length)
+    const [first] = refused
+    assert.deepEqual(
+      ['user', 'project', 'roles', 'outcome', 'address', 'objects'].map(name => first![name]),
+      [
+        'nobody',
+        null,
+        [],
+        'failed',
+        '127.0.0.1',
+        [
+          { kind: 'user', id: stranger },
+          { kind: 'method', id: 'password' },
+          { kind: 'reason', id: 'unknown name' },
+        ],
+      ],
+    )
+
+    const before = (await logins('bob')).length
+    expectStatus(await api.logIn('bob', 'wrong'), 401)
+    const [wrong, ...others] = await logins('bob')
+    assert.deepEqual((wrong!['objects'] as object[]).at(-1), { kind: 'reason', id: 'wrong secret' })
+    assert.equal(others.length, before)
+    assert.doesNotMatch(JSON.stringify([wrong, refused]), /guess|"wrong"/)
   })
 })

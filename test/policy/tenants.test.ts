@@ -150,6 +150,35 @@ eachMetal('nodes of projects', api => {
     for (const { driver_info } of (await shown('/v1/nodes/detail', reader)).nodes) assert.deepEqual(driver_info, {})
   })
 
+  void test('where an image is got and the keys for it are shown to operators only, and can’t be guessed by a patch', async () => {
+    const { owned, leased, reader, member } = await fleet(api)
+    const secret = { image_source: 'one', image_url: 'http://images/one?sig=s3cret', ssh_key_contents: 'a key' }
+    const hidden = { ...secret, image_url: '******', ssh_key_contents: '******' }
+    for (const node of [owned, leased]) {
+      const given = await api.patch(`/v1/nodes/${node}`, set('/instance_info', secret), member)
+      assert.deepEqual(expectStatus(given, 200).body.instance_info, hidden)
+      for (const query of ['', '?fields=instance_info']) {
+        const admin = await api.get(`/v1/nodes/${node}${query}`, as('admin', uuid()))
+        assert.deepEqual(admin.body.instance_info, secret)
+        for (const tenant of [reader, member]) {
+          assert.deepEqual((await api.get(`/v1/nodes/${node}${query}`, tenant)).body.instance_info, hidden)
+        }
+      }
+      for (const path of ['/v1/nodes/detail', '/v1/nodes?fields=uuid,instance_info']) {
+        const { nodes } = (await api.get(path, reader)).body
+        assert.doesNotMatch(JSON.stringify(nodes), /s3cret|a key/)
+        assert.deepEqual(nodes.find(({ uuid }: { uuid: string }) => uuid === node).instance_info, hidden)
+      }
+      const test = [{ op: 'test', path: '/instance_info/ssh_key_contents', value: 'a key' }]
+      expectFault(await api.patch(`/v1/nodes/${node}`, test, member), 400)
+      for (const value of ['a key', 'another key']) {
+        const guess = [{ op: 'replace', path: '/instance_info/ssh_key_contents', value }]
+        const { body } = expectStatus(await api.patch(`/v1/nodes/${node}`, guess, member), 200)
+        assert.deepEqual(body.instance_info, hidden)
+      }
+    }
+  })
+
   void test('service does everything but delete nodes', async () => {
     const service = as('service', uuid())
     const { body } = expectStatus(await api.post('/v1/nodes', { driver: 'fake-hardware' }, service), 201)

@@ -1,6 +1,7 @@
 // What fits: a host is never promised beyond its capacity at any instant, and nothing that fits is refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { as } from '../support/callers.ts'
 import { expectStatus } from '../support/placement.ts'
 import { dateAt, eachReservation, expectError, instances, type Shown, wholeHosts } from '../support/reservation.ts'
 
@@ -156,6 +157,40 @@ eachReservation('capacity', api => {
       await api.end(lease.id)
     }
     await api.end(blocking.id)
+  })
+
+  void test('members are told how many hosts lacked what and when it would fit, but of no host and no booking', async () => {
+    const { names, only } = await api.pool(2)
+    const lease = await api.lease([instances({ vcpus: 2, amount: 7, resource_properties: only })])
+    const wanted = [instances({ vcpus: 2, amount: 2, resource_properties: only })]
+    const member = as('member', 'someone-else')
+    const { body } = expectError(await api.tryLease(wanted, {}, member), 409)
+    const explained = expectStatus(await api.explain(wanted, {}, member), 200).body
+    for (const { reasons, windows } of [body.details, explained]) {
+      assert.deepEqual(
+        reasons
+          .filter(({ reason }: Shown) => reason !== 'does not match')
+          .map(({ reason, count, sample }: Shown) => ({ reason, count, sample }))
+          .toSorted((a: Shown, b: Shown) => (a.reason < b.reason ? -1 : 1)),
+        [
+          { reason: 'booked', count: 1, sample: [] },
+          { reason: 'room for fewer', count: 1, sample: [] },
+        ],
+      )
+      assert.equal(windows[0].start_date, lease.end_date)
+    }
+    assert.match(body.error_message, /asks for 2 of 2 vcpus.*1 booked; .*It would fit from /)
+    const later = expectStatus(await api.explain(wanted, { from: 180, to: 240 }, member), 200).body
+    assert.deepEqual([later.fits, later.places], [true, [{ '#1': 2 }]])
+    const own = await api.lease(wanted, { from: 180, to: 240 }, member)
+    const moved = { start_date: lease.start_date, end_date: lease.end_date }
+    const change = expectError(await api.put(`/leases/${own.id}`, moved, member), 409)
+    for (const told of [body, explained, later, change.body]) {
+      for (const name of names) assert.ok(!JSON.stringify(told).includes(name), name)
+      assert.doesNotMatch(JSON.stringify(told), /booked from|of 8/)
+    }
+    await api.end(lease.id)
+    await api.end(own.id)
   })
 
   void test('of many who want the last slots at once as many win as there are', async () => {

@@ -256,6 +256,7 @@ eachReservation('the life of a lease', api => {
     assert.match(ending.status_reason, new RegExp(`${classOf(idOf(first))} is still in use by ${consumer}`))
     const waiting = await api.until(second.id, 'STARTING')
     assert.match(waiting.status_reason, /held by the lease before/)
+    assert.ok(!waiting.status_reason.includes(host), 'a member isn’t told which host that is')
     assert.equal(statuses(waiting)['start_lease'], 'IN_PROGRESS')
     assert.deepEqual(
       Object.keys(await totals(host)).toSorted(),

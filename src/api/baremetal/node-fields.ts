@@ -9,7 +9,7 @@ import { problem } from '../../problem.ts'
 import { Document, Flag, FlagOrNull, from as newIn, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { inPart } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
-import { masked } from './secrets.ts'
+import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { requireWord, since, type Version, type Word } from './versions.ts'
 
 /** What a field may need besides the node. */
@@ -25,7 +25,11 @@ export interface Veiled {
   driver: boolean
   /** The id of the hold on it, which would be good for deploying it. */
   hold: boolean
+  /** Where the image is got, and with which keys one gets in. */
+  instance: boolean
 }
+
+const NOTHING: Veiled = { driver: false, hold: false, instance: false }
 
 type Show = (node: ShelvedNode, scene: Scene) => string
 
@@ -94,7 +98,11 @@ export const FIELDS: Record<string, Field> = {
   fault: from('fault', words('fault')),
   inspection_finished_at: from('inspection', time('inspection_finished_at')),
   inspection_started_at: from('inspection', time('inspection_started_at')),
-  instance_info: always(as(Document, node => masked(node.instance_info, ['configdrive']))),
+  instance_info: always(
+    as(Document, (node, { veiled }) =>
+      masked(node.instance_info, INSTANCE_SECRETS[veiled.instance ? 'others' : 'operators']),
+    ),
+  ),
   instance_uuid: always(words('instance_uuid')),
   last_error: always(words('last_error')),
   lessee: from('lessee', words('lessee')),
@@ -178,9 +186,9 @@ const writers = new Map<string, Writer>()
 export function writer(
   names: readonly string[],
   { base, version }: Omit<Scene, 'veiled'>,
-  veiled: Veiled = { driver: false, hold: false },
+  veiled: Veiled = NOTHING,
 ): Writer {
-  const key = `${version.minor} ${base} ${veiled.driver} ${veiled.hold} ${names.join()}`
+  const key = `${version.minor} ${base} ${veiled.driver} ${veiled.hold} ${veiled.instance} ${names.join()}`
   if (writers.size >= limits.nodeWritersMax && !writers.has(key)) writers.clear()
   return writers.getOrInsertComputed(key, () => newWriter(names, { base, version, veiled }))
 }

@@ -45,11 +45,13 @@ async function show(
 
 /** Writes each node as far as the caller may see it. */
 function writerFor(request: MetalRequest, fields: readonly string[]): (node: ShelvedNode) => Buffer {
-  const ways = [false, true].map(driver => [false, true].map(hold => writer(fields, request, { driver, hold })))
+  const ways: ReturnType<typeof writer>[] = []
   return node => {
-    const hidesDriver = !request.may('baremetal:node:get:driver_info', node)
-    const hidesHold = node.reservation_uuid !== null && !request.seesHold(node.reserved_for)
-    return textOf(node, ways[Number(hidesDriver)]![Number(hidesHold)]!)
+    const driver = !request.may('baremetal:node:get:driver_info', node)
+    const hold = node.reservation_uuid !== null && !request.seesHold(node.reserved_for)
+    const instance = !request.may('baremetal:node:get:instance_secrets', node)
+    const way = Number(driver) + 2 * Number(hold) + 4 * Number(instance)
+    return textOf(node, (ways[way] ??= writer(fields, request, { driver, hold, instance })))
   }
 }
 
@@ -193,8 +195,9 @@ export async function patchOneNode(request: MetalRequest): Promise<Answer> {
     })
   }
   const access = request.access(patches.length === 0 ? undefined : patches.map(({ path }) => actionOn(path[0])))
+  const allocation = request.access(['baremetal:allocation:delete'])
   const node = await context.store.write(() =>
-    patchNode(ident, access, patches, context.drivers, request.principal, request.now),
+    patchNode(ident, { node: access, allocation }, patches, context.drivers, request.principal, request.now),
   )
   return { status: 200, body: await show(request, node.uuid, ALL, access) }
 }

@@ -15,6 +15,8 @@ export const baremetalPolicy = {
   'baremetal:node:get': TENANT_READERS,
   // Shown to others as an empty object; what is secret in it is masked for all.
   'baremetal:node:get:driver_info': 'admin or service',
+  // Of the image's address and the keys for it, which are masked for others.
+  'baremetal:node:get:instance_secrets': 'admin or service',
   'baremetal:node:create': OPERATORS,
   'baremetal:node:delete': 'admin',
 

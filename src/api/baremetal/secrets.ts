@@ -4,6 +4,12 @@ import type { Json } from '../../metal/drivers/port.ts'
 const SECRET = /pass(word|phrase)?$|password|pswd|secret|token|sslkey|fernetkey|private_key/i
 export const MASK = '******'
 
+/** Members of `instance_info` that are masked besides: a configuration drive is for the machine alone, and an image's address may be all that it takes to get it. */
+export const INSTANCE_SECRETS = {
+  operators: ['configdrive'],
+  others: ['configdrive', 'image_url', 'ssh_key_contents'],
+} as const
+
 /** JSON text with the values of secret keys masked; text without any comes back as it is. */
 export function masked(text: string, also: readonly string[] = []): string {
   if (!SECRET.test(text) && !also.some(key => text.includes(key))) return text

@@ -12,6 +12,7 @@ import { type Operation, requireDeclared } from '../operation.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
 import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
+import { SEES_HOSTS } from '../reservation/policy.ts'
 import { byName, Count, Flag, named, Text } from '../shapes.ts'
 
 const Explained = named('LeaseExplained', {
@@ -42,7 +43,8 @@ export async function explainLeaseOf(context: Context, request: FastifyRequest, 
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
   const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
-  const { windows, ...explained } = await explainLease(context, caller.project ?? NOBODY.project, wanted)
+  const leasing = { ...context, seesHosts: context.policy.allows(SEES_HOSTS, caller) }
+  const { windows, ...explained } = await explainLease(leasing, caller.project ?? NOBODY.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),

@@ -79,7 +79,7 @@ postLease.operation = {
 
 export async function postLease(request: ReservationRequest): Promise<Answer> {
   const wanted = newLeaseOf(request.members(NEW_LEASE), request.now)
-  const lease = await createLease(request.context, request.principal, wanted)
+  const lease = await createLease(request.leasing, request.principal, wanted)
   return { status: 201, body: { lease: shownLease(lease) } }
 }
 
@@ -99,7 +99,7 @@ putLease.operation = {
 
 export async function putLease(request: ReservationRequest): Promise<Answer> {
   const change = leaseChangeOf(request.members(LEASE_CHANGE), request.now)
-  const lease = await updateLease(request.context, request.param('id'), request.visible, change)
+  const lease = await updateLease(request.leasing, request.param('id'), request.visible, change)
   return { status: 200, body: { lease: shownLease(lease) } }
 }
 

@@ -21,4 +21,7 @@ export const reservationPolicy = {
   'blazar:oshosts:update_resource_properties': 'admin',
 }
 
+/** Whoever may do this hears of single hosts, and of what is booked on them, where a lease doesn't fit. */
+export const SEES_HOSTS = 'blazar:oshosts:get_allocations' satisfies ReservationAction
+
 export type ReservationAction = keyof typeof reservationPolicy

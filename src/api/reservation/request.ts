@@ -3,12 +3,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { limits } from '../../limits.ts'
+import type { Leasing } from '../../leases/leasing.ts'
 import { NOBODY, type Principal } from '../../metal/offer.ts'
 import { problem } from '../../problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
 import { queryOf } from '../query.ts'
-import type { ReservationAction } from './policy.ts'
+import { type ReservationAction, SEES_HOSTS } from './policy.ts'
 
 export interface Answer {
   status: number
@@ -49,6 +50,12 @@ export class ReservationRequest {
 
   get now(): number {
     return this.context.clock.now()
+  }
+
+  /** What leases are made and changed with, telling as much as the caller may know. */
+  get leasing(): Leasing {
+    const { context, caller } = this
+    return { ...context, seesHosts: context.policy.allows(SEES_HOSTS, caller) }
   }
 
   /** Whose new leases these are. */
