@@ -199,6 +199,15 @@ eachReservation('quotas', api => {
     await api.computeNode(`for-${project}`, { vcpus: 64 })
     await api.computeNode(`also-for-${project}`, { vcpus: 64 })
     await set(project, { instances: 2, vcpus: 5 })
+    const told = expectStatus(
+      await api.compute.get(`/os-quota-sets/${project}`, { ...member(project), version: null }),
+      200,
+    )
+    const { instances: most, cores, ram } = told.body.quota_set
+    assert.deepEqual([most, cores, ram], [2, 5, -1])
+    expectStatus(await api.compute.get(`/os-quota-sets/${project}`, { ...member('others'), version: null }), 403)
+    const ownLimits = await api.compute.get('/limits', { ...member(project), version: null })
+    assert.equal(ownLimits.body.limits.absolute.maxTotalCores, 5)
     const [small, large] = [await api.plainFlavor(2), await api.plainFlavor(4)]
     const who: Options = { ...member(project), version: null }
     const first = await api.server(small, member(project))

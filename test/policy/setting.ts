@@ -69,7 +69,7 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
 
 export function expected({ api, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
   const may = (target: object) => policy.allows(action!, who, target)
-  const isOfMine = api === 'placement' || path.endsWith('/quotas/:project')
+  const isOfMine = api === 'placement' || /quota.*:project/.test(path)
   if (kind === null) return may({ project: isOfMine ? MINE : who.project }) ? 'allowed' : 'forbidden'
   const { owner, lessee, project } = whose
   const seesAll = SEES_ALL[kind]
