@@ -293,6 +293,10 @@ export const limits = {
   flavorNumberMax: 2_147_483_647,
   // While a node is being deployed or emptied for a server, its state is looked at this often.
   serverPollMs: 100,
+  // Limits that a project may have: the fixed ones, and as many classes of nodes as a fleet has. All are read with each promise.
+  quotaLimitsMax: 100,
+  // The largest limit: what fits 32 bits, and any fleet.
+  quotaMax: 2_147_483_647,
   // Servers that one look of the duty takes up.
   serversPerLook: 256,
 } as const

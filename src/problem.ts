@@ -5,6 +5,7 @@ import { IDENTITY_PROBLEMS } from './problems/identity.ts'
 import { LEASE_PROBLEMS } from './problems/leases.ts'
 import { LEDGER_PROBLEMS } from './problems/ledger.ts'
 import { METAL_PROBLEMS } from './problems/metal.ts'
+import { QUOTA_PROBLEMS } from './problems/quotas.ts'
 import { REQUEST_PROBLEMS } from './problems/request.ts'
 
 const PROBLEMS = {
@@ -13,6 +14,7 @@ const PROBLEMS = {
   ...METAL_PROBLEMS,
   ...COMPUTE_PROBLEMS,
   ...LEASE_PROBLEMS,
+  ...QUOTA_PROBLEMS,
   ...IDENTITY_PROBLEMS,
 }
 

@@ -33,6 +33,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
     claim: { help: 'who has what', load: () => import('./claim.ts') },
     candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
     usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
+    quota: { help: 'how much a project may have', load: () => import('./quota.ts') },
   },
   'All of it:': {
     import: {

@@ -14,6 +14,7 @@ import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
+import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
@@ -34,6 +35,7 @@ export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
+export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
@@ -77,6 +79,7 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
+    quotas: new Quotas(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

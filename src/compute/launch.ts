@@ -1,7 +1,9 @@
 // Making a server: its place is claimed in the same transaction that makes the server.
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
-import { problem } from '../problem.ts'
+import { Problem, problem } from '../problem.ts'
+import { vcpusOf } from '../quotas/usage.ts'
+import { requireRoom, withinQuota } from '../quotas/within.ts'
 import type { Write } from '../store/transaction.ts'
 import { useFlavor } from './flavors.ts'
 import { deployServer } from './metal-servers.ts'
@@ -39,39 +41,63 @@ export async function launchServers(
   countMin: number,
   visibleTo: string | null,
 ): Promise<Launched> {
+  const { store, clock } = scheduling
+  await requireRoomForAll(scheduling, requests.slice(0, countMin))
   const places = new Map<string, Place>()
-  for (const request of requests) {
-    const place = await launch(scheduling, request, visibleTo)
-    if (place) places.set(request.uuid, place)
+  for (const [made, request] of requests.entries()) {
+    try {
+      const place = await launch(scheduling, request, visibleTo)
+      if (place) places.set(request.uuid, place)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.kind !== 'quota_exceeded') throw error
+      // As many as the project may have, if that is enough for who asks.
+      if (made >= countMin) break
+      for (const { uuid } of requests.slice(0, made)) await store.write(() => deleteServer(uuid, clock.now()))
+      throw error
+    }
   }
   const onMetal = places
     .values()
     .filter(({ isMetal }) => isMetal)
     .toArray().length
   if (places.size >= countMin) return { placed: places.size, onMetal }
-  for (const uuid of places.keys()) await scheduling.store.write(() => giveUp(uuid, scheduling.clock.now()))
+  for (const uuid of places.keys()) await store.write(() => giveUp(uuid, clock.now()))
   return { placed: 0, onMetal }
+}
+
+/** What is refused anyway is refused before anything is made. */
+async function requireRoomForAll({ store, clock }: Scheduling, requests: readonly ServerRequest[]): Promise<void> {
+  const project = requests[0]!.project_id
+  const asked = new Map([
+    ['instances', requests.length],
+    ['vcpus', requests.reduce((sum, { wish }) => sum + vcpusOf(wish), 0)],
+  ])
+  await store.read(() => requireRoom({ project, kinds: ['servers'], now: clock.now() }, asked))
 }
 
 async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo: string | null): Promise<Place | null> {
   const { store, clock, drivers } = scheduling
   const place = await tryPlaces(scheduling, request.wish, { only: request.only, except: [] }, place => {
     const now = clock.now()
-    return store.write(function* (): Write<boolean> {
-      yield* useFlavor(request.flavor_id, visibleTo)
-      if (request.reservation !== null) yield* useFlavor(request.reservation, request.project_id)
-      const server = newServer(request, now)
-      return place.isMetal
-        ? yield* deployServer(server, place.host, request.wish, drivers, now)
-        : yield* startServer(server, place, now)
-    })
+    return store.write(() =>
+      withinQuota({ project: request.project_id, kinds: ['servers', 'nodes'], now }, function* (): Write<boolean> {
+        yield* useFlavor(request.flavor_id, visibleTo)
+        if (request.reservation !== null) yield* useFlavor(request.reservation, request.project_id)
+        const server = newServer(request, now)
+        return place.isMetal
+          ? yield* deployServer(server, place.host, request.wish, drivers, now)
+          : yield* startServer(server, place, now)
+      }),
+    )
   })
   if (place) return place
-  await store.write(function* (): Write<void> {
-    yield* useFlavor(request.flavor_id, visibleTo)
-    const now = clock.now()
-    yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
-  })
+  const now = clock.now()
+  await store.write(() =>
+    withinQuota({ project: request.project_id, kinds: ['servers'], now }, function* (): Write<void> {
+      yield* useFlavor(request.flavor_id, visibleTo)
+      yield* addServer({ ...newServer(request, now), status: 'ERROR', fault: NOWHERE, fault_at: now })
+    }),
+  )
   return null
 }
 

@@ -5,12 +5,13 @@ import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
 import { consumerClaims } from '../ledger/claims/find.ts'
 import { problem } from '../problem.ts'
+import { withinQuota } from '../quotas/within.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../store/transaction.ts'
 import { limits } from '../limits.ts'
 import type { Place } from './scheduler.ts'
-import { lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
+import { findServer, lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
 import type { Wish } from './wishes.ts'
 
 export type MoveRow = Selectable<Schema['moves']>
@@ -209,6 +210,12 @@ function* confirm(server: Server, move: MoveRow, now: number): Write<void> {
 
 /** Back to where it was: the claims of the move become the server's again. */
 export function* revertMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
+  const { project_id } = yield* findServer(uuid, visibleTo)
+  // It may have been larger than it is now.
+  yield* withinQuota({ project: project_id, kinds: ['servers'], now }, () => revert(uuid, visibleTo, now))
+}
+
+function* revert(uuid: string, visibleTo: string | null, now: number): Write<void> {
   const { server, move } = yield* lockMoved(uuid, visibleTo, 'revertResize')
   const had = yield* claimsOf(move.uuid)
   const ended = { ...claimsFor(server, move.uuid, new Map()), type: 'MIGRATION' }

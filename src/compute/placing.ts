@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Mirror } from '../ledger/mirror.ts'
 import { limits } from '../limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
-import { Problem } from '../problem.ts'
+import { Problem, type ProblemKind } from '../problem.ts'
 import type { Store } from '../store/store.ts'
 import { inTurns } from '../turns.ts'
 import { unusableHypervisors } from './hypervisors.ts'
@@ -53,12 +53,15 @@ export async function tryPlaces(
   return null
 }
 
-/** What the ledger or a node refuses is lost to someone else; that the flavor is gone ends the search. */
+/** What ends the search: no other place would change it. */
+const FINAL: ReadonlySet<ProblemKind> = new Set(['flavor_unusable', 'quota_exceeded'])
+
+/** What the ledger or a node refuses is lost to someone else. */
 async function takeOrLose(place: Place, take: (place: Place) => Promise<boolean>): Promise<boolean> {
   try {
     return await take(place)
   } catch (error) {
-    if (error instanceof Problem && place.isMetal && error.kind !== 'flavor_unusable') return false
+    if (error instanceof Problem && place.isMetal && !FINAL.has(error.kind)) return false
     throw error
   }
 }

@@ -1,5 +1,6 @@
 // Moving a server: proposes places from memory, and swaps the claims in one transaction.
 import { problem } from '../problem.ts'
+import { withinQuota } from '../quotas/within.ts'
 import { findHypervisor, requireTarget } from './hypervisors.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
 import { type Scheduling, tryPlaces } from './placing.ts'
@@ -25,7 +26,12 @@ export async function relocate(scheduling: Scheduling, request: MoveRequest, onl
   const wish = resize?.wish ?? before
   const placed = await tryPlaces(scheduling, wish, { only, except: [sourceId] }, async place => {
     if (place.isMetal) return false
-    return store.write(() => moveTo(place, { ...request, resize }, sourceId, clock.now()))
+    const now = clock.now()
+    return store.write(() =>
+      withinQuota({ project: server.project_id, kinds: ['servers'], now }, () =>
+        moveTo(place, { ...request, resize }, sourceId, now),
+      ),
+    )
   })
   if (!placed) throw problem('no_valid_host', { reason: 'There are not enough hosts available.' })
 }

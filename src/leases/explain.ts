@@ -1,11 +1,13 @@
 // What would come of a lease: where it would go, or why it doesn't fit and when it would. Nothing is booked.
 import { limits } from '../limits.ts'
+import { limitsFor, requireRoom, requireTerm } from '../quotas/within.ts'
+import type { Read } from '../store/transaction.ts'
 import type { Leasable } from './calendar.ts'
 import { checkNewDates } from './dates.ts'
 import { checkHours, checkLength } from './enforcement.ts'
 import { fit, type Places } from './fit.ts'
 import { requestFor } from './leases.ts'
-import type { Leasing } from './leasing.ts'
+import { type Leasing, MINUTE_MS } from './leasing.ts'
 import type { NewLease, Refusal } from './types.ts'
 import { nextWindows, reasonsOf } from './why-not.ts'
 
@@ -29,7 +31,10 @@ export async function explainLease(
   const { start_at, end_at } = wanted
   checkNewDates(wanted, now)
   checkLength(config, project, wanted)
-  await store.read(() => checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now))
+  await store.read(function* () {
+    yield* checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now)
+    yield* checkQuota(project, wanted, now)
+  })
   const request = requestFor(leasing, wanted, null)
   await calendar.catchUp()
   const { leasables } = calendar
@@ -51,4 +56,17 @@ function named(places: Places, leasables: readonly Leasable[]): LeaseExplained['
 function numbered(places: Places): LeaseExplained['places'] {
   const numbers = new Map([...new Set(places.flatMap(place => [...place.keys()]))].map((id, index) => [id, index + 1]))
   return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [`#${numbers.get(id)!}`, slots])))
+}
+
+function* checkQuota(
+  project: string,
+  { start_at, end_at }: Pick<NewLease, 'start_at' | 'end_at'>,
+  now: number,
+): Read<void> {
+  requireTerm(yield* limitsFor(project), 'longest_lease_hours', { from: start_at, until: end_at })
+  const asked = new Map([
+    ['leases', 1],
+    ['lease_hours', (end_at - Math.max(start_at, now)) / (60 * MINUTE_MS)],
+  ])
+  yield* requireRoom({ project, kinds: ['leases'], now }, asked)
 }

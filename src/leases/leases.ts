@@ -2,6 +2,7 @@
 import { limits } from '../limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Principal } from '../metal/offer.ts'
+import { type Limits, type Promised, requireTerm, withinQuota } from '../quotas/within.ts'
 import type { Write } from '../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from './booking.ts'
 import { planChange, type ChangePlan } from './change.ts'
@@ -33,12 +34,23 @@ export async function createLease(leasing: Leasing, who: Principal, wanted: NewL
   const lease = newLease(leasing, who, wanted, now)
   const request = requestOf(leasing, lease, null)
   await askService(leasing, 'check-create', lease, request, null)
-  await book(leasing, propose => tryCreate(leasing, lease, request, propose, now))
+  await book(leasing, propose =>
+    withinQuota(promisedTo(lease, now), limits => {
+      requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
+      return tryCreate(leasing, lease, request, propose, now)
+    }),
+  )
   nudge(leasing, lease)
   // Which nodes it got is known only now.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
 }
+
+const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
+  project: project_id,
+  kinds: ['leases', 'nodes'],
+  now,
+})
 
 /** Whoever works on events looks now and then; what is due sooner they must be told of. */
 function nudge({ bell, clock }: Leasing, { events }: Lease): void {
@@ -137,7 +149,10 @@ export async function updateLease(
   if (plan.isMoved || plan.isRebooked) {
     await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
   }
-  const lease = await book(leasing, propose => tryUpdate(leasing, { id, project, change, propose, now }))
+  const update = { id, project, change, now }
+  const lease = await book(leasing, propose =>
+    withinQuota(promisedTo(before, now), limits => tryUpdate(leasing, { ...update, limits, propose })),
+  )
   nudge(leasing, lease)
   return lease
 }
@@ -146,22 +161,29 @@ interface Update {
   id: string
   project: string | null
   change: LeaseChange
+  limits: Limits
   propose: Propose
   now: number
 }
 
-function* tryUpdate(leasing: Leasing, { id, project, change, propose, now }: Update): Write<Verdict<Lease>> {
+function* tryUpdate(leasing: Leasing, { id, project, change, limits, propose, now }: Update): Write<Verdict<Lease>> {
   const { config } = leasing
   const before = yield* lockLease(id, project)
   const held = yield* bookedBy(id)
   const plan = planChange(before, held, change, config, now)
   if (plan.isMoved) yield* checkAhead(config, limitedBy(plan.lease), now)
+  requireLength(limits, before, plan.lease)
   const refused = yield* rebook(leasing, before, plan, held, propose, now)
   if (refused) return refused
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => leasing.clock.newUuid()
   yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
   return { kind: 'done', value: yield* findLease(id, project) }
+}
+
+function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Lease): void {
+  const present = start_at + before.end_at - before.start_at
+  requireTerm(limits, 'longest_lease_hours', { from: start_at, until: end_at, present })
 }
 
 /** Gives the lease what the plan says; a verdict when that can't be had. */

@@ -1,6 +1,7 @@
 // The life of an allocation as clients steer it: asked for, changed, tried again, ended.
 import { limits } from '../limits.ts'
 import { problem } from '../problem.ts'
+import { type Limits, requireTerm, withinQuota } from '../quotas/within.ts'
 import { StoreConflict } from '../store/failure.ts'
 import { command, query } from '../store/statement.ts'
 import { one, type Read, run, together, type Write } from '../store/transaction.ts'
@@ -74,7 +75,21 @@ export function* createAllocation(
   routing: Routing,
   now: number,
 ): Write<Allocation> {
-  if (wanted.node !== null) return yield* backfill(wanted, wanted.node, access, who, now)
+  return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
+    requireTerm(limits, 'longest_allocation_hours', { from: now, until: wanted.expiresAt })
+    return wanted.node === null
+      ? makeAllocation(wanted, access, who, routing, now)
+      : backfill(wanted, wanted.node, access, who, now)
+  })
+}
+
+function* makeAllocation(
+  wanted: AllocationRequest,
+  access: Access,
+  who: Principal,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
   const { conductor_affinity, candidates } = yield* requireAcceptable(wanted, access, routing)
   if (wanted.givenUuid !== null) yield* requireFreeInstance(wanted.uuid, '', now)
   const row = {
@@ -93,7 +108,7 @@ export function* createAllocation(
 }
 
 /** What is asked of every allocation before it is one; answers who will work on it, and its candidates by uuid. */
-export function* requireAcceptable(
+function* requireAcceptable(
   wanted: AllocationRequest,
   access: Access,
   routing: Pick<Routing, 'takeOverMs' | 'seed'>,
@@ -145,13 +160,27 @@ export function* patchAllocation(
   change: (present: Allocation) => AllocationPatch,
   now: number,
 ): Write<Allocation> {
-  const { id, node_id } = yield* findAllocation(ident, access)
+  const found = yield* findAllocation(ident, access)
+  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, limits =>
+    changeAllocation(found, access, limits, change, now),
+  )
+}
+
+function* changeAllocation(
+  { id, uuid: ident, node_id }: Allocation,
+  access: Access,
+  limits: Limits,
+  change: (present: Allocation) => AllocationPatch,
+  now: number,
+): Write<Allocation> {
   const node = node_id === null ? undefined : yield* lockNodeById(node_id)
   const row = yield* one(lockAllocation({ id }))
   if (!row) throw allocationNotFound(ident)
   requireUnmoved(row, node_id)
   const present = yield* findAllocation(ident, access)
   const { name, extra, expiresAt } = change(present)
+  const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
+  requireTerm(limits, 'longest_allocation_hours', term)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
   const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
@@ -205,6 +234,17 @@ export function* retryAllocation(
   now: number,
 ): Write<Allocation> {
   const found = yield* findAllocation(ident, access)
+  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, () =>
+    restartAllocation(found, waitUntil, routing, now),
+  )
+}
+
+function* restartAllocation(
+  found: Allocation,
+  waitUntil: number | null,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
   const [live, atWork] = yield* together(liveConductors({ silentMs: routing.takeOverMs }), countAtWork({}))
   const conductor_affinity = someConductor(live, routing)
   requireRoomToWork(atWork)

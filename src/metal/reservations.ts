@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { claimBatch } from '../ledger/claims/batch.ts'
 import { expireConsumer } from '../ledger/claims/lapsed.ts'
 import { Problem, problem } from '../problem.ts'
+import { requireTerm, withinQuota } from '../quotas/within.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { type Access, EVERYTHING, ownInView, seeing, type View } from './access.ts'
@@ -32,6 +33,7 @@ const insert = command((db, a: Omit<Hold, 'id'>) =>
     node_id: a.node_id,
     instance_uuid: a.instance_uuid,
     owner: a.owner,
+    project_id: a.project_id,
     expires_at: a.expires_at,
     created_at: a.created_at,
     updated_at: a.updated_at,
@@ -65,6 +67,13 @@ export function* createReservation(
   who: Principal,
   now: number,
 ): Write<Reservation> {
+  return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
+    requireTerm(limits, 'longest_hold_hours', { from: now, until: wanted.expiresAt })
+    return holdFirst(wanted, access, who, now)
+  })
+}
+
+function* holdFirst(wanted: ReservationRequest, access: Access, who: Principal, now: number): Write<Reservation> {
   const seen = seeing(access)
   const reasons: string[] = []
   for (const ident of wanted.nodes) {
@@ -124,7 +133,7 @@ function* tryHold(
   }
   yield* expireConsumer(uuid, expiresAt)
   const times = { expires_at: expiresAt, created_at: now, updated_at: null }
-  yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, ...times }))
+  yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, project_id: terms.project, ...times }))
   yield* markReservation(uuid)
   yield* reviseNode(node.id)
   return null
@@ -144,6 +153,15 @@ const notFound = (name: string) => problem('metal_not_found', { what: 'Reservati
 
 export function* renewReservation(uuid: string, access: Access, expiresAt: number, now: number) {
   const found = yield* findReservation(uuid, access, now)
+  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, limits => {
+    const term = { from: found.created_at, until: expiresAt, present: found.expires_at }
+    requireTerm(limits, 'longest_hold_hours', term)
+    return prolong(found, access, expiresAt, now)
+  })
+}
+
+function* prolong(found: Reservation, access: Access, expiresAt: number, now: number): Write<Reservation> {
+  const { uuid } = found
   const node = yield* lockNodeById(found.node_id)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   const changes = { uuid, expires_at: expiresAt, now }

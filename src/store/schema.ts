@@ -6,5 +6,7 @@ import type { IdentityTables } from './schema/identity.ts'
 import type { LeaseTables } from './schema/leases.ts'
 import type { LedgerTables } from './schema/ledger.ts'
 import type { MetalTables } from './schema/metal.ts'
+import type { QuotaTables } from './schema/quotas.ts'
 
-export interface Schema extends AuditTables, ComputeTables, IdentityTables, LeaseTables, LedgerTables, MetalTables {}
+export interface Schema
+  extends AuditTables, ComputeTables, IdentityTables, LeaseTables, LedgerTables, MetalTables, QuotaTables {}

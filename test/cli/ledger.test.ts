@@ -1,4 +1,4 @@
-// holdfast provider, candidate, claim, usage, host, lease, audit.
+// holdfast provider, candidate, claim, usage, quota, host, lease, audit.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
@@ -14,6 +14,28 @@ eachShell('holdfast and the ledger', person => {
       await api.put(`/resource_providers/${body.uuid}/inventories`, { resource_provider_generation: 0, inventories })
     }
     api.close()
+  })
+
+  test('limits are set, shown with what is used, and taken away', async () => {
+    const shown = (project: string) =>
+      person.reads(`quota show ${project} -f value -c name -c max -c used -c is_default`)
+    await person.reads('quota set default nodes=8 nodes:gpu=2')
+    await person.reads('quota set p nodes=4 nodes:gpu=-1 instances=0')
+    const limits = (await shown('p')).split('\n')
+    assert.deepEqual(limits.slice(0, 3), ['nodes 4 0 false', 'instances 0 0 false', 'vcpus  0 false'])
+    assert.equal(
+      await person.reads('quota list -f csv'),
+      'project,limits\ndefault,"{""nodes"":8,""nodes:gpu"":2}"\np,"{""instances"":0,""nodes"":4,""nodes:gpu"":-1}"',
+    )
+    await person.reads('quota unset p nodes nodes:gpu')
+    assert.match(await shown('p'), /^nodes 8 0 true\n(.*\n)*nodes:gpu 2 0 true\n/)
+    await person.reads('quota unset p')
+    await person.reads('quota unset default')
+    assert.equal(await person.reads('quota list -f value'), '')
+    await person.isRefused('quota unset p', 3, /has no limits of its own/)
+    await person.isRefused('quota set p chairs=4', 2, /There is no limit chairs/)
+    await person.isRefused('quota set p nodes=many', 2, /'many' is no limit/)
+    await person.isRefused('quota show', 2, /say which project/)
   })
 
   test('claims are set, shown, moved at once, and given back', async () => {

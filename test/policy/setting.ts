@@ -67,9 +67,10 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
   lease: 'blazar:leases:list_all',
 }
 
-export function expected({ api, action, kind }: Call, who: Caller, whose: Whose): Expected {
+export function expected({ api, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
   const may = (target: object) => policy.allows(action!, who, target)
-  if (kind === null) return may({ project: api === 'placement' ? MINE : who.project }) ? 'allowed' : 'forbidden'
+  const isOfMine = api === 'placement' || /quota.*:project/.test(path)
+  if (kind === null) return may({ project: isOfMine ? MINE : who.project }) ? 'allowed' : 'forbidden'
   const { owner, lessee, project } = whose
   const seesAll = SEES_ALL[kind]
   if (seesAll) {

@@ -43,6 +43,8 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   node_refuses: { status: 409 },
   node_protected: { status: 403 },
   verb_refused: { status: 400 },
+  quota_exceeded: { status: 403 },
+  quota_too_long: { status: 403 },
 
   // What the ledger says when a node meets it there.
   provider_exists: { status: 409 },

@@ -21,7 +21,7 @@ export const computePolicy = {
   'os_compute_api:os-migrations:index': 'admin or service',
   'os_compute_api:os-server-groups:index': 'reader or service',
   'os_compute_api:os-keypairs:index': 'reader or service',
-  'os_compute_api:os-quota-sets:show': 'reader or service',
+  'os_compute_api:os-quota-sets:show': 'admin or service or system reader or project reader',
   // Shown to others without the host that it runs on.
   'os_compute_api:os-extended-server-attributes': 'admin or service',
 

@@ -1,6 +1,6 @@
 // All of compute's URLs below /v2.1: who answers, and who may ask.
 import type { Described } from '../operation.ts'
-import { listAggregates, listExtensions, listKeypairs, listServerGroups, showLimits, showQuotas } from './crumbs.ts'
+import { listAggregates, listExtensions, listKeypairs, listServerGroups } from './crumbs.ts'
 import { deleteExtraSpec, listExtraSpecs, postExtraSpecs, putExtraSpec, showExtraSpec } from './extra-specs.ts'
 import { listFlavorAccess, postFlavorAction } from './flavor-access.ts'
 import { deleteOneFlavor, listAllFlavors, listFlavorsInDetail, postFlavor, showFlavor } from './flavors.ts'
@@ -15,6 +15,7 @@ import {
 } from './hypervisors.ts'
 import { listMigrations } from './migrations.ts'
 import type { ComputeAction } from './policy.ts'
+import { showDefaultQuotas, showLimits, showQuotas } from './quotas.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { postServerAction } from './server-actions.ts'
 import { postServer } from './server-create.ts'
@@ -97,7 +98,7 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
   '/os-server-groups': to({ GET: [listServerGroups, 'os-server-groups:index'] }),
   '/os-keypairs': to({ GET: [listKeypairs, 'os-keypairs:index'] }),
   '/os-quota-sets/:project': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
-  '/os-quota-sets/:project/defaults': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
+  '/os-quota-sets/:project/defaults': to({ GET: [showDefaultQuotas, 'os-quota-sets:show'] }),
   '/limits': to({ GET: [showLimits, 'limits'] }),
   '/extensions': to({ GET: [listExtensions, 'extensions'] }),
 }

@@ -4,7 +4,7 @@ import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../context.ts'
 import { seeded } from '../../chance.ts'
 import { waitingAllocations } from '../../metal/allocating.ts'
-import { createAllocation, requireAcceptable, retryAllocation } from '../../metal/allocation-life.ts'
+import { createAllocation, retryAllocation } from '../../metal/allocation-life.ts'
 import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations.ts'
 import { forecast } from '../../metal/forecast.ts'
 import { heldNodes } from '../../metal/holds.ts'
@@ -100,10 +100,13 @@ export async function explainNewAllocation(request: MetalRequest): Promise<objec
   const { fleet, mirror, clock, store } = context
   const wanted = newAllocationOf(request)
   if (wanted.node !== null) return explainBackfill(request, wanted)
-  const routing = routingOf(request)
-  const { candidates, waiting, held } = await store.read(function* () {
-    const { candidates } = yield* requireAcceptable(wanted, request.access(), routing)
-    return { candidates, waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
+  const routing = { ...routingOf(request), attempt: null }
+  const { value } = await rehearse(store, () =>
+    createAllocation(wanted, request.access(), request.principal, routing, now),
+  )
+  const candidates = JSON.parse(value.candidate_nodes) as string[]
+  const { waiting, held } = await store.read(function* () {
+    return { waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
   })
   await context.catchUp()
   const { name, traits, owner } = wanted

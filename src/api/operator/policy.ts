@@ -11,6 +11,9 @@ export const operatorPolicy = {
   'holdfast:hypervisor_state:set': 'admin or service',
   'holdfast:leasable_nodes:get': 'admin or service',
   'holdfast:leasable_nodes:set': 'admin',
+  'holdfast:quotas:list': 'admin',
+  'holdfast:quotas:get': 'admin or service or project reader',
+  'holdfast:quotas:set': 'admin',
   'holdfast:explain:lease': 'admin or service or project reader',
 }
 

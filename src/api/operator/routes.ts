@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { checkEverything } from '../../fsck.ts'
 import type { Caller } from '../../identity/caller.ts'
-import type { Action } from '../policy.ts'
+import { type Action, requireAllowed } from '../policy.ts'
 import { MetalRequest } from '../baremetal/request.ts'
 import { NEWEST } from '../baremetal/versions.ts'
 import type { Described, Operation } from '../operation.ts'
@@ -18,6 +18,7 @@ import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
+import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import {
   explainAllocationDeletion,
   explainLeaseDeletion,
@@ -83,6 +84,22 @@ const about = (handle: OfIdent, action: OperatorAction): Route => ({
   status: 200,
 })
 
+type OfProject = Described<(context: Context, project: string, request: FastifyRequest) => Promise<object | void>>
+
+/** One about the project that the path names. */
+const ofProject = (handle: OfProject, action: OperatorAction): Route => ({
+  handle: async (context, request, caller) => {
+    const { project } = request.params as { project: string }
+    requireAllowed(context.policy, action, caller, { project })
+    return (await handle(context, project, request)) ?? {}
+  },
+  id: handle.name,
+  operation: handle.operation,
+  action,
+  onFound: true,
+  status: 200,
+})
+
 showFsck.operation = {
   summary: 'Count the violations of each invariant: zero, always',
   answers: {
@@ -115,6 +132,12 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
     GET: about(getLeasableNode, 'holdfast:leasable_nodes:get'),
     PUT: about(putLeasableNode, 'holdfast:leasable_nodes:set'),
     DELETE: { ...about(deleteLeasableNode, 'holdfast:leasable_nodes:set'), status: 204 },
+  },
+  '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
+  '/quotas/:project': {
+    GET: ofProject(getQuota, 'holdfast:quotas:get'),
+    PUT: ofProject(putQuota, 'holdfast:quotas:set'),
+    DELETE: { ...ofProject(deleteOneQuota, 'holdfast:quotas:set'), status: 204 },
   },
   '/openapi': { GET: to(listDocuments, null) },
   '/openapi/:api': { GET: to(showDocument, null) },

@@ -39,6 +39,9 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   host_invalid: 400,
   property_not_found: 404,
 
+  quota_exceeded: 403,
+  quota_too_long: 403,
+
   // What the ledger says when a host or a reservation meets it there.
   provider_exists: 409,
   provider_in_use: 409,

@@ -50,6 +50,8 @@ export interface MetalTables {
     node_id: number
     instance_uuid: string
     owner: string | null
+    /** For whom the ledger has it; null where that was not written down yet. */
+    project_id: string | null
     expires_at: number
     created_at: number
     updated_at: number | null

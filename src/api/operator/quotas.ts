@@ -1,0 +1,81 @@
+// What projects may have at most: set by operators, shown to those whose limits they are.
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Context } from '../../context.ts'
+import { limits } from '../../limits.ts'
+import { problem } from '../../problem.ts'
+import { COUNTED, DEFAULT, deleteQuota, isLimit, listQuotas, LONGEST, setQuota } from '../../quotas/limits.ts'
+import { type ShownLimit, showQuota } from '../../quotas/show.ts'
+import type { Operation } from '../operation.ts'
+import { check } from '../schema.ts'
+import { byName, Flag, named, orNull, Text } from '../shapes.ts'
+import { checkedBody } from './body.ts'
+
+/** -1 is no limit. */
+const Max = Type.Integer({ minimum: -1, maximum: limits.quotaMax })
+
+const Quota = named('Quota', { project: Text, limits: byName(Max) })
+const QuotaInFull = named('QuotaInFull', {
+  project: Text,
+  limits: Type.Array(
+    named('Limit', {
+      name: Text,
+      max: orNull(Max),
+      used: orNull(Type.Number({ minimum: 0 })),
+      is_default: Flag,
+    }),
+  ),
+})
+
+const changes = check(
+  Type.Object(
+    { limits: Type.Record(Type.String(), orNull(Max), { minProperties: 1, maxProperties: limits.quotaLimitsMax }) },
+    { additionalProperties: false },
+  ),
+)
+
+getQuotas.operation = {
+  summary: 'List the limits that are set, by project',
+  answers: { 200: Type.Object({ quotas: Type.Array(Quota) }) },
+} satisfies Operation
+
+export async function getQuotas({ store }: Context): Promise<object> {
+  return { quotas: await store.read(listQuotas) }
+}
+
+getQuota.operation = {
+  summary: 'Show what a project may have, and how much of it it has',
+  answers: { 200: QuotaInFull },
+} satisfies Operation
+
+export async function getQuota({ store, clock }: Context, project: string): Promise<object> {
+  return { project, limits: (await store.read(() => showQuota(project, clock.now()))).map(shown) }
+}
+
+const shown = ({ name, max, used, isDefault }: ShownLimit) => ({ name, max, used, is_default: isDefault })
+
+putQuota.operation = {
+  summary: 'Set some limits of a project; null takes one away',
+  body: [changes],
+  answers: { 200: QuotaInFull },
+} satisfies Operation
+
+export async function putQuota(context: Context, project: string, request: FastifyRequest): Promise<object> {
+  const wanted = checkedBody(putQuota.operation, changes, request).limits
+  const unknown = Object.keys(wanted).find(name => !isLimit(name))
+  if (unknown !== undefined) {
+    const known = [...COUNTED, 'nodes:CLASS', ...LONGEST].join(', ')
+    throw problem('quota_invalid', { reason: `There is no limit ${unknown.slice(0, 100)}; there are ${known}.` })
+  }
+  await context.store.write(() => setQuota(project, wanted))
+  return getQuota(context, project)
+}
+
+deleteOneQuota.operation = {
+  summary: `Take all limits of a project away: those of ${DEFAULT} hold for it then`,
+  answers: { 204: null },
+} satisfies Operation
+
+export async function deleteOneQuota({ store }: Context, project: string): Promise<void> {
+  await store.write(() => deleteQuota(project))
+}

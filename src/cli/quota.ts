@@ -1,0 +1,58 @@
+// holdfast quota: what projects may have at most.
+import type { Command } from 'commander'
+import { UsageError } from '../usage-error.ts'
+import { type Flags, onServer, pairsIn, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'
+import type { Word } from './command.ts'
+import { printList, say } from './output.ts'
+
+const LISTED = ['project', 'limits']
+const SHOWN = ['name', 'max', 'used', 'is_default']
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  const quota = program.command(name).description(help)
+  printingCommand(quota, 'list', 'list the limits that are set, by project', 'quota list', LISTED).action(
+    onServer(async (server, flags: Flags) => printList(await server.quotas.list(), LISTED, flags)),
+  )
+  printingCommand(
+    quota,
+    'show [project]',
+    'show what a project may have and what it has; the one that is logged in if none is given',
+    'quota show default',
+    SHOWN,
+  ).action(
+    onServer(async (server, given: string | undefined, flags: Flags) => {
+      const project = given ?? server.project
+      if (project === null) throw new UsageError('say which project: nobody is logged in')
+      printList((await server.quotas.show(project)).limits, SHOWN, flags)
+    }),
+  )
+  printingCommand(
+    quota,
+    'set <project> <limit=max...>',
+    'set limits of a project, or of default; -1 is no limit, whatever default says',
+    'quota set default nodes=4 nodes:gpu=2',
+    SHOWN,
+  ).action(
+    onServer(async (server, project: string, words: string[], flags: Flags) => {
+      const limits = pairsIn(words, maxOf) as Record<string, number>
+      printList((await server.quotas.set(project, limits)).limits, SHOWN, flags)
+    }),
+  )
+  serverCommand(
+    quota,
+    'unset <project> [limits...]',
+    'take these limits of a project away, or all if none is named',
+    'quota unset default nodes:gpu',
+  ).action(
+    onServer(async (server, project: string, names: string[], _flags: ServerFlags) => {
+      if (names.length === 0) await server.quotas.delete(project)
+      else await server.quotas.set(project, Object.fromEntries(names.map(limit => [limit, null])))
+      say(`${project} has ${names.length === 0 ? 'no limits of its own' : `no own limit on ${names.join(', ')}`}`)
+    }),
+  )
+}
+
+function maxOf(text: string): number {
+  if (!/^(-1|\d{1,10})$/.test(text)) throw new UsageError(`'${text}' is no limit: a whole number, or -1 for none`)
+  return Number(text)
+}

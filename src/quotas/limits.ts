@@ -1,0 +1,103 @@
+// What a project may have at most: its own limits, and for the rest those that hold for all.
+import { problem } from '../problem.ts'
+import { limits as bounds } from '../limits.ts'
+import { command, query } from '../store/statement.ts'
+import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
+
+/** What is counted. By class too: `nodes:gpu`. */
+export const COUNTED = ['nodes', 'instances', 'vcpus', 'leases', 'lease_hours'] as const
+/** How long one thing may last, in hours. */
+export const LONGEST = ['longest_hold_hours', 'longest_allocation_hours', 'longest_lease_hours'] as const
+export type Longest = (typeof LONGEST)[number]
+export const NODES_OF = 'nodes:'
+
+const NAMES: ReadonlySet<string> = new Set([...COUNTED, ...LONGEST])
+const CLASS = /^nodes:.{1,80}$/
+
+export const isLimit = (name: string): boolean => NAMES.has(name) || CLASS.test(name)
+
+/** Under this name clients know the limits of those who have none of their own. */
+export const DEFAULT = 'default'
+const EVERYONE = ''
+const idOf = (project: string) => (project === DEFAULT ? EVERYONE : project)
+const nameOf = (id: string) => (id === EVERYONE ? DEFAULT : id)
+
+/** No limit, whatever holds for the others. */
+const UNLIMITED = -1
+
+const applying = query((db, a: { project: string }) =>
+  db
+    .selectFrom('quotas')
+    .selectAll()
+    .where(e => e.or([e('project_id', '=', a.project), e('project_id', '=', EVERYONE)])),
+)
+const ofProject = query((db, a: { project: string }) =>
+  db.selectFrom('quotas').select(['name', 'max']).where('project_id', '=', a.project).orderBy('name'),
+)
+const every = query((db, _: object) => db.selectFrom('quotas').selectAll().orderBy('project_id').orderBy('name'))
+const put = command((db, a: { project: string; name: string; max: number }) =>
+  db
+    .insertInto('quotas')
+    .values({ project_id: a.project, name: a.name, max: a.max })
+    .onConflict(c => c.columns(['project_id', 'name']).doUpdateSet({ max: a.max })),
+)
+const drop = command((db, a: { project: string; name: string }) =>
+  db.deleteFrom('quotas').where('project_id', '=', a.project).where('name', '=', a.name),
+)
+
+export interface Limit {
+  max: number
+  /** Whether it holds because the project has none of its own. */
+  isDefault: boolean
+}
+
+/** What holds for a project, by name. */
+export function* limitsOf(project: string): Read<Map<string, Limit>> {
+  const rows = yield* all(applying({ project: idOf(project) }))
+  const found = new Map<string, Limit>()
+  for (const { project_id, name, max } of rows) {
+    const isDefault = project_id === EVERYONE
+    if (!isDefault || !found.has(name)) found.set(name, { max, isDefault })
+  }
+  for (const [name, { max }] of found) if (max === UNLIMITED) found.delete(name)
+  return found
+}
+
+/** What is set for a project, in its own name. */
+export interface Quota {
+  project: string
+  limits: Record<string, number>
+}
+
+export function* listQuotas(): Read<Quota[]> {
+  const found = Map.groupBy(yield* all(every({})), row => row.project_id)
+  return [...found].map(([id, rows]) => ({
+    project: nameOf(id),
+    limits: Object.fromEntries(rows.map(({ name, max }) => [name, max])),
+  }))
+}
+
+/** Sets the limits that are named; null takes one away. The others stay. */
+export function* setQuota(project: string, changes: Readonly<Record<string, number | null>>): Write<void> {
+  const id = idOf(project)
+  const calls = Object.entries(changes).map(([name, max]) =>
+    max === null ? drop({ project: id, name }) : put({ project: id, name, max }),
+  )
+  yield* runAll(calls)
+  yield* markQuota(project)
+  const { length } = yield* all(ofProject({ project: id }))
+  if (length > bounds.quotaLimitsMax) {
+    throw problem('quota_invalid', { reason: `A project may have at most ${bounds.quotaLimitsMax} limits.` })
+  }
+}
+
+/** Takes all of a project's own limits away. */
+export function* deleteQuota(project: string): Write<void> {
+  const id = idOf(project)
+  const present = yield* all(ofProject({ project: id }))
+  if (present.length === 0) throw problem('quota_not_found', { project })
+  yield* runAll(present.map(({ name }) => drop({ project: id, name })))
+  yield* markQuota(project)
+}
+
+const markQuota = (project: string) => mark({ kind: 'quota', id: project })

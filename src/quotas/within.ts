@@ -1,0 +1,95 @@
+// Makes a promise only if the project stays within its limits: what it has is counted before and after, in the transaction
+// that promises. Whatever the change is, it is refused if it takes a project further beyond a limit, and only then.
+import { sql } from 'kysely'
+import { problem } from '../problem.ts'
+import type { Excess } from '../problems/quotas.ts'
+import { command } from '../store/statement.ts'
+import { one, type Read, type Write } from '../store/transaction.ts'
+import { type Limit, type Longest, limitsOf } from './limits.ts'
+import { type Kind, kindOf, type Usage, usageOf } from './usage.ts'
+
+export type Limits = ReadonlyMap<string, Limit>
+
+const NONE: Limits = new Map()
+
+// One at a time for a project, or two at once could each find room for itself. Taken before all other locks.
+const standInLine = command((db, a: { project: string }, on) =>
+  db.selectNoFrom(
+    (on.dialect === 'postgres'
+      ? sql`cast(pg_advisory_xact_lock(8784, hashtext(cast(${a.project} as text))) as text)`
+      : sql`1`
+    ).as('turn'),
+  ),
+)
+
+export interface Promised {
+  /** Whose it will be; what is nobody's has no limits. */
+  project: string | null
+  kinds: readonly Kind[]
+  now: number
+}
+
+/** Does the work, or refuses it if the project would then have more than it may. */
+export function* withinQuota<T>({ project, kinds, now }: Promised, work: (limits: Limits) => Write<T>): Write<T> {
+  const limits = yield* limitsFor(project)
+  const limited = limitedOf(limits, kinds)
+  if (project === null || limited.size === 0) return yield* work(limits)
+  yield* one(standInLine({ project }))
+  const before = yield* usageOf(project, limited, now)
+  const done = yield* work(limits)
+  requireNoExcess(limits, before, yield* usageOf(project, limited, now))
+  return done
+}
+
+/** Those of the kinds that there is a limit on. */
+const limitedOf = (limits: Limits, kinds: readonly Kind[]): Set<Kind> =>
+  new Set(kinds).intersection(new Set([...limits.keys()].map(kindOf)))
+
+export function* limitsFor(project: string | null): Read<Limits> {
+  return project === null ? NONE : yield* limitsOf(project)
+}
+
+/** Hours are shown to a tenth. */
+export const shownAmount = (amount: number): number => Math.round(amount * 10) / 10
+
+function requireNoExcess(limits: Limits, before: Usage, after: Usage): void {
+  const over = excessOf(limits, before, after)
+  if (over.length > 0) throw problem('quota_exceeded', { over })
+}
+
+/** The limits that the change passes. */
+function excessOf(limits: Limits, before: Usage, after: Usage): Excess[] {
+  return [...limits]
+    .map(([name, { max }]) => ({ name, max, used: before.get(name) ?? 0, now: after.get(name) ?? 0 }))
+    .filter(({ max, used, now }) => now > max && now > used)
+    .map(({ name, max, used, now }) => ({ name, max, used: shownAmount(used), asked: shownAmount(now - used) }))
+}
+
+const HOUR_MS = 3_600_000
+
+/** From when until when something is to last; null for ever. */
+export interface Term {
+  from: number
+  until: number | null
+  /** Until when it lasts already, if it is only changed: it may always become shorter. */
+  present?: number | null
+}
+
+/** Refuses what is to last longer than one thing may. */
+export function requireTerm(limits: Limits, name: Longest, { from, until, present }: Term): void {
+  const max = limits.get(name)?.max
+  if (max === undefined) return
+  const isLonger = present === undefined || (present !== null && (until === null || until > present))
+  if (!isLonger || (until !== null && until - from <= max * HOUR_MS)) return
+  throw problem('quota_too_long', { name, max, hours: until === null ? null : shownAmount((until - from) / HOUR_MS) })
+}
+
+/** Refuses what would be too much, before it is tried; the transaction that promises has the last word. */
+export function* requireRoom({ project, kinds, now }: Promised, asked: Usage): Read<void> {
+  const limits = yield* limitsFor(project)
+  const limited = limitedOf(limits, kinds)
+  if (project === null || limited.size === 0) return
+  const present = yield* usageOf(project, limited, now)
+  const after = new Map([...present].map(([name, amount]) => [name, amount + (asked.get(name) ?? 0)]))
+  requireNoExcess(limits, present, after)
+}
