@@ -4,7 +4,7 @@ alter table leases add column status_reason text;
 -- Whole hosts have a flavor of the reservation's id too: a server of the size of the smallest of them.
 -- Who has helped themselves with one of that name or id meanwhile has it renamed, or made the reservation's.
 update flavors set name = name || ' of ' || id where exists (select 1 from lease_reservations r
-  where r.resource_type = 'physical:host' and r.status = 'active'
+  where r.resource_type = 'physical:host' and r.status <> 'deleted'
     and flavors.name = 'reservation:' || r.id and flavors.id <> r.id);
 delete from flavor_access where flavor_id in (select id from lease_reservations
   where resource_type = 'physical:host' and status = 'active');
