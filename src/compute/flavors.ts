@@ -193,8 +193,12 @@ export function* listFlavors(filter: FlavorFilter, marker: string, limit: number
 /** What adds a flavor whose id and name nobody can have yet. */
 export const newFlavor = (wanted: NewFlavor, now: number): Command => addFlavor(rowOf(wanted, now))
 
+/** What the names of leases' flavors begin with: nobody else's do, or a lease could not have its own. */
+export const RESERVED = 'reservation:'
+
 export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
-  const { id, name } = wanted
+  const { id, name, managed_by = null } = wanted
+  if (managed_by === null && name.startsWith(RESERVED)) throw problem('flavor_name_taken', { name })
   if (yield* one(flavorById({ id }))) throw problem('flavor_id_taken', { flavor: id })
   if (yield* one(flavorByName({ name }))) throw problem('flavor_name_taken', { name })
   const row = rowOf(wanted, now)

@@ -1,7 +1,15 @@
 // What a reservation is in the ledger and in compute: a resource class and a private flavor, of instances from the moment it
 // is made, of hosts from the start; and while the lease runs an inventory on each host where it has slots. Each step may be
 // taken twice.
-import { closeFlavors, createFlavor, deleteFlavor, grantAll, type NewFlavor, newFlavor } from '../compute/flavors.ts'
+import {
+  closeFlavors,
+  createFlavor,
+  deleteFlavor,
+  grantAll,
+  type NewFlavor,
+  newFlavor,
+  RESERVED,
+} from '../compute/flavors.ts'
 import { evict } from '../compute/evict.ts'
 import { closeShares, dropShares, putShares, type Share, usersOfClass } from '../ledger/shares.ts'
 import { ownedClasses } from '../ledger/resource-classes.ts'
@@ -22,7 +30,7 @@ export const classOf = (reservation: string) => `CUSTOM_RESERVATION_${reservatio
 const isNamed = ({ terms }: Pick<Reservation, 'terms'>) => terms.resource_type !== 'physical:node'
 
 const flavorThere = query((db, a: { id: string }) =>
-  db.selectFrom('flavors').select(['vcpus', 'ram_mb as memory_mb', 'disk_gb']).where('id', '=', a.id),
+  db.selectFrom('flavors').select(['vcpus', 'ram_mb as memory_mb', 'disk_gb', 'managed_by']).where('id', '=', a.id),
 )
 
 function* hasFlavor(id: string): Read<boolean> {
@@ -42,7 +50,7 @@ export function newGoods(reservations: readonly Pick<Reservation, 'id' | 'terms'
 
 const flavorOf = (id: string, { vcpus, memory_mb, disk_gb }: Size): NewFlavor => ({
   id,
-  name: `reservation:${id}`,
+  name: `${RESERVED}${id}`,
   vcpus,
   ram_mb: memory_mb,
   disk_gb,
@@ -77,7 +85,8 @@ function* putHostFlavor({ id }: Reservation, leasables: readonly RevisedLeasable
     Math.max(hosts.length === 0 ? 0 : Math.min(...hosts.map(({ capacity }) => capacity[name])), least)
   const size = { vcpus: smallest('vcpus', 1), memory_mb: smallest('memory_mb', 1), disk_gb: smallest('disk_gb', 0) }
   const there = yield* one(flavorThere({ id }))
-  if (there && SIZES.every(name => there[name] === size[name])) return
+  // One that someone has made of the same id gives way.
+  if (there?.managed_by === OWNER && SIZES.every(name => there[name] === size[name])) return
   if (there) yield* deleteFlavor(id)
   yield* createFlavor(flavorOf(id, size), now)
 }

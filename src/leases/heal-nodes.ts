@@ -151,10 +151,13 @@ function plan(
   reservation: Reservation,
   has: Places,
   unusable: ReadonlySet<number>,
-  { cleaningMs }: Parameters<Heal>[2],
+  { cleaningMs, now }: Parameters<Heal>[2],
 ): Places {
   const { accepts } = wishOf(reservation.terms)
-  const isGood = (one: RevisedLeasable) => one.isReservable && !unusable.has(one.id) && accepts(one)
+  // Once its time has come, another that can't be had either is no better than what it has.
+  const isBetter = ({ id, node }: RevisedLeasable) =>
+    has.has(id) || lease.start_at > now || node?.isOpen || node?.isComing
+  const isGood = (one: RevisedLeasable) => one.isReservable && !unusable.has(one.id) && accepts(one) && isBetter(one)
   const isKept = (one: RevisedLeasable) => has.has(one.id) && (isGood(one) || isInUse(one, reservation.id))
   const usable = leasables.filter(one => isGood(one) || isKept(one))
   const staying = new Map(usable.filter(isKept).map(({ id }) => [id, 1]))

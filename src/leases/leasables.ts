@@ -54,6 +54,7 @@ const rows = ofLeasables('leasables.provider_id', db =>
       'nodes.retired',
       'nodes.instance_uuid',
       'nodes.provision_state',
+      'nodes.power_state',
       'nodes.target_provision_state',
       'nodes.id as node_id',
     ])
@@ -170,19 +171,21 @@ const isLeased = ({ instance_uuid }: Row, booked: readonly BookingRow[]): boolea
 
 /** Available, or sure to be when whoever has it gives it back: nobody has to see to it first. */
 function canBeBooked(row: Row, booked: readonly BookingRow[]): boolean {
-  const { maintenance, retired, provision_state, target_provision_state } = row
+  const { maintenance, retired, provision_state, power_state, target_provision_state } = row
   if (provision_state === null || maintenance || retired) return false
+  // Of a machine that no conductor has ever met nothing is known, and nobody is given it.
+  if (power_state === null && target_provision_state === null) return false
   const isGivenBack = isLeased(row, booked) || row.expires_at !== null
   return comesBack({ provision_state, target_provision_state }, isGivenBack)
 }
 
 function nodeNow(row: Row): NodeNow | null {
-  const { instance_uuid, maintenance, retired, provision_state, target_provision_state } = row
+  const { instance_uuid, maintenance, retired, provision_state, power_state, target_provision_state } = row
   if (provision_state === null || maintenance === null || retired === null) return null
   return {
     instance: instance_uuid,
     hasMachine: hasMachine({ provision_state }),
-    isOpen: isUsable({ provision_state, maintenance, retired }) && instance_uuid === null,
+    isOpen: isUsable({ provision_state, maintenance, retired }) && power_state !== null && instance_uuid === null,
     isComing: target_provision_state === 'available',
   }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '../usage-error.ts'
+import { StoreUnavailable } from './failure.ts'
 import { Hosts, parseAddress } from './hosts.ts'
+import { Pools } from './pools.ts'
 
 const urlsOf = (url: string) => parseAddress(url).urls
 
@@ -54,4 +56,10 @@ test('a host has its turn until it fails, however often it is said', () => {
   assert.equal(hosts.current, 'postgres://b/x')
   hosts.failed(hosts.current)
   assert.equal(hosts.current, first)
+})
+
+test('an address that can not be read is told to who asks for a connection, and to nobody again at the close', async () => {
+  const pools = new Pools('postgres://[::1/x', 2)
+  await assert.rejects(pools.take(pools.writes), StoreUnavailable)
+  await pools.close()
 })

@@ -83,7 +83,8 @@ export class Pools {
   #connected(pool: pg.Pool): Promise<pg.PoolClient> {
     const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>()
     this.#waiting.add(reject)
-    pool.connect().then(
+    // An address that can't be read is refused before there is anything to wait for.
+    Promise.try(() => pool.connect()).then(
       client => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
       (error: unknown) => {
         this.#waiting.delete(reject)

@@ -227,6 +227,18 @@ eachReservation('leased nodes', api => {
     await api.end(lease.id)
   })
 
+  void test('whose power nobody knows yet are nobody’s to book', async () => {
+    const resource_class = newClass()
+    const made = await metal.post('/v1/nodes', { driver: 'fake-hardware' }, { version: '1.6' })
+    const node = expectStatus(made, 201).body.uuid
+    expectStatus(await metal.change(node, 'resource_class', resource_class), 200)
+    expectStatus(await api.operate('PUT', `/leasable-nodes/${node}`), 200, 201)
+    expectError(await api.tryLease(wanted(resource_class)), 409, /not made available/)
+    expectStatus(await metal.put(`/v1/nodes/${node}/states/power`, { target: 'power off' }), 202)
+    await waitFor('it is off', async () => (await metal.show(node)).power_state === 'power off')
+    await api.end((await api.lease(wanted(resource_class))).id)
+  })
+
   void test('that run without an instance are nobody’s to book', async () => {
     const resource_class = newClass()
     const node = await metal.node({ resource_class }, 'active')
@@ -312,6 +324,30 @@ eachReservation('leased nodes', api => {
       return (await api.show(lease.id)).status === 'TERMINATED'
     })
     await metal.until(node, 'available')
+    await api.end(next.id)
+  })
+
+  void test('are not exchanged to and fro for others that can not be had either', async () => {
+    const { resource_class, nodes } = await running(2, { min: 2, max: 2 })
+    for (const node of nodes) {
+      await metal.go(node, 'active', 'active')
+      expectStatus(await metal.change(node, 'protected', true), 200)
+    }
+    const next = await api.lease(wanted(resource_class), { from: 600, to: 9_000 }, mallory)
+    await api.advance(601)
+    const booked = new Set<string>()
+    for (let looks = 0; looks < 20; looks++) {
+      await api.advance(0)
+      const { status, reservations } = await api.show(next.id)
+      assert.equal(status, 'STARTING')
+      booked.add(reservations[0].nodes[0].node)
+    }
+    assert.equal(booked.size, 1)
+    for (const node of nodes) expectStatus(await metal.change(node, 'protected', false), 200)
+    await waitFor('it starts', async () => {
+      await api.advance(1)
+      return (await api.show(next.id)).status === 'ACTIVE'
+    })
     await api.end(next.id)
   })
 })

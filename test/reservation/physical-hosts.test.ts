@@ -175,6 +175,23 @@ eachReservation('whole hosts', api => {
     assert.equal(await api.flavor(id), null)
   })
 
+  void test('a flavor that someone makes of the reservation’s id gives way at the start; its name is nobody’s to take', async () => {
+    const { only } = await api.pool(1, { vcpus: 4, memory_mb: 4096, disk_gb: 40 })
+    const lease = await api.lease([wholeHosts({ resource_properties: only })], { from: 1, to: 60 }, alice)
+    const make = (id: string, name: string) => {
+      const flavor = { id, name, vcpus: 4, ram: 4096, disk: 40 }
+      return api.compute.post('/flavors', { flavor }, { version: null })
+    }
+    expectStatus(await make('by-hand', `reservation:${idOf(lease)}`), 409)
+    expectStatus(await make(idOf(lease), 'by hand'), 200)
+    await api.advance(2)
+    await api.until(lease.id, 'ACTIVE')
+    const { name, 'os-flavor-access:is_public': isPublic } = await api.flavor(idOf(lease), alice)
+    assert.deepEqual([name, isPublic], [`reservation:${idOf(lease)}`, false])
+    await api.fsck()
+    await api.end(lease.id)
+  })
+
   void test('at the end its servers go, then flavor, inventory and class; nobody else is touched', async () => {
     const { names, lease, id } = await begun(1)
     await api.computeNode('beside-1')

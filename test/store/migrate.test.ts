@@ -1,9 +1,25 @@
 // holdfast migrate, and who insists on it.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { migrate, migrationsOf } from '../../src/store/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
 import { Placement } from '../support/placement.ts'
 import { runHoldfast, spawnServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
+
+/** As a version left it that knew nothing of this migration and what came after. */
+function migrateBefore(store: Store, end: string): Promise<void> {
+  const folder = new URL('../../src/store/migrations/', import.meta.url)
+  return store.script(async run => {
+    await run('create table migrations (name text primary key, applied_at text not null)')
+    for (const name of migrationsOf(store.dialect).filter(name => name < end)) {
+      await run(readFileSync(new URL(`${name}.${store.dialect}.sql`, folder), 'utf8'))
+      await run(`insert into migrations values ('${name}', '')`)
+    }
+  })
+}
 
 eachDatabase('holdfast migrate', databases => {
   test('is what `api` and `fsck` ask for, may be run twice, and makes them content', async () => {
@@ -35,5 +51,40 @@ eachDatabase('holdfast migrate', databases => {
     const exits = await Promise.all(both)
     for (const { code, stderr } of exits) assert.equal(code, 0, stderr)
     assert.equal(exits.filter(({ stdout }) => stdout.includes('0001-ledger')).length, 1)
+  })
+
+  test('gives whole hosts that are leased their flavor, also where someone has made one of that id or name', async () => {
+    const store = openStore(await databases.create())
+    await migrateBefore(store, '0014')
+    await store.script(async run => {
+      await run("insert into leases values ('l', 'l', 'p', 'u', 0, 9, 'ACTIVE', 0, 0, 0, null)")
+      for (const [position, id] of ['plain', 'sameid', 'samename'].entries()) {
+        await run(`insert into lease_reservations
+          values ('${id}', 'l', ${position}, 'physical:host', 'active', '{}', 0, 0, 0, null)`)
+      }
+      for (const [id, name] of [
+        ['sameid', 'by hand'],
+        ['other', 'reservation:samename'],
+      ]) {
+        await run(`insert into flavors values ('${id}', '${name}', 9, 9, 9, 0, 0, 1, 1, 0, '{}', null, 0)`)
+      }
+      await run("insert into flavor_access values ('sameid', 'p'), ('sameid', 'q')")
+    })
+    await migrate(store, 0)
+    const [flavors, access] = await store.script(async run => [
+      await run('select id, name, is_public, managed_by from flavors order by id'),
+      await run('select flavor_id, project_id from flavor_access order by flavor_id'),
+    ])
+    const ours = (id: string) => ({ id, name: `reservation:${id}`, is_public: 0, managed_by: 'leases' })
+    const other = { id: 'other', name: 'reservation:samename of other', is_public: 1, managed_by: null }
+    assert.deepEqual(
+      flavors!.map(row => ({ ...row })),
+      [other, ours('plain'), ours('sameid'), ours('samename')],
+    )
+    assert.deepEqual(
+      access!.map(row => ({ ...row })),
+      ['plain', 'sameid', 'samename'].map(flavor_id => ({ flavor_id, project_id: 'p' })),
+    )
+    await store.close()
   })
 })
