@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Baremetal, eachMetalRace, fault, newClass, NEWEST, uuid } from './support/baremetal.ts'
 import type { Answer, Options } from './support/client.ts'
-import { expectFault as expectComputeFault } from './support/compute.ts'
+import { Compute, expectFault as expectComputeFault, member as computeMember } from './support/compute.ts'
 import { expectStatus } from './support/placement.ts'
 import { as, eachReservation, expectError, instances, type Shown } from './support/reservation.ts'
 import { clients } from './races/clients.ts'
@@ -344,15 +344,13 @@ eachReservation('quotas', api => {
 })
 
 eachMetalRace('quotas in a race', api => {
+  const limit = async (project: string, limits: object) =>
+    expectStatus(await api.operator('PUT', `/quotas/${project}`, { limits }), 200)
+
   void test('32 ask at once, by both ways: as many get a node as may', async () => {
     const [project, resource_class] = [newProject(), newClass()]
     const nodes = await api.nodes(8, { resource_class })
-    const limited = await fetch(`${api.origin}/holdfast/v1/quotas/${project}`, {
-      method: 'PUT',
-      headers: { 'x-auth-token': 'admin', 'content-type': 'application/json' },
-      body: JSON.stringify({ limits: { nodes: 4 } }),
-    })
-    assert.equal(limited.status, 200)
+    await limit(project, { nodes: 4 })
     const options = { ...NEWEST, ...admin(project) }
     const answers = await clients(32, index =>
       index % 2 === 0
@@ -365,5 +363,21 @@ eachMetalRace('quotas in a race', api => {
     }
     const { limits } = (await api.operator('GET', `/quotas/${project}`)).body
     assert.equal(limits.find(({ name }: Shown) => name === 'nodes').used, 4)
+  })
+
+  void test('12 ask for servers at once: as many are made as may, and no trace is left of the others', async () => {
+    const project = newProject()
+    const compute = new Compute(...api.origins)
+    await compute.hypervisor({ VCPU: 64 })
+    const flavor = await compute.flavor({ vcpus: 2 })
+    await limit(project, { instances: 9, vcpus: 8 })
+    const answers = await clients(12, () => compute.create(flavor, {}, computeMember(project)))
+    const refused = answers.filter(({ status }) => status !== 202)
+    assert.equal(refused.length, 8)
+    for (const answer of refused)
+      expectComputeFault(answer, 403, /^Quota exceeded for cores: Requested 2, but already /)
+    const { servers } = expectStatus(await compute.get('/servers', computeMember(project)), 200).body
+    assert.equal(servers.length, 4)
+    compute.close()
   })
 })

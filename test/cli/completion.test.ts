@@ -95,6 +95,7 @@ test('words, options, choices, and the names that there are now', async () => {
     'provider show co': ['compute-1'],
     'usage --provider c': ['compute-1'],
     'candidate list --resource VCP': ['VCPU='],
+    'quota set default no': ['nodes='],
     'node list --os-cloud la': ['lab', 'large-lab'],
     'run --resource-class gpu ': ['\tcommands'],
     'run --resource-class gpu -- ls -': ['\tfiles'],
