@@ -78,11 +78,11 @@ eachDatabase('holdfast migrate', databases => {
     const ours = (id: string) => ({ id, name: `reservation:${id}`, is_public: 0, managed_by: 'leases' })
     const other = { id: 'other', name: 'reservation:samename of other', is_public: 1, managed_by: null }
     assert.deepEqual(
-      flavors!.map(row => ({ ...row })),
+      flavors.map(row => ({ ...row })),
       [other, ours('plain'), ours('sameid'), ours('samename')],
     )
     assert.deepEqual(
-      access!.map(row => ({ ...row })),
+      access.map(row => ({ ...row })),
       ['plain', 'sameid', 'samename'].map(flavor_id => ({ flavor_id, project_id: 'p' })),
     )
     await store.close()
