@@ -4,7 +4,6 @@ import type { Schema } from '../store/schema.ts'
 import { inRow, query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import type { ProviderSnapshot } from './candidates/snapshot.ts'
-import { className } from './resource-classes.ts'
 
 /** A snapshot and how new it is. */
 export interface RevisedSnapshot extends ProviderSnapshot {
@@ -30,13 +29,13 @@ const providers = ofProviders('id', db =>
 const inventories = ofProviders('inventories.provider_id', db =>
   db
     .selectFrom('inventories')
-    .select(['provider_id', className('class_id').as('name'), 'total', 'reserved', 'min_unit', 'max_unit', 'step_size'])
-    .select(['allocation_ratio', 'used', 'blocked']),
+    .select(['provider_id', inRow<string | null>('resource_classes', 'name', 'class_id').as('name')])
+    .select(['total', 'reserved', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio', 'used', 'blocked']),
 )
 const traits = ofProviders('provider_id', (db, on) =>
   db
     .selectFrom('provider_traits')
-    .select(['provider_id', inRow<string>('traits', 'name', 'trait_id').as('name')])
+    .select(['provider_id', inRow<string | null>('traits', 'name', 'trait_id').as('name')])
     // In the order in which they were made, as clients have always seen them in summaries.
     .orderBy(on.unindexed('trait_id')),
 )
@@ -70,8 +69,9 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
     const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by, dedicatedTo: dedicated_to }
     byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })
   }
-  // What is of no provider is nothing that could be found, and for fsck to tell.
+  // What is of no provider, class or trait is nothing that could be found, and for fsck to tell.
   for (const row of inventoryRows) {
+    if (row.name === null) continue
     byId.get(row.provider_id)?.inventories.push({
       resourceClass: row.name,
       total: row.total,
@@ -84,7 +84,7 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
       blocked: row.blocked === 1,
     })
   }
-  for (const row of traitRows) byId.get(row.provider_id)?.traits.push(row.name)
+  for (const row of traitRows) if (row.name !== null) byId.get(row.provider_id)?.traits.push(row.name)
   for (const row of aggregateRows) byId.get(row.provider_id)?.aggregates.push(row.aggregate)
   return [...byId.values()]
 }
