@@ -4,6 +4,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchAllocations } from './allocations.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
+import { benchDoors } from './doors.ts'
 import { benchLeases } from './leases.ts'
 import { benchMetal } from './metal.ts'
 import { readOptions, type BenchOptions } from './options.ts'
@@ -15,6 +16,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   metal: benchMetal,
   allocations: benchAllocations,
   leases: benchLeases,
+  doors: benchDoors,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

@@ -16,6 +16,7 @@ export interface ServerCommand {
 
 export interface Server {
   port: number
+  pid: number
   origin: string
   log(): string
   /** CPU seconds of the whole group so far; 0 where there is no /proc. */
@@ -57,7 +58,14 @@ export async function startServer({ argv, port, env = {}, readyPath = '/' }: Ser
   child.stderr.on('data', keep)
   child.on('error', error => (log += String(error)))
   const origin = `http://127.0.0.1:${port}`
-  const server = { port, origin, log: () => log, cpuSeconds: () => groupCpuSeconds(child.pid), stop: () => stop(child) }
+  const server = {
+    port,
+    pid: child.pid ?? 0,
+    origin,
+    log: () => log,
+    cpuSeconds: () => groupCpuSeconds(child.pid),
+    stop: () => stop(child),
+  }
 
   const deadline = performance.now() + START_TIMEOUT_MS
   while (!(await answers(origin + readyPath))) {
