@@ -135,6 +135,16 @@ test('sign-out ends the tokens of a user, and leaves the password', async () => 
   assert.match(unknown.stderr, /there is no user nobody/)
 })
 
+test('keys of a database that isn’t there, or is no ledger, are told to be so, and nothing is made', async () => {
+  const missing = await user(['keys', 'rotate', '--database', `sqlite:${join(folder, 'missing.db')}`])
+  assert.deepEqual([missing.code, existsSync(join(folder, 'missing.db'))], [2, false])
+  assert.match(missing.stderr, /^holdfast: there is no database file .*missing\.db\n$/)
+  writeFileSync(join(folder, 'empty.db'), '')
+  const empty = await user(['keys', 'list', '--database', `sqlite:${join(folder, 'empty.db')}`])
+  assert.equal(empty.code, 2)
+  assert.match(empty.stderr, /^holdfast: this database has no ledger of this version; run: holdfast migrate\n$/)
+})
+
 test('keys rotate puts a new key beside the old one, or in its place; list tells which are accepted', async () => {
   const database = `sqlite:${join(folder, 'keys.db')}`
   const server = await startServer(database, { auth: 'none' })

@@ -1,0 +1,21 @@
+// The database of a ledger, opened by a command beside the server or without one. Nothing is made that isn't there.
+import { existsSync } from 'node:fs'
+import { UsageError } from '../config.ts'
+import { pendingMigrations } from '../store/migrate.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+
+const SQLITE = 'sqlite:'
+
+export async function withLedger<T>(database: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const file = database.startsWith(SQLITE) ? database.slice(SQLITE.length) : null
+  if (file !== null && !existsSync(file)) throw new UsageError(`there is no database file ${file}`)
+  const store = openStore(database)
+  try {
+    const pending = await pendingMigrations(store)
+    if (pending.length > 0) throw new UsageError('this database has no ledger of this version; run: holdfast migrate')
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

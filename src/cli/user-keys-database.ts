@@ -1,0 +1,51 @@
+// The keys that tokens are signed with, in the database itself, whether a server runs on it or not.
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { isAccepted, rotateSigningKeys, type SigningKey, signingKeys } from '../identity/signing-keys.ts'
+import { SharedClock } from '../shared-clock.ts'
+import type { Store } from '../store/store.ts'
+import { withLedger } from './ledger-database.ts'
+
+export const listKeys = (config: Config): Promise<void> => onDatabase(config, list)
+
+export const rotateKeys = (config: Config, forgetAll: boolean): Promise<void> => onDatabase(config, rotate(forgetAll))
+
+type Work = (keys: { store: Store; now: number; lifeMs: number }) => Promise<void>
+
+async function onDatabase({ database, tokenHours, testClock }: Config, work: Work): Promise<void> {
+  await withLedger(database, async store => {
+    // The servers' time: by a clock that is behind it, tokens from just before would count as made after.
+    const clock = new SharedClock(store, testClock)
+    try {
+      await clock.start()
+      await work({ store, now: clock.now(), lifeMs: tokenHours * 60 * 60_000 })
+    } finally {
+      clock.stop()
+    }
+  })
+}
+
+const list: Work = async ({ store, now, lifeMs }) => {
+  for (const key of await store.read(signingKeys)) {
+    process.stdout.write(`${key.id}  made ${timeOf(key.createdAt)}  ${stateOf(key, now, lifeMs)}\n`)
+  }
+}
+
+const rotate =
+  (forgetAll: boolean): Work =>
+  async ({ store, now, lifeMs }) => {
+    const fresh = systemClock.newSecret(32)
+    const { id } = await store.write(() => rotateSigningKeys({ fresh, now, lifeMs, forgetAll }))
+    const before = forgetAll
+      ? 'all tokens of the keys before it have ended'
+      : 'tokens of the keys before it last until they end'
+    process.stdout.write(`key ${id} is in use; ${before}\n`)
+  }
+
+function stateOf(key: SigningKey, now: number, lifeMs: number): string {
+  if (key.retiredAt === null) return 'in use'
+  if (!isAccepted(key, now, lifeMs)) return 'gone'
+  return `accepted until ${timeOf(key.retiredAt + lifeMs)}`
+}
+
+const timeOf = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
