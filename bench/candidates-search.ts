@@ -4,7 +4,7 @@ import { explain } from '../src/ledger/candidates/explain.ts'
 import { group, request } from '../src/ledger/candidates/request.ts'
 import type { CandidateRequest } from '../src/ledger/candidates/request.ts'
 import { search, searchNow } from '../src/ledger/candidates/search.ts'
-import { seeded } from '../src/chance.ts'
+import { seeded } from '../src/clock/chance.ts'
 import { CandidateTable } from '../src/ledger/candidates/table.ts'
 import type { InventorySnapshot, ProviderSnapshot } from '../src/ledger/candidates/table.ts'
 

@@ -1,7 +1,7 @@
 // The worlds that the candidates bench searches, written straight into the database: over HTTP they would take minutes.
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
-import { seeded } from '../src/chance.ts'
+import { seeded } from '../src/clock/chance.ts'
 
 export interface World {
   providers: { id: number; uuid: string; parent: number | null; root: number }[]

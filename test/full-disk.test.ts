@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { limits } from '../src/limits.ts'
+import { limits } from '../src/shared/limits.ts'
 import { clients } from './races/clients.ts'
 import { Baremetal } from './support/baremetal.ts'
 import { expectStatus, Placement } from './support/placement.ts'
@@ -107,7 +107,7 @@ describe('a server on SQLite', { concurrency: true }, () => {
 
   test('goes on when its log can not be written', async () => {
     const full = openSync('/dev/full', 'w')
-    const { href } = new URL('../src/log.ts', import.meta.url)
+    const { href } = new URL('../src/measure/log.ts', import.meta.url)
     const script = `const { createLog } = await import('${href}')
       const log = createLog('info')
       for (let i = 0; i < 10_000; i++) log.info({ i, text: 'x'.repeat(1_000) })

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { figures } from '../src/census.ts'
+import { gauges } from '../src/measure/census.ts'
 import { until, usersText } from './support/identity.ts'
 import { sharedPostgres } from './support/postgres.ts'
 import { runHoldfast, spawnServer, startServer } from './support/server.ts'
@@ -34,7 +34,7 @@ eachShell('metrics', person => {
       ({ state }) => state === 'error',
     )
     const text = await metricsAt(person.origin)
-    for (const name of Object.keys(figures)) assert.match(text, new RegExp(`^${name}[ {]`, 'm'), name)
+    for (const name of Object.keys(gauges)) assert.match(text, new RegExp(`^${name}[ {]`, 'm'), name)
     for (const [series, value] of [
       ['holdfast_nodes{provision_state="available",maintenance="false"}', 3],
       ['holdfast_nodes{provision_state="enroll",maintenance="false"}', 1],

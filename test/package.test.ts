@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { VERSION } from '../src/version.ts'
+import { VERSION } from '../src/shared/version.ts'
 
 const CLONE = fileURLToPath(new URL('..', import.meta.url))
 const TSC = join(CLONE, 'node_modules/.bin/tsc')

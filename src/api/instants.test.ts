@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instantOf } from '../instants.ts'
+import { instantOf } from '../clock/instants.ts'
 import { futureInstant } from './instants.ts'
 
 const NOW = Date.UTC(2030, 0, 1, 10)

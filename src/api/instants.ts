@@ -1,7 +1,7 @@
 // Points in time that clients send.
-import { instantOf } from '../instants.ts'
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { instantOf } from '../clock/instants.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 
 /** The instant meant, which has to come. */
 export function futureInstant(name: string, value: unknown, now: number): number {

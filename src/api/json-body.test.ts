@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import { requireModest } from './json-body.ts'
 
 const isRefused = (text: string) => {

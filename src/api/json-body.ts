@@ -1,7 +1,7 @@
 // A body as JSON, the same way for every dialect: what is no UTF-8 or no JSON, or couldn't be kept, is refused.
 import { isUtf8 } from 'node:buffer'
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 
 /** The text of a body that was read as bytes. */
 export function textOfBody(raw: unknown): string {

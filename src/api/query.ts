@@ -1,5 +1,5 @@
 // The query of a URL, read the same way by whoever asks for permission and whoever answers.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { type Operation, propertiesOf } from './operation.ts'
 
 /**

@@ -1,11 +1,11 @@
 // How far the seals are behind, counted for those who watch over them.
-import type { Figures, Sample } from '../figures.ts'
+import type { Gauges, Sample } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { one, type Read } from '../store/transaction.ts'
 
-export const auditFigures = {
+export const auditGauges = {
   holdfast_audit_unsealed: { help: 'Entries of the audit without a seal yet.' },
-} satisfies Figures
+} satisfies Gauges
 
 const unsealed = query((db, _: object) =>
   db
@@ -14,6 +14,6 @@ const unsealed = query((db, _: object) =>
     .where('seal_id', 'is', null),
 )
 
-export function* countUnsealed(): Read<Sample<keyof typeof auditFigures>[]> {
+export function* countUnsealed(): Read<Sample<keyof typeof auditGauges>[]> {
   return [{ name: 'holdfast_audit_unsealed', value: (yield* one(unsealed({})))!.count }]
 }

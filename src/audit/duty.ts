@@ -1,8 +1,8 @@
 // Seals entries of the audit soon after they are written, and drops old ones when it is told to.
 import type { Logger } from 'pino'
-import type { Clock } from '../clock.ts'
-import { Duty } from '../duty.ts'
-import { limits } from '../limits.ts'
+import type { Clock } from '../clock/clock.ts'
+import { Duty } from '../shared/duty.ts'
+import { limits } from '../shared/limits.ts'
 import type { Store } from '../store/store.ts'
 import { pruneSealed, sealNext } from './seals.ts'
 

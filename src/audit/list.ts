@@ -1,6 +1,6 @@
 // Entries of the audit, newest first.
 import { type RawBuilder, sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { query, type Tools } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import type { AuditRow } from './seals.ts'

@@ -2,7 +2,7 @@
 // out or slipped in later is found. One process at a time does it, under a lock that no writer needs.
 import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import { GuardFailed } from '../store/failure.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'

@@ -1,7 +1,7 @@
 // holdfast candidate: where something would fit, and why not elsewhere.
 import type { Command } from 'commander'
 import type { Candidates, CandidatesExplained, Holdfast, Query } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { countOf, type Flags, listed, many, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { CommandFailure, EXIT } from './failures.ts'

@@ -1,7 +1,7 @@
 // holdfast claim: who has what.
 import type { Command } from 'commander'
 import type { Holdfast, Owners, Resources } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import {
   type Flags,
   many,

@@ -1,7 +1,7 @@
 // The command line: which words there are, and how a wrong one is told.
 import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
 
@@ -19,7 +19,7 @@ interface Words {
 // Only the module of the word that was typed is loaded: whoever types a command waits for what it loads.
 const GROUPS: Record<string, Record<string, Words>> = {
   'Machines:': {
-    node: { help: 'bare metal nodes', load: () => import('./node.ts') },
+    node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
     allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
     run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
@@ -41,7 +41,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
       load: () => import('./import.ts'),
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
-    demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo.ts') },
+    demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo/demo.ts') },
     audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
     fsck: {
       help: 'check the invariants of the ledger, in the database or of a running server',

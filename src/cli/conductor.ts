@@ -1,7 +1,7 @@
 // holdfast conductor
-import { type Config, mask } from '../config.ts'
-import { limits } from '../limits.ts'
-import { startConductor } from '../serve.ts'
+import { type Config, mask } from '../config/config.ts'
+import { limits } from '../shared/limits.ts'
+import { startConductor } from '../process/serve.ts'
 
 export async function conductor(config: Config): Promise<number> {
   const running = await startConductor(config)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Holdfast } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { listed, onServer, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import type { Kind } from './import/shape.ts'

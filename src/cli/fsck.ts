@@ -1,7 +1,7 @@
 // holdfast fsck: the invariants of the ledger, as a running server sees them or in the database itself.
 import { type Command, Option } from 'commander'
 import type { Fsck } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { connectWith } from './client-command.ts'
 import type { Word } from './command.ts'
 import { EXIT } from './failures.ts'

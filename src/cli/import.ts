@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Holdfast } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { durationOf, onServer, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { CommandFailure, EXIT, type ExitCode, tell, verdictOn } from './failures.ts'

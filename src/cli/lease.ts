@@ -1,7 +1,7 @@
 // holdfast lease: capacity for a time to come.
 import type { Command } from 'commander'
 import type { Holdfast, Lease, LeaseChange, LeaseExplained, NewLease } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import {
   type Document,
   durationOf,

@@ -1,6 +1,6 @@
 // holdfast migrate
-import { type Config, mask } from '../config.ts'
-import { migrateStore } from '../serve.ts'
+import { type Config, mask } from '../config/config.ts'
+import { migrateStore } from '../process/serve.ts'
 import { openStore } from '../store/open.ts'
 
 export async function migrateDatabase({ database }: Config): Promise<number> {

@@ -1,6 +1,6 @@
 // How answers are printed: for people, and in the formats that programs read.
-import { UsageError } from '../usage-error.ts'
-import { yamlOf } from '../yaml.ts'
+import { UsageError } from '../shared/usage-error.ts'
+import { yamlOf } from '../shared/yaml.ts'
 import { screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const

@@ -1,7 +1,7 @@
 // holdfast provider create, set, delete, inventory, trait, aggregate: in the words of osc-placement.
 import type { Command } from 'commander'
 import type { Holdfast, Inventory, NewInventory } from '../client/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import {
   type Flags,
   forEach,

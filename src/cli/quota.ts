@@ -1,6 +1,6 @@
 // holdfast quota: what projects may have at most.
 import type { Command } from 'commander'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, pairsIn, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { printList, say } from './output.ts'

@@ -1,7 +1,7 @@
 // Secrets typed by people, without showing them, or piped in by scripts.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 
 /** The first line of what comes in. */
 export async function readSecret(input: NodeJS.ReadableStream): Promise<string> {

@@ -1,7 +1,7 @@
 // holdfast serve, holdfast api
-import { type Config, mask } from '../config.ts'
-import { limits } from '../limits.ts'
-import { startApi } from '../serve.ts'
+import { type Config, mask } from '../config/config.ts'
+import { limits } from '../shared/limits.ts'
+import { startApi } from '../process/serve.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
   // Before anyone can know that we run: who reads the welcome may send a signal at once.

@@ -1,7 +1,7 @@
 // How a command is told which server to speak to, and as whom: --url, --os-cloud, and the flags that openstack knows.
 // Each may stand before the command or after it.
 import { type Command, Option } from 'commander'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import type { ConnectOptions } from '../client/index.ts'
 
 /** Shown in the help of every command. */

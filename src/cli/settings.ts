@@ -1,7 +1,7 @@
 // The settings of the service as options of a command.
 import { type Command, Option } from 'commander'
-import { type Config, loadConfig, printable, SETTINGS } from '../config.ts'
-import { yamlOf } from '../yaml.ts'
+import { type Config, loadConfig, printable, SETTINGS } from '../config/config.ts'
+import { yamlOf } from '../shared/yaml.ts'
 
 export type SettingFlags = Record<string, unknown>
 

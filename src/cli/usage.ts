@@ -1,6 +1,6 @@
 // holdfast usage: how much is used, by a project or of a provider.
 import type { Command } from 'commander'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { printList } from './output.ts'

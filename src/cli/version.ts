@@ -1,7 +1,7 @@
 // holdfast version
 import type { Command } from 'commander'
 import { versionAt } from '../client/operations.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../shared/version.ts'
 import { serverCommand, whereWith } from './client-command.ts'
 import type { Word } from './command.ts'
 import { serverFlagsOf } from './server-flags.ts'

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { parseYaml } from '../yaml.ts'
+import { parseYaml } from '../shared/yaml.ts'
 import { ConnectionUnclear } from './errors.ts'
 
 export interface ConnectOptions {

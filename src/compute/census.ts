@@ -1,11 +1,11 @@
 // Which servers there are, counted for those who watch over them.
-import { byState, type Figures, type Sample } from '../figures.ts'
+import { byState, type Gauges, type Sample } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read } from '../store/transaction.ts'
 
-export const computeFigures = {
+export const computeGauges = {
   holdfast_servers: { help: 'Servers by status.', label: 'status' },
-} satisfies Figures
+} satisfies Gauges
 
 const serversByStatus = query((db, _: object) =>
   db
@@ -15,7 +15,7 @@ const serversByStatus = query((db, _: object) =>
     .groupBy('status'),
 )
 
-export function* countServers(): Read<Sample<keyof typeof computeFigures>[]> {
+export function* countServers(): Read<Sample<keyof typeof computeGauges>[]> {
   const statuses = ['BUILD', 'ACTIVE', 'SHUTOFF', 'VERIFY_RESIZE', 'ERROR']
   return byState('holdfast_servers', statuses, yield* all(serversByStatus({})))
 }

@@ -1,6 +1,6 @@
 // Flavors: sizes of servers, with extra specs that say more, and for private ones the projects that may use them.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, type Command, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'

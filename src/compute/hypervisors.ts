@@ -1,6 +1,6 @@
 // Hypervisors: root providers that have VCPU, MEMORY_MB and DISK_GB, and whether servers may be put there.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'

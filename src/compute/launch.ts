@@ -1,7 +1,7 @@
 // Making a server: its place is claimed in the same transaction that makes the server.
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
-import { Problem, problem } from '../problem.ts'
+import { Problem, problem } from '../problems/problem.ts'
 import { vcpusOf } from '../quotas/usage.ts'
 import { requireRoom, withinQuota } from '../quotas/within.ts'
 import type { Write } from '../store/transaction.ts'

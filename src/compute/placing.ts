@@ -1,11 +1,11 @@
 // Finding a server a place: memory proposes, and whoever asks takes one of them in a transaction, or loses it to others.
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../clock/clock.ts'
 import type { Mirror } from '../ledger/mirror.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
-import { Problem, type ProblemKind } from '../problem.ts'
+import { Problem, type ProblemKind } from '../problems/problem.ts'
 import type { Store } from '../store/store.ts'
-import { inTurns } from '../turns.ts'
+import { runYielding } from '../shared/yielding.ts'
 import { unusableHypervisors } from './hypervisors.ts'
 import { findPlaces, type Place } from './scheduler.ts'
 import type { Wish } from './wishes.ts'
@@ -37,7 +37,7 @@ export async function tryPlaces(
   let isCurrent = false
   for (let attempts = 0; attempts < limits.placesTriedMax;) {
     const without = (await store.read(unusableHypervisors)).union(tried)
-    const places = await inTurns(findPlaces(mirror.table, wish, { without, only, seed: clock.newSeed() }))
+    const places = await runYielding(findPlaces(mirror.table, wish, { without, only, seed: clock.newSeed() }))
     if (places.length === 0) {
       if (isCurrent) return null
       // Another process may have made room just now.

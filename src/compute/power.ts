@@ -1,9 +1,9 @@
 // A server is stopped, started and rebooted: on bare metal by switching its node.
 import { EVERYTHING } from '../metal/access.ts'
 import type { PowerTarget } from '../metal/drivers/port.ts'
-import { startPower } from '../metal/transitions.ts'
-import { findInstance } from '../metal/nodes.ts'
-import { problem } from '../problem.ts'
+import { startPower } from '../metal/nodes/transitions.ts'
+import { findInstance } from '../metal/nodes/rows.ts'
+import { problem } from '../problems/problem.ts'
 import type { Write } from '../store/transaction.ts'
 import { vmState } from './moves.ts'
 import { lockServer, saveServer, type Status } from './servers.ts'

@@ -1,5 +1,5 @@
 // Moving a server: proposes places from memory, and swaps the claims in one transaction.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
 import { findHypervisor, requireTarget } from './hypervisors.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'

@@ -1,6 +1,6 @@
 // Lists of servers, the newest first, by whatever narrows them most.
 import { type Kysely, sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { query } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'

@@ -1,7 +1,7 @@
 // Servers: their rows, what finds and saves them, and how they go.
 import { type Kysely, type Selectable } from 'kysely'
 import { claimBatch } from '../ledger/claims/batch.ts'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'

@@ -1,6 +1,6 @@
 // What a server asks of the ledger: its flavor's size, overridden and extended by the flavor's extra specs.
 import { type CandidateRequest, group } from '../ledger/candidates/request.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Flavor } from './flavors.ts'
 
 export interface WishGroup {

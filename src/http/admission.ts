@@ -1,13 +1,13 @@
 // What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../process/context.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Authenticate } from '../identity/identity.ts'
 import { networkOf } from '../identity/networks.ts'
-import { limits } from '../limits.ts'
-import type { Metrics } from '../metrics.ts'
-import { problem, type ProblemKind } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import type { Metrics } from '../measure/metrics.ts'
+import { problem, type ProblemKind } from '../problems/problem.ts'
 import { requireJsonType, requireNoForeignPage } from './pages.ts'
 import { Shares } from './shares.ts'
 

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Entry } from '../audit/entry.ts'
 import { recorded } from '../audit/record.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../process/context.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Store } from '../store/store.ts'
 

@@ -3,8 +3,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 
 /** Lets `app.close()` drain. */
 export function drainOnClose(app: FastifyInstance): void {

@@ -1,8 +1,8 @@
 // Turns whatever was thrown into a problem that can be told, and logs what the client is not told.
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Context } from '../context.ts'
-import { Problem, problem } from '../problem.ts'
+import type { Context } from '../process/context.ts'
+import { Problem, problem } from '../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 
 export function problemOf(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { isAddress, trustOf } from './forwarded.ts'
 
 const isTrusted = (setting: string, address: string, hop = 0) => {

@@ -1,6 +1,6 @@
 // What proxies in front say of a client: whom of them to believe. Never the left-most word, which is the client's own.
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 
 /** Whether to believe what one says of who is before it: its address, and how many stand between it and us. */
 export type Trust = (address: string, hop: number) => boolean

@@ -1,8 +1,8 @@
 // What watches over a process asks on a port of its own: how it is, and what it is doing.
 import Fastify from 'fastify'
 import { addHealth, addMetrics } from '../api/operator/health.ts'
-import type { Context } from '../context.ts'
-import { limits } from '../limits.ts'
+import type { Context } from '../process/context.ts'
+import { limits } from '../shared/limits.ts'
 import { problemOf } from './failures.ts'
 
 /** Listens on the port, if it is one; 0 is for none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Config, loadConfig } from '../config.ts'
-import { Problem } from '../problem.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import { Problem } from '../problems/problem.ts'
 import { requireNoForeignPage } from './pages.ts'
 
 const isRefused = (headers: Record<string, string>, settings: Partial<Config> = {}, method = 'POST', url = '/a/b') => {

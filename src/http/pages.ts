@@ -2,8 +2,8 @@
 // So pages of other sites are refused, and names that were made to point here, which would make a page one of ours.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
-import { type Config, isLoopback, isOpen } from '../config.ts'
-import { problem } from '../problem.ts'
+import { type Config, isLoopback, isOpen } from '../config/config.ts'
+import { problem } from '../problems/problem.ts'
 
 type Names = Pick<Config, 'auth' | 'host' | 'hostNames' | 'corsOrigin'>
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
 import type { Logger } from 'pino'
-import { type Config, UsageError } from '../config.ts'
-import { watchFiles } from '../watched-files.ts'
+import { type Config, UsageError } from '../config/config.ts'
+import { watchFiles } from '../shared/watched-files.ts'
 
 export interface Pair extends SecureContextOptions {
   cert: Buffer

@@ -1,7 +1,7 @@
 // Application credentials: a secret of its own for a script, with at most the roles of the one who made it.
 import type { Selectable } from 'kysely'
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'

@@ -1,5 +1,5 @@
 // HTTP Basic, for scripts: name and password with each request.
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 
 export interface BasicCredentials {
   name: string

@@ -1,6 +1,6 @@
 // The signing keys as this process knows them, read again at least twice a second while tokens come in.
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
+import type { Clock } from '../clock/clock.ts'
+import { limits } from '../shared/limits.ts'
 import type { Store } from '../store/store.ts'
 import { firstSigningKeys, isAccepted, type SigningKey, signingKeys } from './signing-keys.ts'
 import { readToken, type TokenFacts, writeToken } from './token-text.ts'

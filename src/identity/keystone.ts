@@ -1,8 +1,8 @@
 // Tokens of a real Keystone: asked about there with a token of our own, and remembered for a while.
 import type { Logger } from 'pino'
-import { BoundedMap } from '../bounded-map.ts'
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { BoundedMap } from '../shared/bounded-map.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 import type { Caller } from './caller.ts'
 import { Line } from './line.ts'
 import { networkOf } from './networks.ts'

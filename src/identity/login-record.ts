@@ -2,7 +2,7 @@
 // to be hashed, so the limits on guessing bound how many there are.
 import { recordAll } from '../audit/record.ts'
 import type { Write } from '../store/transaction.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Caller } from './caller.ts'
 import type { Method } from './token-text.ts'
 

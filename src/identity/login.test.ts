@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../clock/clock.ts'
 import type { Store } from '../store/store.ts'
 import { FileDirectory } from './directory.ts'
 import { Login, type LoginOptions } from './login.ts'

@@ -1,7 +1,7 @@
 // Getting in: a proof of who one is, and what for, becomes the facts of a token.
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
-import { Problem, problem } from '../problem.ts'
+import type { Clock } from '../clock/clock.ts'
+import { limits } from '../shared/limits.ts'
+import { Problem, problem } from '../problems/problem.ts'
 import type { Store } from '../store/store.ts'
 import { one, type Read } from '../store/transaction.ts'
 import { type ApplicationCredential, credentialOf, credentialWithId } from './application-credentials.ts'

@@ -1,8 +1,8 @@
 // Passwords: hashed slowly, off the event loop, a few at a time; what was right a moment ago is known without hashing.
 import { createHmac, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
-import { limits } from '../limits.ts'
-import { BoundedMap } from '../bounded-map.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { BoundedMap } from '../shared/bounded-map.ts'
+import { problem } from '../problems/problem.ts'
 
 // 32 MiB and some 80 ms a guess: dear to guess in bulk, and bearable once for each login.
 const COST = { N: 2 ** 15, r: 8, p: 1 }

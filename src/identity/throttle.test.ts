@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limits } from '../limits.ts'
-import type { Problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import type { Problem } from '../problems/problem.ts'
 import { Throttle } from './throttle.ts'
 
 const isRefused = (work: () => void): number | null => {

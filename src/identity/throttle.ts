@@ -1,8 +1,8 @@
 // A limit on guessing: attempts are counted for each user at each address (of IPv6 the /64), and for each address over all users.
 // A flood is then answered without hashing, and a user elsewhere doesn't notice it.
-import { limits } from '../limits.ts'
-import { BoundedMap } from '../bounded-map.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { BoundedMap } from '../shared/bounded-map.ts'
+import { problem } from '../problems/problem.ts'
 import { networkOf } from './networks.ts'
 
 interface Span {

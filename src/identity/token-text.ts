@@ -1,6 +1,6 @@
 // A token as text: what it says and a signature, so that any process with the key can read it and nobody else can write it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Role } from './roles.ts'
 
 export type Method = 'password' | 'token' | 'application_credential'

@@ -1,8 +1,8 @@
 // Tokens in use: written, checked, and ended. A token that was checked a moment ago costs a look into a map; what may
 // have changed since (users, roles, revocations by other processes) is looked up again at least twice a second.
-import { BoundedMap } from '../bounded-map.ts'
-import type { Clock } from '../clock.ts'
-import { limits } from '../limits.ts'
+import { BoundedMap } from '../shared/bounded-map.ts'
+import type { Clock } from '../clock/clock.ts'
+import { limits } from '../shared/limits.ts'
 import type { Store } from '../store/store.ts'
 import { type Read, together } from '../store/transaction.ts'
 import { credentialWithId } from './application-credentials.ts'

@@ -1,6 +1,6 @@
 // The users file while we serve: taken up when it changes; a broken one changes nothing but the log.
 import type { Logger } from 'pino'
-import { watchFiles } from '../watched-files.ts'
+import { watchFiles } from '../shared/watched-files.ts'
 import { type Directory, FileDirectory } from './directory.ts'
 import { readUsersFile } from './users-file.ts'
 

@@ -1,16 +1,16 @@
 // What is leased, counted for those who watch over it.
 import { sql } from 'kysely'
-import { byState, type Figures, type Sample, secondsSince } from '../figures.ts'
+import { byState, type Gauges, type Sample, secondsSince } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 
-export const leaseFigures = {
+export const leaseGauges = {
   holdfast_leases: { help: 'Leases that are not over, by status.', label: 'status' },
   holdfast_leases_degraded: { help: 'Leases that are not over and lack something of what they booked.' },
   holdfast_leases_overdue: { help: 'Leases past their end that have not given everything back.' },
   holdfast_lease_events_late: { help: 'Events of leases whose time has come and that are not done.' },
   holdfast_lease_event_oldest_seconds: { help: 'For how long the oldest of them has been late.' },
-} satisfies Figures
+} satisfies Gauges
 
 // Those that are over stay for ever, so they are not looked at: each lease that isn't has an event to come.
 const leasesByStatus = query((db, _: object) =>
@@ -33,7 +33,7 @@ const lateEvents = query((db, a: { now: number }) =>
     .where('time', '<=', a.now),
 )
 
-export function* countLeases(now: number): Read<Sample<keyof typeof leaseFigures>[]> {
+export function* countLeases(now: number): Read<Sample<keyof typeof leaseGauges>[]> {
   const [leases, [late]] = yield* together(leasesByStatus({}), lateEvents({ now }))
   return [
     ...byState('holdfast_leases', ['PENDING', 'STARTING', 'ACTIVE', 'TERMINATING'], leases),

@@ -1,10 +1,10 @@
 // The operator's limits on leases: how long one may be, and how much a project may have before it at once.
 import { sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { command } from '../store/statement.ts'
 import { type Read, run, type Write } from '../store/transaction.ts'
-import type { LeaseSettings } from './leasing.ts'
-import { aheadOf } from './rows.ts'
+import type { LeaseSettings } from './context.ts'
+import { aheadOf } from './lifecycle/rows.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 // Aggregates: groups of providers, known only by their UUIDs.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, touchProvider } from './providers.ts'

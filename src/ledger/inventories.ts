@@ -1,6 +1,6 @@
 // Inventories: how much of a resource class a provider has, and how it may be handed out.
 import { sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'

@@ -1,5 +1,5 @@
 // Which resource classes and traits exist, asked about the names in a filter.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read } from '../store/transaction.ts'
 import { classesNamed } from './resource-classes.ts'

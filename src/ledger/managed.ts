@@ -1,5 +1,5 @@
 // What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, note, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
@@ -12,7 +12,7 @@ import { isCustom } from './standard.ts'
 import { ensureTrait, replaceTraits } from './traits.ts'
 
 /** One whole thing of a class, that can be had unless it is blocked, and the traits that it has. */
-export interface Offer {
+export interface ManagedInventory {
   resourceClass: string
   blocked: boolean
   /** undefined leaves them as they are. */
@@ -42,14 +42,18 @@ const consumerOwner = query((db, a: { consumer: string }) =>
 )
 
 /** Makes the provider offer exactly this. Its generation grows by one if that is a change. */
-export function* setOffer(uuid: string, owner: string, offer: Offer, now: number): Write<void> {
+export function* setManagedInventory(uuid: string, owner: string, offer: ManagedInventory, now: number): Write<void> {
   const provider = yield* lockProvider(uuid, { changing: 'inventory', owner })
   const inventory = yield* changeInventory(provider, offer, now)
   const traits = offer.traits ? yield* changeTraits(provider, offer.traits, now) : false
   if (inventory || traits) yield* bumpGeneration(provider, now)
 }
 
-function* changeInventory(provider: Provider, { resourceClass, blocked }: Offer, now: number): Write<boolean> {
+function* changeInventory(
+  provider: Provider,
+  { resourceClass, blocked }: ManagedInventory,
+  now: number,
+): Write<boolean> {
   const present = yield* one(blockedNow({ provider: provider.id, name: resourceClass }))
   if (present && (present.blocked === 1) === blocked) return false
   if (!present) {

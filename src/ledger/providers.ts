@@ -1,6 +1,6 @@
 // Resource providers and the trees that they form.
 import { type Kysely, sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'

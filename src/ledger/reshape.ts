@@ -1,5 +1,5 @@
 // Moves inventories and the claims on them between providers, as one change.
-import { Problem, problem } from '../problem.ts'
+import { Problem, problem } from '../problems/problem.ts'
 import { mark, type Write } from '../store/transaction.ts'
 import { claimBatch, lockInvolved } from './claims/batch.ts'
 import { type ConsumerClaims, subjectsOf } from './claims/claim.ts'

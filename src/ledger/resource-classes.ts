@@ -1,5 +1,5 @@
 // Resource classes: the standard ones, and custom ones that clients make.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { bulk, type Command, command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'

@@ -1,7 +1,7 @@
 // Shares: what another part of Holdfast sets aside on providers that it manages, under a resource class of its own for
 // each purpose. Many at a time, because many begin at the same minute.
 import { sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { command, inRow, query } from '../store/statement.ts'
 import { all, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
 import { lockInvolved } from './claims/batch.ts'

@@ -1,5 +1,5 @@
 // Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'

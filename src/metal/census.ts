@@ -1,12 +1,12 @@
 // What bare metal has, counted for those who watch over it.
 import { sql } from 'kysely'
-import { byState, type Figures, type Sample, secondsSince } from '../figures.ts'
+import { byState, type Gauges, type Sample, secondsSince } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
-import { STATES } from './allocations.ts'
-import { databaseNow } from './conductors.ts'
+import { STATES } from './allocations/rows.ts'
+import { databaseNow } from './conductors/rows.ts'
 
-export const metalFigures = {
+export const metalGauges = {
   holdfast_conductors: {
     help: 'Conductors: alive, silent for too long, or offline (stopped or given up within the last day).',
     label: 'state',
@@ -21,7 +21,7 @@ export const metalFigures = {
   holdfast_node_transition_oldest_seconds: {
     help: 'For how long the longest present step of a node has taken so far.',
   },
-} satisfies Figures
+} satisfies Gauges
 
 const conductorsByState = query((db, a: { silentMs: number }, on) =>
   db
@@ -61,7 +61,7 @@ const nodesAtWork = query((db, _: object) =>
     .where('transition', 'is not', null),
 )
 
-export function* countMetal(silentMs: number, now: number): Read<Sample<keyof typeof metalFigures>[]> {
+export function* countMetal(silentMs: number, now: number): Read<Sample<keyof typeof metalGauges>[]> {
   const [conductors, allocations, holds, [work]] = yield* together(
     conductorsByState({ silentMs }),
     allocationsByState({}),

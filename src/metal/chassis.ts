@@ -1,7 +1,7 @@
 // Chassis: what nodes are mounted in, as far as anyone says so.
 import type { Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'

@@ -1,6 +1,6 @@
 // JSON patches as nodes and their kin take them: add, replace and remove, all or nothing.
-import { limits } from '../limits.ts'
-import { problem } from '../problem.ts'
+import { limits } from '../shared/limits.ts'
+import { problem } from '../problems/problem.ts'
 import type { Json } from './drivers/port.ts'
 
 export interface Patch {

@@ -1,7 +1,7 @@
 // Ports: the network cards of nodes, known by their MAC addresses. They go with their node.
 import type { Kysely, Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'

@@ -1,6 +1,6 @@
 // What a project may have at most: its own limits, and for the rest those that hold for all.
-import { problem } from '../problem.ts'
-import { limits as bounds } from '../limits.ts'
+import { problem } from '../problems/problem.ts'
+import { limits as bounds } from '../shared/limits.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 

@@ -1,7 +1,7 @@
 // Makes a promise only if the project stays within its limits: what it has is counted before and after, in the transaction
 // that promises. Whatever the change is, it is refused if it takes a project further beyond a limit, and only then.
 import { sql } from 'kysely'
-import { problem } from '../problem.ts'
+import { problem } from '../problems/problem.ts'
 import type { Excess } from '../problems/quotas.ts'
 import { command } from '../store/statement.ts'
 import { one, type Read, type Write } from '../store/transaction.ts'

@@ -1,6 +1,6 @@
 // Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
 // notifications only make it quicker.
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import { Listener } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 

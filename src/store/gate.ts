@@ -1,5 +1,5 @@
 // Lets so many through at a time; the others wait in line, but not for ever.
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 
 export class Gate {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts, parseAddress } from './hosts.ts'
 import { Pools } from './pools.ts'

@@ -1,5 +1,5 @@
 // An address of PostgreSQL may name several hosts, as its own clients take them: one of them is the primary, and which one may change.
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../shared/usage-error.ts'
 
 export interface Address {
   /** The address of each host by itself. */

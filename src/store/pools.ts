@@ -2,7 +2,7 @@
 // a lock can take neither the reads' nor the feed's.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { Hosts } from './hosts.ts'
 import { Session } from './session.ts'

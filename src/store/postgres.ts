@@ -1,7 +1,7 @@
 // The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Change } from './change.ts'
 import { isHeldUp, StoreConflict, StoreUnavailable } from './failure.ts'
 import { Gate } from './gate.ts'
@@ -33,7 +33,7 @@ export interface PostgresOptions {
 }
 
 /** One run of a transaction. */
-interface Course {
+interface Attempt {
   readonly begin: string
   readonly isWrite: boolean
   readonly changes: Change[]
@@ -102,7 +102,7 @@ export class PostgresStore implements Store {
   }
 
   read<T>(work: () => Read<T>): Promise<T> {
-    return this.#attempt(work, newCourse(READ))
+    return this.#attempt(work, newAttempt(READ))
   }
 
   async write<T>(work: () => Write<T>, { lockWaitMs }: WriteOptions = {}): Promise<T> {
@@ -119,11 +119,11 @@ export class PostgresStore implements Store {
     for (let attempt = 1; ; attempt++) {
       const settling = Promise.withResolvers<void>()
       try {
-        const course = newCourse(begin, () => this.#settling.add(settling.promise))
-        const value = await this.#attempt(work, course)
+        const attempt = newAttempt(begin, () => this.#settling.add(settling.promise))
+        const value = await this.#attempt(work, attempt)
         this.#observer.committed(1)
-        await this.#remember(course.changes)
-        if (course.changes.length > 0) this.#nudge()
+        await this.#remember(attempt.changes)
+        if (attempt.changes.length > 0) this.#nudge()
         return value
       } catch (error) {
         if (!(error instanceof StoreConflict) || isHeldUp(error) || attempt >= limits.writeAttemptsMax) throw error
@@ -144,25 +144,25 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #attempt<T>(work: () => Write<T>, course: Course): Promise<T> {
+  async #attempt<T>(work: () => Write<T>, attempt: Attempt): Promise<T> {
     for (;;) {
-      const client = await this.#connect(course.isWrite ? this.#pools.writes : this.#pools.reads)
+      const client = await this.#connect(attempt.isWrite ? this.#pools.writes : this.#pools.reads)
       try {
-        return await this.#run(client, work(), course)
+        return await this.#run(client, work(), attempt)
       } catch (error) {
-        course.isBroken = isOutdated(error)
-        if (course.isBroken) {
+        attempt.isBroken = isOutdated(error)
+        if (attempt.isBroken) {
           // A newer version has migrated the database while we go on: with a new connection we can.
           if (this.#schemaOf.get(client) === this.#schema) this.#schema++
-          course.changes.length = 0
+          attempt.changes.length = 0
           continue
         }
         if (isReadOnly(error)) this.#pools.leave(client)
         const known = classify(error)
-        course.isBroken = known instanceof StoreUnavailable
+        attempt.isBroken = known instanceof StoreUnavailable
         throw known
       } finally {
-        client.release(course.isBroken)
+        client.release(attempt.isBroken)
       }
     }
   }
@@ -175,7 +175,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #run<T>(client: pg.PoolClient, transaction: Write<T>, course: Course): Promise<T> {
+  async #run<T>(client: pg.PoolClient, transaction: Write<T>, attempt: Attempt): Promise<T> {
     let opened: Promise<unknown> | null = null
     const last: Command[] = []
     try {
@@ -183,14 +183,14 @@ export class PostgresStore implements Store {
       while (!step.done) {
         // The first burst carries the begin with it.
         const calls = step.value
-        const sent = opened === null ? [...this.#freshPlans(client), (opened = start(client, course))] : []
+        const sent = opened === null ? [...this.#freshPlans(client), (opened = start(client, attempt))] : []
         const [answers] = await Promise.all([
-          Promise.all(calls.map(call => take(client, call, course.changes, last))),
+          Promise.all(calls.map(call => take(client, call, attempt.changes, last))),
           ...sent,
         ])
         step = transaction.next(answers)
       }
-      if (opened) await this.#commit(client, course, last)
+      if (opened) await this.#commit(client, attempt, last)
       return step.value
     } catch (error) {
       if (opened) await client.query('rollback').catch(() => {})
@@ -198,17 +198,17 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #commit(client: pg.PoolClient, course: Course, last: readonly Command[]): Promise<void> {
-    const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, course.changes)]
-    course.committing()
+  async #commit(client: pg.PoolClient, attempt: Attempt, last: readonly Command[]): Promise<void> {
+    const parting = [...last.map(call => execute(client, call)), ...this.#feed(client, attempt.changes)]
+    attempt.committing()
     try {
       await Promise.all([...parting, client.query('commit')])
     } catch (error) {
       const known = classify(error)
-      if (!(known instanceof StoreUnavailable) || course.xid === null) throw error
+      if (!(known instanceof StoreUnavailable) || attempt.xid === null) throw error
       // The answer was lost, and not always what it was about.
-      course.isBroken = true
-      const outcome = await this.#outcomeOf(course.xid, sessionOf(client).server)
+      attempt.isBroken = true
+      const outcome = await this.#outcomeOf(attempt.xid, sessionOf(client).server)
       if (outcome === 'committed') return
       if (outcome === 'aborted') throw error
       this.#doubt(error)
@@ -301,7 +301,7 @@ export class PostgresStore implements Store {
 
 const READ = 'begin isolation level repeatable read read only'
 
-const newCourse = (begin: string, committing = () => {}): Course => ({
+const newAttempt = (begin: string, committing = () => {}): Attempt => ({
   begin,
   isWrite: begin !== READ,
   changes: [],
@@ -313,10 +313,10 @@ const newCourse = (begin: string, committing = () => {}): Course => ({
 /** Each connection of a pool is one of ours. */
 const sessionOf = (client: pg.PoolClient) => client as unknown as Session
 
-async function start(client: pg.PoolClient, course: Course): Promise<void> {
-  if (!course.isWrite) return void (await client.query(course.begin))
-  const [, who] = await Promise.all([client.query(course.begin), client.query<{ xid: string }>(WHO)])
-  course.xid = who.rows[0]!.xid
+async function start(client: pg.PoolClient, attempt: Attempt): Promise<void> {
+  if (!attempt.isWrite) return void (await client.query(attempt.begin))
+  const [, who] = await Promise.all([client.query(attempt.begin), client.query<{ xid: string }>(WHO)])
+  attempt.xid = who.rows[0]!.xid
 }
 
 async function take(client: pg.PoolClient, call: Yielded, changes: Change[], last: Command[]): Promise<Answer> {

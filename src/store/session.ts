@@ -1,7 +1,7 @@
 // A connection to PostgreSQL, with all that ours have in common.
 import { callbackify } from 'node:util'
 import pg from 'pg'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Hosts } from './hosts.ts'
 
 // Every statement finds its rows by key. Left alone, the planner would plan each of them anew for the first runs, and would

@@ -1,7 +1,7 @@
 // The embedded store: one file, one writer, and one commit for all the writes that wait.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits } from '../limits.ts'
+import { limits } from '../shared/limits.ts'
 import type { Change } from './change.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'

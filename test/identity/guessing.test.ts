@@ -1,7 +1,7 @@
 // A flood of wrong passwords: answered without the work of checking them, while others come and go as ever.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limits } from '../../src/limits.ts'
+import { limits } from '../../src/shared/limits.ts'
 import { inParallel } from '../races/clients.ts'
 import { eachIdentity, Identity } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'

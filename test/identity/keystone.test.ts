@@ -1,8 +1,8 @@
 // Tokens of Keystone: asked about once, believed for a while, refused when it says no, and 503 when it can't be asked.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Config } from '../../src/config.ts'
-import { limits } from '../../src/limits.ts'
+import type { Config } from '../../src/config/config.ts'
+import { limits } from '../../src/shared/limits.ts'
 import { inParallel } from '../races/clients.ts'
 import { Identity, until } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'

@@ -9,10 +9,10 @@ import { AUTH, proofIn, scopeIn } from '../../src/api/identity/auth-body.ts'
 import type { Form } from '../../src/api/operation.ts'
 import { LEASE_CHANGE, NEW_LEASE } from '../../src/api/reservation/lease-forms.ts'
 import { leaseChangeOf, newLeaseOf } from '../../src/api/reservation/lease-bodies.ts'
-import { checkAttributes, CREATABLE } from '../../src/metal/attributes.ts'
+import { checkAttributes, CREATABLE } from '../../src/metal/nodes/attributes.ts'
 import type { Json } from '../../src/metal/drivers/port.ts'
 import { parsePatches } from '../../src/metal/json-patch.ts'
-import { Problem } from '../../src/problem.ts'
+import { Problem } from '../../src/problems/problem.ts'
 import { allowed, refused } from './from-schema.ts'
 
 const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 300)

@@ -1,7 +1,7 @@
 // What a store must do, whichever database is behind it: this suite defines the port in src/store/store.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { Problem, problem } from '../../src/problem.ts'
+import { Problem, problem } from '../../src/problems/problem.ts'
 import { migrate, pendingMigrations } from '../../src/store/migrate.ts'
 import type { Change } from '../../src/store/change.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/config.ts'
 import { Baremetal } from './baremetal.ts'
 import { type Answer, Client, type Options } from './client.ts'
 import { expectStatus, Placement } from './placement.ts'

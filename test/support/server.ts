@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { type Config, loadConfig } from '../../src/config.ts'
-import { startApi } from '../../src/serve.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { startApi } from '../../src/process/serve.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
 const START_TIMEOUT_MS = 30_000

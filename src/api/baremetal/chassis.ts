@@ -7,7 +7,7 @@ import {
   findChassis,
   listChassis,
 } from '../../metal/chassis.ts'
-import { uuidOr } from '../../metal/change.ts'
+import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import type { Operation } from '../operation.ts'
 import { Document, named, orNull, TextOrNull, Uuid } from '../shapes.ts'

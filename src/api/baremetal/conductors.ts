@@ -1,6 +1,6 @@
 // /v1/conductors
 import { Type } from 'typebox'
-import { type Conductor, findConductor, listConductors } from '../../metal/conductors.ts'
+import { type Conductor, findConductor, listConductors } from '../../metal/conductors/rows.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named as shape, Text } from '../shapes.ts'
 import * as c from './collection.ts'

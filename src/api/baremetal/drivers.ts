@@ -1,8 +1,8 @@
 // /v1/drivers
 import { Type } from 'typebox'
-import { listConductors } from '../../metal/conductors.ts'
+import { listConductors } from '../../metal/conductors/rows.ts'
 import { type Driver, type InterfaceName, INTERFACES } from '../../metal/drivers/port.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
 import { inPart } from './collection.ts'

@@ -1,6 +1,6 @@
 // Failures as bare metal's clients know them: a status, and a string that holds JSON.
 import { Type } from 'typebox'
-import type { MetalProblem, Problem, ProblemKind } from '../../problem.ts'
+import type { MetalProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { named } from '../shapes.ts'
 
 interface Shape {

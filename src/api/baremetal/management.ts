@@ -7,8 +7,8 @@ import {
   listVifs,
   setBootDevice,
   supportedBootDevices,
-} from '../../metal/management.ts'
-import { problem } from '../../problem.ts'
+} from '../../metal/nodes/management.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { FlagOrNull, named, Text, TextOrNull } from '../shapes.ts'
 import * as c from './collection.ts'

@@ -1,8 +1,8 @@
-// What clients send about a node, as the document shows it; it is read in metal/attributes.ts and node-states.ts.
+// What clients send about a node, as the document shows it; it is read in metal/nodes/attributes.ts and node-states.ts.
 import { type TSchema, Type } from 'typebox'
-import { CREATABLE } from '../../metal/attributes.ts'
+import { CREATABLE } from '../../metal/nodes/attributes.ts'
 import { INTERFACES, POWER_TARGETS } from '../../metal/drivers/port.ts'
-import { VERB_WORDS } from '../../metal/states.ts'
+import { VERB_WORDS } from '../../metal/nodes/states.ts'
 import type { Form } from '../operation.ts'
 import { Document, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { FIELDS } from './node-fields.ts'

@@ -1,7 +1,7 @@
 // /v1/nodes/X/traits
 import { Type } from 'typebox'
-import { added, changeTraits, nodeTraits, removed, replaced, requireTraitNames } from '../../metal/traits.ts'
-import { problem } from '../../problem.ts'
+import { added, changeTraits, nodeTraits, removed, replaced, requireTraitNames } from '../../metal/nodes/traits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Text } from '../shapes.ts'
 import { nodeIdent } from './nodes.ts'

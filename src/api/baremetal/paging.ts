@@ -1,8 +1,8 @@
 // Pages: where a list begins, how long it is, and the link to what follows.
 import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import { oneOf, Text, Uuid } from '../shapes.ts'
 import type { MetalRequest } from './request.ts'
 

@@ -1,9 +1,9 @@
 // /v1/portgroups
 import { Type } from 'typebox'
 import type { Json } from '../../metal/drivers/port.ts'
-import { canBeName } from '../../metal/attributes.ts'
-import { uuidOr } from '../../metal/change.ts'
-import { findNode } from '../../metal/nodes.ts'
+import { canBeName } from '../../metal/nodes/attributes.ts'
+import { uuidOr } from '../../metal/nodes/lifecycle.ts'
+import { findNode } from '../../metal/nodes/rows.ts'
 import {
   createPortgroup,
   deletePortgroup,
@@ -13,7 +13,7 @@ import {
   type PortgroupRow,
   savePortgroup,
 } from '../../metal/portgroups.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'

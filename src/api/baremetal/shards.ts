@@ -1,7 +1,7 @@
 // /v1/shards, and the lists that are empty because nothing here fills them.
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { findNode } from '../../metal/nodes.ts'
+import { findNode } from '../../metal/nodes/rows.ts'
 import { query } from '../../store/statement.ts'
 import { all } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'

@@ -1,6 +1,6 @@
 // Bare metal's microversions, 1.1 to 1.83: a header becomes words at the door, and inside there are only words.
 // What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 
 export const MIN_MINOR = 1
 export const MAX_MINOR = 83

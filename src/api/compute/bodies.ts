@@ -1,6 +1,6 @@
 // The pieces that bodies are made of.
 import { Type } from 'typebox'
-import { limits } from '../../limits.ts'
+import { limits } from '../../shared/limits.ts'
 
 /** Names are shown in tables and typed again: no blanks around them. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '^\\S(.*\\S)?$' })

@@ -1,6 +1,6 @@
 // Failures as compute's clients know them: an object named after the status, with code and message.
 import { Type } from 'typebox'
-import type { ComputeProblem, Problem, ProblemKind } from '../../problem.ts'
+import type { ComputeProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { byName, Text } from '../shapes.ts'
 
 const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, number>> = {

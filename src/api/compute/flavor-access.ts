@@ -1,7 +1,7 @@
 // /flavors/{id}/os-flavor-access, and the actions that change it.
 import { Type } from 'typebox'
 import { findFlavor, grantAccess, lockOwnFlavor, projectsOf, revokeAccess } from '../../compute/flavors.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'

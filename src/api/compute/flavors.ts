@@ -9,9 +9,9 @@ import {
   listFlavors,
   lockOwnFlavor,
 } from '../../compute/flavors.ts'
-import { limits } from '../../limits.ts'
-import { flagOf } from '../../metal/attributes.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { flagOf } from '../../metal/nodes/attributes.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, Links, named, oneOf, Text } from '../shapes.ts'

@@ -1,8 +1,8 @@
 // Scheduler hints: `reservation` puts a server on the hosts of a lease. All others are left aside.
 import { Type } from 'typebox'
-import { classOf } from '../../leases/goods.ts'
-import { findReservation } from '../../leases/rows.ts'
-import { problem } from '../../problem.ts'
+import { classOf } from '../../leases/lifecycle/reservation-resources.ts'
+import { findReservation } from '../../leases/lifecycle/rows.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Read } from '../../store/transaction.ts'
 
 const Id = Type.String({ minLength: 1, maxLength: 255 })

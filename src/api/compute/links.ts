@@ -1,7 +1,7 @@
 // Links, times, and pages: the small things that all resources show alike.
 import { Type } from 'typebox'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { ComputeRequest } from './request.ts'
 
 export interface Link {

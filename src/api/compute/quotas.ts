@@ -1,6 +1,6 @@
 // How much a project may have, in Nova's words: of what it counts, only instances and cores are limited here.
 import { type TSchema, Type } from 'typebox'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { DEFAULT } from '../../quotas/limits.ts'
 import { limitsFor } from '../../quotas/within.ts'
 import type { Operation } from '../operation.ts'

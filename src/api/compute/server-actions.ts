@@ -5,7 +5,7 @@ import { confirmMove, type MoveKind, type MoveRequest, revertMove } from '../../
 import { type PowerAction, switchServer } from '../../compute/power.ts'
 import { relocate } from '../../compute/relocate.ts'
 import { wishOf } from '../../compute/wishes.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { Text } from '../shapes.ts'

@@ -1,8 +1,8 @@
 // /servers/{id}/metadata
 import { Type } from 'typebox'
 import { findServer, lockServer, saveServer } from '../../compute/servers.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'

@@ -1,8 +1,8 @@
 // The query of a list of servers, and the filter that it means.
 import { Type } from 'typebox'
 import type { ServerFilter } from '../../compute/server-list.ts'
-import { flagOf } from '../../metal/attributes.ts'
-import { problem } from '../../problem.ts'
+import { flagOf } from '../../metal/nodes/attributes.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
 import { PAGE } from './links.ts'
 import type { ComputeRequest } from './request.ts'

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import { listServers } from '../../compute/server-list.ts'
 import { deleteServer, findServer, lockServer, saveServer, type Server } from '../../compute/servers.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Links } from '../shapes.ts'

@@ -1,7 +1,7 @@
 // /os-services and /os-availability-zone: each hypervisor has a service, and all are in one zone.
 import { Type } from 'typebox'
 import { changeHypervisor, type Hypervisor, type HypervisorChange, listHypervisors } from '../../compute/hypervisors.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'

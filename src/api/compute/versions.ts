@@ -1,6 +1,6 @@
 // Compute has one microversion, 2.1: every command of the real clients works with it, and its shapes are the fewest.
 import type { IncomingHttpHeaders } from 'node:http'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 
 export const ONLY = '2.1'
 

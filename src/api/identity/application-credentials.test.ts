@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { postCredential } from './application-credentials.ts'
 import type { IdentityRequest } from './request.ts'
 

@@ -11,8 +11,8 @@ import {
 import { idOf } from '../../identity/ids.ts'
 import { type Role, ROLES } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import {

@@ -1,8 +1,8 @@
 // What a client sends to get a token: how it proves who it is, and what it wants the token for.
 import { type TSchema, Type } from 'typebox'
 import type { Proof, Reference, Scope } from '../../identity/login.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
 import { DOMAIN, invalid, isObject, type Json } from './request.ts'
 

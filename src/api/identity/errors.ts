@@ -1,6 +1,6 @@
 // Failures as Keystone's clients know them: a status, its title, and our words.
 import { Type } from 'typebox'
-import type { IdentityProblem, Problem, ProblemKind } from '../../problem.ts'
+import type { IdentityProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { named, Text } from '../shapes.ts'
 
 const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, number>> = {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { catalogAt } from '../../identity/catalog.ts'
 import type { Project } from '../../identity/directory.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import {

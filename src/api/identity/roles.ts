@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { idOf } from '../../identity/ids.ts'
 import { type Role, ROLES, withImplied } from '../../identity/roles.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import {

@@ -1,7 +1,7 @@
 // /v3/users
 import { Type } from 'typebox'
 import type { User } from '../../identity/directory.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import { isWanted, LIST } from './projects.ts'

@@ -1,9 +1,9 @@
 // As much of the Image API as it takes to make a server: one image, that can be listed and shown.
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 import type { Admission } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
-import { problem, type ProblemKind } from '../../problem.ts'
+import { problem, type ProblemKind } from '../../problems/problem.ts'
 import { showVersions } from './images.ts'
 import { PREFIX } from './prefix.ts'
 import { routes } from './routes.ts'

@@ -1,15 +1,15 @@
 // Allocations beyond what bare metal's API knows: what would come of one, why one found no node, and trying again.
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
-import type { Context } from '../../context.ts'
-import { seeded } from '../../chance.ts'
-import { waitingAllocations } from '../../metal/allocating.ts'
-import { createAllocation, retryAllocation } from '../../metal/allocation-life.ts'
-import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations.ts'
-import { forecast } from '../../metal/forecast.ts'
-import { heldNodes } from '../../metal/holds.ts'
-import type { Wish } from '../../metal/matching.ts'
-import { whyNot } from '../../metal/why-not.ts'
+import type { Context } from '../../process/context.ts'
+import { seeded } from '../../clock/chance.ts'
+import { waitingAllocations } from '../../metal/allocations/conductor-writes.ts'
+import { createAllocation, retryAllocation } from '../../metal/allocations/lifecycle.ts'
+import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations/rows.ts'
+import { forecast } from '../../metal/allocations/forecast.ts'
+import { heldNodes } from '../../metal/holds/lookup.ts'
+import type { Wish } from '../../metal/allocations/matching.ts'
+import { whyNot } from '../../metal/allocations/why-not.ts'
 import {
   AllocationShape,
   NEW_ALLOCATION,

@@ -1,6 +1,6 @@
 // The body of a request to the operators' API.
 import type { FastifyRequest } from 'fastify'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
 import type { Check } from '../schema.ts'

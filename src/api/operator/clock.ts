@@ -1,8 +1,8 @@
 // The clock of tests: where it is, and moving it ahead. When that is answered, all that is due by then has been done.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
-import { limits } from '../../limits.ts'
+import type { Context } from '../../process/context.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { named, Text } from '../shapes.ts'

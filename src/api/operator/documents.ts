@@ -1,8 +1,8 @@
 // GET /holdfast/v1/openapi: the APIs as OpenAPI documents. They hold nothing that isn't in the docs, so everyone may read them.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
-import { problem } from '../../problem.ts'
+import type { Context } from '../../process/context.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, named, Text } from '../shapes.ts'
 import { PREFIX } from './prefix.ts'

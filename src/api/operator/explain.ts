@@ -1,11 +1,11 @@
 // Why a candidate query finds nothing, and what would.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 import { ANYONE } from '../../identity/caller.ts'
 import { explain } from '../../ledger/candidates/explain.ts'
-import { limits } from '../../limits.ts'
-import { inTurns } from '../../turns.ts'
+import { limits } from '../../shared/limits.ts'
+import { runYielding } from '../../shared/yielding.ts'
 import type { Operation } from '../operation.ts'
 import { requireKnown } from '../placement/allocation-candidates.ts'
 import { candidateQueryOf } from '../placement/candidate-query-text.ts'
@@ -46,7 +46,7 @@ export async function explainCandidates(context: Context, raw: FastifyRequest): 
   const request = new PlacementRequest(context, ANYONE, version, explainCandidates.operation, raw)
   const wanted = parseCandidateQuery(request)
   await requireKnown(request, wanted)
-  const { roots, groups, together, relaxations, exhausted } = await inTurns(
+  const { roots, groups, together, relaxations, exhausted } = await runYielding(
     explain(context.mirror.table, wanted, BUDGET),
   )
   return {

@@ -1,7 +1,7 @@
 // What watches over a process asks: is it alive, is it ready, what is it doing. Nobody has to log in for it.
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 
 export function addHealth(app: FastifyInstance, { store }: Pick<Context, 'store'>): void {
   app.get('/healthz', () => ({ status: 'alive' }))

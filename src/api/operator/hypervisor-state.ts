@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, oneOf, Text } from '../shapes.ts'

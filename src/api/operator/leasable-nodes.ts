@@ -1,7 +1,13 @@
 // Bare metal nodes that leases may book: enrolled and withdrawn here.
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
-import { enrolNode, findLeasableNode, type LeasableNode, listLeasableNodes, withdrawNode } from '../../leases/nodes.ts'
+import type { Context } from '../../process/context.ts'
+import {
+  enrolNode,
+  findLeasableNode,
+  type LeasableNode,
+  listLeasableNodes,
+  withdrawNode,
+} from '../../leases/pool/nodes.ts'
 import type { Operation } from '../operation.ts'
 import { named, Text, TextOrNull } from '../shapes.ts'
 

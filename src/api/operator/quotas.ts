@@ -1,9 +1,9 @@
 // What projects may have at most: set by operators, shown to those whose limits they are.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import type { Context } from '../../process/context.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import { COUNTED, DEFAULT, deleteQuota, isLimit, listQuotas, LONGEST, setQuota } from '../../quotas/limits.ts'
 import { type ShownLimit, showQuota } from '../../quotas/show.ts'
 import type { Operation } from '../operation.ts'

@@ -1,8 +1,8 @@
 // What those who run Holdfast can ask below /holdfast/v1: who answers, and under which permission.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../context.ts'
-import { checkEverything } from '../../fsck.ts'
+import type { Context } from '../../process/context.ts'
+import { checkEverything } from '../../process/fsck.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { type Action, requireAllowed } from '../policy.ts'
 import { MetalRequest } from '../baremetal/request.ts'

@@ -5,8 +5,8 @@ import type { CandidateRequest } from '../../ledger/candidates/request.ts'
 import { search, type SearchResult } from '../../ledger/candidates/search.ts'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
-import { limits } from '../../limits.ts'
-import { inTurns } from '../../turns.ts'
+import { limits } from '../../shared/limits.ts'
+import { runYielding } from '../../shared/yielding.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Count, from, named, orNull, Text, Uuid } from '../shapes.ts'
 import { candidateQueries, parseCandidateQuery } from './candidate-query.ts'
@@ -50,7 +50,7 @@ export async function listCandidates(request: PlacementRequest): Promise<Answer>
   const { config, clock, log, mirror } = request.context
   const wanted = { ...parseCandidateQuery(request), seed: config.randomizeCandidates ? clock.newSeed() : null }
   await requireKnown(request, wanted)
-  const { result, body } = await inTurns(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
+  const { result, body } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
   const modified = clock.now()
   if (!result.exhausted) return { status: 200, body, modified }
   log.warn({ query: request.query.toString(), steps: result.steps, found: result.count }, 'a search ran out of budget')

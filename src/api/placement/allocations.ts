@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
 import { byName, Count, from, named, Text } from '../shapes.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../problems/problem.ts'
 import { listCandidates } from './allocation-candidates.ts'
 import { candidateQueryOf } from './candidate-query-text.ts'
 import { parseCandidateQuery } from './candidate-query.ts'

@@ -1,7 +1,7 @@
 // The query string of /allocation_candidates, as it grew from version to version, and the request that it means.
 import { Type } from 'typebox'
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { check } from '../schema.ts'
 import { byVersion } from './by-version.ts'
 import { parseInTree, parseMemberOf, parseRequired, parseResources, parseTraits } from './filters.ts'

@@ -1,9 +1,9 @@
 // Placement's front door. The order of the checks is the one that clients know:
 // token, version, content headers, route, method, then the handler's own version, media type and permission.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../context.ts'
-import { problem } from '../../problem.ts'
-import { limits } from '../../limits.ts'
+import type { Context } from '../../process/context.ts'
+import { problem } from '../../problems/problem.ts'
+import { limits } from '../../shared/limits.ts'
 import { type Admission, bodyLimitOf } from '../../http/admission.ts'
 import { audited } from '../../http/audited.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'

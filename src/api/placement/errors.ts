@@ -1,6 +1,6 @@
 // Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
 import { Type } from 'typebox'
-import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problem.ts'
+import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problems/problem.ts'
 import { from, named, Text } from '../shapes.ts'
 import { MAX_MINOR, since } from './versions.ts'
 

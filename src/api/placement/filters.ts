@@ -1,7 +1,7 @@
 // The values of `resources`, `required`, `member_of` and `in_tree`, which provider lists and candidates share.
 import type { ResourceAmount } from '../../ledger/candidates/request.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Has } from './versions.ts'
 
 const invalid = (reason: string) => problem('invalid_query', { reason })

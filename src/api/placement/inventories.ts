@@ -11,7 +11,7 @@ import {
   updateInventory,
 } from '../../ledger/inventories.ts'
 import { findProvider } from '../../ledger/providers.ts'
-import { Problem, problem } from '../../problem.ts'
+import { Problem, problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Count, named } from '../shapes.ts'

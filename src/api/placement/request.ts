@@ -1,8 +1,8 @@
 // A request as Placement's handlers see it, and the answer that they give.
 import type { FastifyRequest } from 'fastify'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
 import { queryOf } from '../query.ts'

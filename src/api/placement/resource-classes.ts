@@ -9,7 +9,7 @@ import {
   renameResourceClass,
   type ResourceClass,
 } from '../../ledger/resource-classes.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Links, named as shape, Text } from '../shapes.ts'

@@ -9,7 +9,7 @@ import {
   updateProvider,
 } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
 import type { Operation } from '../operation.ts'

@@ -1,5 +1,5 @@
 // All of Placement's URLs: who answers, from which version on, and under which permission.
-import type { ProblemKind } from '../../problem.ts'
+import type { ProblemKind } from '../../problems/problem.ts'
 import type { Described } from '../operation.ts'
 import { putAggregates, showAggregates } from './aggregates.ts'
 import { listCandidates } from './allocation-candidates.ts'

@@ -10,7 +10,7 @@ import {
   type Trait,
   type TraitFilter,
 } from '../../ledger/traits.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, Text } from '../shapes.ts'

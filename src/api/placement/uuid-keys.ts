@@ -1,6 +1,6 @@
 // Objects in bodies whose members are named by UUIDs. Whatever their spelling, we keep the canonical one.
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 
 /** The members under their canonical names; two spellings of one UUID say two things about it, and are refused. */
 export function byUuid<T>(members: readonly (readonly [string, T])[]): Map<string, T> {

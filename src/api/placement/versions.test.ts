@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Problem } from '../../problem.ts'
+import { Problem } from '../../problems/problem.ts'
 import { negotiate } from './versions.ts'
 
 const kindOf = (header: string) => {

@@ -1,5 +1,5 @@
 // Placement's microversions, 1.0 to 1.39: a header becomes words at the door, and inside there are only words.
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 
 export const MAX_MINOR = 39
 

@@ -1,6 +1,6 @@
 // Members of a body, each read as what it has to be; if it isn't, one sentence says so.
-import { limits } from '../../limits.ts'
-import { type Problem, problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { type Problem, problem } from '../../problems/problem.ts'
 
 export const refused = (reason: string): Problem => problem('malformed_request', { reason })
 

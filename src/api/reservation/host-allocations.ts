@@ -1,6 +1,6 @@
 // /v1/os-hosts/allocations and /v1/os-hosts/{id}/allocation
 import { Type } from 'typebox'
-import { findHost, hostAllocations } from '../../leases/hosts.ts'
+import { findHost, hostAllocations } from '../../leases/pool/hosts.ts'
 import type { HostAllocation } from '../../leases/types.ts'
 import type { Form, Operation } from '../operation.ts'
 import { named, Text } from '../shapes.ts'

@@ -1,6 +1,6 @@
 // /v1/os-hosts/properties: the capabilities that hosts have, to ask for in resource_properties
 import { Type } from 'typebox'
-import { properties, setPropertyPrivate } from '../../leases/hosts.ts'
+import { properties, setPropertyPrivate } from '../../leases/pool/hosts.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'

@@ -1,9 +1,9 @@
 // /v1/os-hosts
 import { type TSchema, Type } from 'typebox'
-import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/hosts.ts'
+import { createHost, deleteHost, findHost, listHosts, updateHost } from '../../leases/pool/hosts.ts'
 import type { Host } from '../../leases/types.ts'
-import { limits } from '../../limits.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'

@@ -8,7 +8,7 @@ import type {
   Terms,
   TermsChange,
 } from '../../leases/types.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../shared/limits.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
 import type { Members } from './request.ts'

@@ -1,6 +1,6 @@
 // Leases as the document shows them: what lease-bodies.ts reads, and what leases.ts answers.
 import { type TSchema, Type } from 'typebox'
-import { limits } from '../../limits.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
 import { Flag, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
 import { GivenDate, ShownDate, ShownTime } from './dates.ts'

@@ -1,6 +1,6 @@
 // /v1/leases
 import { Type } from 'typebox'
-import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/leases.ts'
+import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/lifecycle/leases.ts'
 import type { Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
 import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'

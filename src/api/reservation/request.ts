@@ -1,11 +1,11 @@
 // A request as the reservation API's handlers see it, and the answer that they give.
 import type { FastifyRequest } from 'fastify'
-import type { Context } from '../../context.ts'
+import type { Context } from '../../process/context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import { limits } from '../../limits.ts'
-import type { Leasing } from '../../leases/leasing.ts'
-import { NOBODY, type Principal } from '../../metal/offer.ts'
-import { problem } from '../../problem.ts'
+import { limits } from '../../shared/limits.ts'
+import type { LeaseContext } from '../../leases/context.ts'
+import { NOBODY, type Principal } from '../../metal/nodes/provider.ts'
+import { problem } from '../../problems/problem.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
 import { queryOf } from '../query.ts'
@@ -53,7 +53,7 @@ export class ReservationRequest {
   }
 
   /** What leases are made and changed with, telling as much as the caller may know. */
-  get leasing(): Leasing {
+  get leasing(): LeaseContext {
     const { context, caller } = this
     return { ...context, seesHosts: context.policy.allows(SEES_HOSTS, caller) }
   }

@@ -1,6 +1,6 @@
 // The reservation API's one microversion, 1.0, and the document that says so.
 import { Type } from 'typebox'
-import { problem } from '../../problem.ts'
+import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
 

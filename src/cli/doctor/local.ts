@@ -5,7 +5,7 @@ import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { loadPolicy } from '../../api/policy.ts'
-import { type Config, flagName, loadSettings, mask } from '../../config.ts'
+import { type Config, flagName, loadSettings, mask } from '../../config/config.ts'
 import { readPair } from '../../http/tls.ts'
 import { readUsersFile } from '../../identity/users-file.ts'
 import { migrationsOf } from '../../store/migrate.ts'

@@ -10,7 +10,7 @@ import {
   type Where,
   whereIs,
 } from '../../client/index.ts'
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../../shared/version.ts'
 import { passwordAsker, trust } from '../client-command.ts'
 import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
 import { type Check, type Finding, ok, unknown, warning, wrong } from './examine.ts'

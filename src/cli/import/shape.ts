@@ -1,6 +1,6 @@
 // What a fleet file may say, and in which form.
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../shared/limits.ts'
 import * as c from './checks.ts'
 import { INTERFACES } from './members.ts'
 import { WANTED } from './states.ts'

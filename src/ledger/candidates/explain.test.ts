@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { below, flat } from './examples.ts'
+import { below, flat } from '../../../test/support/candidates/examples.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
-import { modelCandidates } from './model.ts'
+import { modelCandidates } from '../../../test/support/candidates/model.ts'
 import { group, request } from './request.ts'
 import type { CandidateRequest } from './request.ts'
 import { withAmount } from './relax.ts'
 import { searchNow } from './search.ts'
 import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
-import { worldAndQuestion } from './worlds.ts'
+import { worldAndQuestion } from '../../../test/support/candidates/worlds.ts'
 
 const numRuns = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 1500) / 5)
 const WORK_MAX = 1_000_000

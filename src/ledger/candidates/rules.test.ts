@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answer } from './answer.ts'
-import { NEWEST, WORK_MAX, below, flat, parse, provider, read } from './examples.ts'
+import { NEWEST, WORK_MAX, below, flat, parse, provider, read } from '../../../test/support/candidates/examples.ts'
 import { group, request } from './request.ts'
 import type { CandidateRequest } from './request.ts'
 import { searchNow } from './search.ts'
 import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
-import { uuid } from './worlds.ts'
+import { uuid } from '../../../test/support/candidates/worlds.ts'
 
 const SHARES = 'MISC_SHARES_VIA_AGGREGATE'
 const [A, B] = [uuid('a', 1), uuid('a', 2)]

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { answer } from './answer.ts'
-import { NEWEST, WORK_MAX, parse } from './examples.ts'
+import { NEWEST, WORK_MAX, parse } from '../../../test/support/candidates/examples.ts'
 import { candidateAt } from './candidate.ts'
 import type { Candidate } from './candidate.ts'
-import { canonical, modelCandidates } from './model.ts'
-import type { ModelCandidate } from './model.ts'
+import { canonical, modelCandidates } from '../../../test/support/candidates/model.ts'
+import type { ModelCandidate } from '../../../test/support/candidates/model.ts'
 import { searchNow } from './search.ts'
 import { CandidateTable } from './table.ts'
-import { worldAndQuestion } from './worlds.ts'
+import { worldAndQuestion } from '../../../test/support/candidates/worlds.ts'
 
 const numRuns = Number(process.env.HOLDFAST_RUNS ?? 1500)
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { answer } from './answer.ts'
-import { canonical, modelCandidates } from './model.ts'
+import { canonical, modelCandidates } from '../../../test/support/candidates/model.ts'
 import { findProviders } from './providers.ts'
 import { group, request } from './request.ts'
 import { searchNow } from './search.ts'
 import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
-import { NEWEST, flat, inventory, provider, read } from './examples.ts'
-import { question, uuid, world } from './worlds.ts'
+import { NEWEST, flat, inventory, provider, read } from '../../../test/support/candidates/examples.ts'
+import { question, uuid, world } from '../../../test/support/candidates/worlds.ts'
 
 const numRuns = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 1500) / 5)
 const vcpu = request([group('', { VCPU: 1 })])

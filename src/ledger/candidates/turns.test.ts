@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { answer, answerInTurns } from './answer.ts'
-import { NEWEST, WORK_MAX, below, flat, parse } from './examples.ts'
-import { canonical, modelCandidates } from './model.ts'
+import { NEWEST, WORK_MAX, below, flat, parse } from '../../../test/support/candidates/examples.ts'
+import { canonical, modelCandidates } from '../../../test/support/candidates/model.ts'
 import { group, request } from './request.ts'
 import { search, searchNow } from './search.ts'
 import type { SearchResult } from './search.ts'
 import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
-import { uuid, worldAndQuestion } from './worlds.ts'
+import { uuid, worldAndQuestion } from '../../../test/support/candidates/worlds.ts'
 
 const numRuns = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 1500) / 5)
 

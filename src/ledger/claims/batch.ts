@@ -1,5 +1,5 @@
 // Claims in the database: opens a book under lock, has the requests decided on it, and writes back what changed.
-import type { Problem } from '../../problem.ts'
+import type { Problem } from '../../problems/problem.ts'
 import type { UseChange } from '../../store/change.ts'
 import { GuardFailed, StoreConflict } from '../../store/failure.ts'
 import type { Command } from '../../store/statement.ts'

@@ -1,5 +1,5 @@
 // Decides a request against the book: a problem, or the book changed as asked. Nothing in between.
-import { type Problem, problem } from '../../problem.ts'
+import { type Problem, problem } from '../../problems/problem.ts'
 import type { Book, BookConsumer, BookInventory, BookProvider } from './book.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
 

@@ -1,9 +1,9 @@
 // Claims that wait are decided and committed together: one batch at a time, everything that arrived meanwhile in the next.
 // Those who need a row that someone keeps locked are set aside, so that the others don't wait with them.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../../clock.ts'
-import { limits } from '../../limits.ts'
-import { type Problem, problem } from '../../problem.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { limits } from '../../shared/limits.ts'
+import { type Problem, problem } from '../../problems/problem.ts'
 import { isHeldUp, StoreUnavailable } from '../../store/failure.ts'
 import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'

@@ -1,6 +1,6 @@
 // fake-hardware: machines that exist only here. They are quick and obedient, unless driver_info says otherwise.
-import { limits } from '../../limits.ts'
-import { STEPS, type StepName } from '../states.ts'
+import { limits } from '../../shared/limits.ts'
+import { STEPS, type StepName } from '../nodes/states.ts'
 import type { Done, Driver, InterfaceName, Json, Machine, Outcome, PowerState, Task } from './port.ts'
 import { HardwareFailure } from './port.ts'
 

@@ -1,6 +1,6 @@
 // The hardware port: what a conductor asks of a machine, whatever drives it. Calls can't be fenced, so all of them
 // must be safe to repeat.
-import type { StepName } from '../states.ts'
+import type { StepName } from '../nodes/states.ts'
 
 export const INTERFACES = [
   'bios',

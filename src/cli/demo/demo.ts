@@ -1,0 +1,29 @@
+// holdfast demo: fills a server with a fleet, keeps it busy, and takes it away again.
+import type { Command } from 'commander'
+import { countOf, type ServerFlags, serverCommand } from '../client-command.ts'
+import type { Word } from '../command.ts'
+import { serverFlagsOf } from '../server-flags.ts'
+
+export type DemoFlags = ServerFlags & {
+  nodes: number
+  seed: number
+  users?: string
+  beside?: true
+  live?: true
+  for?: string
+  pace: number
+  remove?: true
+}
+
+export function addCommands(program: Command, { name, help }: Word): void {
+  const command = serverCommand(program, name, help, 'demo --live --for 10m')
+    .option('--nodes <count>', 'how many machines', countOf, 300)
+    .option('--seed <number>', 'the same seed makes the same fleet', countOf, 7)
+    .option('--users <file>', 'the users file of the server: alice, bob and carol are added there')
+    .option('--beside', 'also where there are other machines: beside them')
+    .option('--live', 'go on as alice, bob and carol would, until Ctrl-C')
+    .option('--for <duration>', 'with --live: stop after so long')
+    .option('--pace <count>', 'with --live: events a minute', countOf, 60)
+    .option('--remove', 'take all of it away again, and nothing else')
+    .action(async (flags: DemoFlags) => (await import('./run.ts')).demo({ ...flags, ...serverFlagsOf(command) }))
+}

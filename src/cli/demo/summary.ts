@@ -1,0 +1,132 @@
+// What there is on a server with the demo, counted there, and what to try on it.
+import type { Crowd } from './crowd.ts'
+import { DEMO_TRAIT, isDemoLease, isDemoProvider, isMarked } from './marks.ts'
+import { PEOPLE } from './people.ts'
+import { IMPOSSIBLE, WAITING } from './promises.ts'
+import type { Passwords } from './users.ts'
+import { say } from '../output.ts'
+import { screenOf, tableOf } from '../table.ts'
+
+type Row = readonly [what: string, count: number, details: string]
+
+export async function printSummary(
+  crowd: Crowd,
+  passwords: Passwords | null,
+  { url, isAdded }: { url: string | null; isAdded: boolean },
+): Promise<void> {
+  const rows = await countedOn(crowd)
+  print(
+    ['what', 'count', 'of which'],
+    rows.map(([what, count, details]) => [what, String(count), details]),
+  )
+  printPeople(crowd, passwords)
+  say(mannerOf(crowd, passwords, isAdded))
+  say('')
+  say('Try next:')
+  if (url !== null) say(`  export HOLDFAST_URL=${url}`)
+  for (const [command, why] of suggestions(crowd)) {
+    say(`  # ${why}`)
+    say(`  ${calledAs()} ${command}`)
+  }
+}
+
+export function printPeople(crowd: Crowd, passwords: Passwords | null): void {
+  print(
+    ['who', 'project', 'role', 'project id', ...(passwords ? ['password'] : [])],
+    PEOPLE.map(({ name, project, role }) => [
+      name,
+      project,
+      role,
+      crowd.projectOf(project),
+      ...(passwords ? [passwords[name]!] : []),
+    ]),
+  )
+}
+
+const print = (columns: readonly string[], rows: readonly (readonly string[])[]) =>
+  void process.stdout.write(`\n${tableOf(columns, rows, screenOf(process.stdout))}`)
+
+async function countedOn({ admin }: Crowd): Promise<Row[]> {
+  const [nodes, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
+    admin.nodes.list({ traits: [DEMO_TRAIT], fields: ['uuid', 'provision_state', 'maintenance', 'resource_class'] }),
+    admin.leasableNodes.list(),
+    admin.providers.list(),
+    admin.allocations.list({ fields: ['state', 'extra'] }),
+    admin.reservations.list(),
+    admin.hosts.list(),
+    admin.leases.list(),
+    admin.servers.list({ all_tenants: 1 }),
+  ])
+  const ours = {
+    leases: leases.filter(isDemoLease),
+    allocations: allocations.filter(isMarked),
+    servers: servers.filter(({ metadata }) => metadata['demo'] !== undefined),
+    nodes: new Set(nodes.map(({ uuid }) => uuid)),
+    hosts: providers.filter(isDemoProvider),
+  }
+  const names = new Set(ours.hosts.map(({ name }) => name))
+  const inMaintenance = nodes.filter(({ maintenance }) => maintenance).length
+  return [
+    ['classes', new Set(nodes.map(one => one.resource_class)).size, tallied(nodes, one => one.resource_class!)],
+    ['nodes', nodes.length, `${tallied(nodes, one => one.provision_state)}; ${inMaintenance} in maintenance`],
+    ['allocations', ours.allocations.length, tallied(ours.allocations, one => ALLOCATION_WORDS[one.state])],
+    ['holds', holds.filter(({ node_uuid }) => ours.nodes.has(node_uuid)).length, 'for instances that are on their way'],
+    [
+      'compute hosts',
+      ours.hosts.filter(({ parent_provider_uuid }) => parent_provider_uuid === null).length,
+      `${ours.hosts.length} providers, with NUMA cells, GPUs and shared storage`,
+    ],
+    ['servers', ours.servers.length, tallied(ours.servers, ({ status }) => status)],
+    [
+      'leasable',
+      hosts.filter(one => names.has(one.hypervisor_hostname)).length +
+        leasable.filter(({ node }) => ours.nodes.has(node)).length,
+      `${hosts.length} hosts and ${leasable.length} nodes that leases may book`,
+    ],
+    ['leases', ours.leases.length, tallied(ours.leases, ({ status }) => LEASE_WORDS[status] ?? status)],
+  ]
+}
+
+const ALLOCATION_WORDS = { active: 'active', allocating: 'waiting', error: 'in error' } as const
+const LEASE_WORDS: Record<string, string> = { TERMINATED: 'over', ACTIVE: 'running', PENDING: 'to come' }
+
+/** The commonest first. */
+function tallied<T>(things: readonly T[], wordFor: (thing: T) => string): string {
+  const groups = Map.groupBy(things, wordFor)
+  const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length)
+  return sorted.map(([word, { length }]) => `${length} ${word}`).join(', ')
+}
+
+function mannerOf({ areThemselves }: Crowd, passwords: Passwords | null, isAdded: boolean): string {
+  if (passwords) return 'They are in the users file, with passwords that are shown only now.'
+  if (areThemselves) {
+    return 'Everyone is let in here: with OS_USERNAME=alice OS_PASSWORD=x OS_PROJECT_NAME=vision you are alice.'
+  }
+  return isAdded
+    ? 'They are no users here: what is theirs was made in the names of their projects. --users FILE adds them.'
+    : 'Whether they are users here, the users file knows.'
+}
+
+const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
+  [
+    'node list --trait CUSTOM_A100 CUSTOM_NVLINK --provision-state available --unassociated --fields name owner traits',
+    'machines by what they are: A100s with NVLink that nobody has',
+  ],
+  [`allocation explain ${WAITING}`, 'it waits for an H100: what stands in the way'],
+  [`allocation explain ${IMPOSSIBLE}`, 'it failed: who came closest, and what to leave out'],
+  ['lease list', 'what is promised to whom, two weeks ahead'],
+  [
+    "candidate list --query 'resources=VCPU:8,MEMORY_MB:32768,DISK_GB:100,PGPU:1&required=CUSTOM_NVLINK' --limit 3",
+    'where a job with its GPU and shared disk would fit: a NUMA cell, the GPU below it, the storage beside it',
+  ],
+  ['candidate explain --resource VCPU=8 --resource VGPU=4 --required CUSTOM_NVLINK', 'fits nowhere, and says why'],
+  [`usage --project ${projectOf('vision')}`, 'what the vision people have of everything'],
+  ['audit --limit 10', 'who did what just now'],
+  ['demo --live', 'watch alice, bob and carol at work; demo --remove takes it all away'],
+]
+
+/** As it was typed where the shell tells, so that the lines can be copied. */
+function calledAs(): string {
+  const typed = process.env['_'] ?? ''
+  return /^(\.{0,2}\/)?[\w./-]*holdfast$/.test(typed) && !typed.startsWith('/') ? typed : 'holdfast'
+}

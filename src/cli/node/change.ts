@@ -1,0 +1,105 @@
+// holdfast node create, set, unset
+import type { Command } from 'commander'
+import type { Holdfast, Patch } from '../../client/index.ts'
+import { UsageError } from '../../shared/usage-error.ts'
+import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
+import { printOne } from '../output.ts'
+
+/** Attributes that are one word, and those that hold pairs; in the API they have the same names with underscores. */
+const WORDS = [
+  'name',
+  'driver',
+  'resource-class',
+  'owner',
+  'lessee',
+  'description',
+  'instance-uuid',
+  'conductor-group',
+  'shard',
+]
+const DOCUMENTS: Record<string, string> = {
+  property: 'properties',
+  'driver-info': 'driver_info',
+  'instance-info': 'instance_info',
+  extra: 'extra',
+}
+
+const attribute = (flag: string) => DOCUMENTS[flag] ?? flag.replaceAll('-', '_')
+const camel = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+type ChangeFlags = Flags & Record<string, string | string[] | true | undefined>
+
+export function addChangeCommands(node: Command): void {
+  const create = printingCommand(
+    node,
+    'create',
+    'enrol a node',
+    'node create --driver fake-hardware --name n1 --resource-class gpu',
+  ).option('--uuid <uuid>', 'its uuid; a new one if none is given')
+  const set = printingCommand(node, 'set <node>', 'change a node', 'node set n1 --resource-class gpu --extra rack=7')
+  const unset = printingCommand(
+    node,
+    'unset <node>',
+    'take attributes from a node',
+    'node unset n1 --name --extra rack',
+  )
+  for (const flag of WORDS) {
+    create.option(`--${flag} <${flag}>`, `its ${flag.replaceAll('-', ' ')}`)
+    set.option(`--${flag} <${flag}>`, `its new ${flag.replaceAll('-', ' ')}`)
+    if (flag !== 'driver') unset.option(`--${flag}`, `its ${flag.replaceAll('-', ' ')}`)
+  }
+  for (const flag of Object.keys(DOCUMENTS)) {
+    create.option(`--${flag} <key=value>`, `a member of ${attribute(flag)}; may be repeated`, many)
+    set.option(`--${flag} <key=value>`, `a member of ${attribute(flag)}; may be repeated`, many)
+    unset.option(`--${flag} <key>`, `a member of ${attribute(flag)}; may be repeated`, many)
+  }
+  create.action(
+    onServer(async (server, flags: ChangeFlags) => printOne(await server.nodes.create(created(flags)), flags)),
+  )
+  set.action(
+    onServer(async (server, ident: string, flags: ChangeFlags) => update(server, ident, setting(flags), flags)),
+  )
+  unset.action(
+    onServer(async (server, ident: string, flags: ChangeFlags) => update(server, ident, unsetting(flags), flags)),
+  )
+}
+
+function created(flags: ChangeFlags): Document {
+  const words = ['uuid', ...WORDS].map(flag => [attribute(flag), flags[camel(flag)]])
+  const documents = Object.keys(DOCUMENTS)
+    .filter(flag => flags[camel(flag)] !== undefined)
+    .map(flag => [attribute(flag), pairsIn(flags[camel(flag)] as string[])])
+  const all = given({ ...Object.fromEntries(words), ...Object.fromEntries(documents) } as Document)
+  return { driver: 'fake-hardware', ...all }
+}
+
+function setting(flags: ChangeFlags): Patch[] {
+  const words = WORDS.filter(flag => flags[camel(flag)] !== undefined).map((flag): Patch => ({
+    op: 'add',
+    path: `/${attribute(flag)}`,
+    value: flags[camel(flag)],
+  }))
+  const members = Object.keys(DOCUMENTS).flatMap(flag =>
+    Object.entries(pairsIn(flags[camel(flag)] as string[] | undefined)).map(([key, value]): Patch => ({
+      op: 'add',
+      path: `/${attribute(flag)}/${pointer(key)}`,
+      value,
+    })),
+  )
+  return [...words, ...members]
+}
+
+function unsetting(flags: ChangeFlags): Patch[] {
+  const words = WORDS.filter(flag => flags[camel(flag)] !== undefined).map(flag => `/${attribute(flag)}`)
+  const members = Object.keys(DOCUMENTS).flatMap(flag =>
+    ((flags[camel(flag)] as string[] | undefined) ?? []).map(key => `/${attribute(flag)}/${pointer(key)}`),
+  )
+  return [...words, ...members].map(path => ({ op: 'remove', path }))
+}
+
+const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+async function update({ nodes }: Holdfast, ident: string, patches: Patch[], flags: Flags): Promise<void> {
+  if (patches.length === 0) throw new UsageError('say what is to change; --help lists what can')
+  printOne(await nodes.update(ident, patches), flags)
+}

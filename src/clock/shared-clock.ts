@@ -1,0 +1,80 @@
+// The time that all processes of one database share: this machine's, corrected to the database's, and in tests moved ahead.
+import { sql } from 'kysely'
+import { type Clock, systemClock } from './clock.ts'
+import { limits } from '../shared/limits.ts'
+import { databaseNow } from '../metal/conductors/rows.ts'
+import { command, query } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import { one } from '../store/transaction.ts'
+
+const askTime = query((db, _: object, on) => db.selectNoFrom(databaseNow(on).as('now')))
+const askAhead = query((db, _: object) => db.selectFrom('test_clock').select('ahead_ms').where('one', '=', 1))
+const moveAhead = command((db, a: { ms: number }) =>
+  db
+    .updateTable('test_clock')
+    .set(e => ({ ahead_ms: e('ahead_ms', '+', sql<number>`cast(${a.ms} as bigint)`) }))
+    .where('one', '=', 1)
+    .returning('ahead_ms'),
+)
+
+export class SharedClock implements Clock {
+  readonly isTest: boolean
+  readonly #store: Store
+  readonly #timers: NodeJS.Timeout[] = []
+  /** By how much the database's clock is ahead of ours. */
+  #skewMs = 0
+  #testMs = 0
+
+  constructor(store: Store, isTest: boolean) {
+    this.#store = store
+    this.isTest = isTest
+  }
+
+  newUuid = () => systemClock.newUuid()
+  newSeed = () => systemClock.newSeed()
+  newSecret = (bytes: number) => systemClock.newSecret(bytes)
+
+  now(): number {
+    return systemClock.now() + this.#skewMs + this.#testMs
+  }
+
+  /** Measures now, and now and then from here on; a measurement that fails leaves the last one in force. */
+  async start(): Promise<void> {
+    await this.#measure()
+    await this.look()
+    this.#every(limits.clockMeasureMs, () => this.#measure())
+    // Whoever moves the clock rings the bell; this is for rings that were lost.
+    if (this.isTest) this.#every(limits.feedPollMs, () => this.look())
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+  }
+
+  /** In tests: takes over how far the clock was moved, by whichever process. */
+  async look(): Promise<void> {
+    if (this.isTest) this.#testMs = (await this.#store.read(() => one(askAhead({}))))!.ahead_ms
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.#testMs = (await this.#store.write(() => one(moveAhead({ ms }))))!.ahead_ms
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    this.#timers.push(setInterval(() => void work().catch(() => {}), ms).unref())
+  }
+
+  /** The quickest of a few answers tells the most: what the way there and back took is what can't be known. */
+  async #measure(): Promise<void> {
+    if (this.#store.dialect === 'sqlite') return
+    let best = Infinity
+    for (let i = 0; i < 3; i++) {
+      const sent = systemClock.now()
+      const { now } = (await this.#store.read(() => one(askTime({}))))!
+      const took = systemClock.now() - sent
+      if (took >= best) continue
+      best = took
+      this.#skewMs = Math.round(now - (sent + took / 2))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// What would come of a lease: where it would go, or why it doesn't fit and when it would. Nothing is booked.
+import { limits } from '../../shared/limits.ts'
+import { limitsFor, requireRoom, requireTerm } from '../../quotas/within.ts'
+import type { Read } from '../../store/transaction.ts'
+import type { Leasable } from '../calendar/calendar.ts'
+import { checkNewDates } from '../lifecycle/dates.ts'
+import { checkHours, checkLength } from '../enforcement.ts'
+import { fit, type Places } from '../calendar/fit.ts'
+import { requestFor } from '../lifecycle/leases.ts'
+import { type LeaseContext, MINUTE_MS } from '../context.ts'
+import type { NewLease, Refusal } from '../types.ts'
+import { nextWindows, reasonsOf } from '../calendar/why-not.ts'
+
+/** No lease has this id. */
+const NOT_YET = ''
+
+export interface LeaseExplained extends Refusal {
+  fits: boolean
+  /** For each reservation, the slots by name of the host or node; numbered for those who may not see hosts. */
+  places: readonly Readonly<Record<string, number>>[]
+}
+
+/** Refused like the lease itself when its dates can't be, or the project may not have it. */
+export async function explainLease(
+  leasing: LeaseContext,
+  project: string,
+  wanted: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
+): Promise<LeaseExplained> {
+  const { store, calendar, clock, config, seesHosts = false } = leasing
+  const now = clock.now()
+  const { start_at, end_at } = wanted
+  checkNewDates(wanted, now)
+  checkLength(config, project, wanted)
+  await store.read(function* () {
+    yield* checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now)
+    yield* checkQuota(project, wanted, now)
+  })
+  const request = requestFor(leasing, wanted, null)
+  await calendar.catchUp()
+  const { leasables } = calendar
+  const { places } = fit(leasables, request)
+  return {
+    fits: places !== null,
+    places: seesHosts ? named(places ?? [], leasables) : numbered(places ?? []),
+    reasons: reasonsOf(leasables, request, seesHosts),
+    windows: places ? [] : nextWindows(leasables, request, now, limits.explainLooksMax),
+  }
+}
+
+function named(places: Places, leasables: readonly Leasable[]): LeaseExplained['places'] {
+  const names = new Map(leasables.map(({ id, name }) => [id, name]))
+  return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [names.get(id)!, slots])))
+}
+
+/** The same number in two reservations is the same host. */
+function numbered(places: Places): LeaseExplained['places'] {
+  const numbers = new Map([...new Set(places.flatMap(place => [...place.keys()]))].map((id, index) => [id, index + 1]))
+  return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [`#${numbers.get(id)!}`, slots])))
+}
+
+function* checkQuota(
+  project: string,
+  { start_at, end_at }: Pick<NewLease, 'start_at' | 'end_at'>,
+  now: number,
+): Read<void> {
+  requireTerm(yield* limitsFor(project), 'longest_lease_hours', { from: start_at, until: end_at })
+  const asked = new Map([
+    ['leases', 1],
+    ['lease_hours', (end_at - Math.max(start_at, now)) / (60 * MINUTE_MS)],
+  ])
+  yield* requireRoom({ project, kinds: ['leases'], now }, asked)
+}

@@ -1,0 +1,135 @@
+// Bookings in the database: what a lease has of hosts and nodes, replaced as a whole. Every change happens under the lock
+// of the host or node and makes its version grow.
+import { promiseNode } from '../../metal/nodes/lease-promise.ts'
+import { bulk, type Command, command, query } from '../../store/statement.ts'
+import { all, runAll, type Write } from '../../store/transaction.ts'
+import { type Booked, type Leasable, peakOf, type Size } from '../calendar/calendar.ts'
+import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
+
+interface Ceiling {
+  id: number
+  vcpus: number
+  memory_mb: number
+  disk_gb: number
+}
+const CEILING = { id: 'bigint', vcpus: 'bigint', memory_mb: 'bigint', disk_gb: 'bigint' } as const
+const raiseVersions = bulk<Ceiling>(CEILING, (db, r, on) =>
+  on.update(db.updateTable('leasables'), 'leasables.provider_id', r.id).set(e => ({
+    version: e('leasables.version', '+', 1),
+    vcpus_ceiling: r.vcpus,
+    memory_mb_ceiling: r.memory_mb,
+    disk_gb_ceiling: r.disk_gb,
+  })),
+)
+const BOOKING = {
+  reservation_id: 'text',
+  provider_id: 'bigint',
+  lease_id: 'text',
+  slots: 'bigint',
+  is_whole: 'bigint',
+  vcpus: 'bigint',
+  memory_mb: 'bigint',
+  disk_gb: 'bigint',
+  start_at: 'bigint',
+  end_at: 'bigint',
+  free_at: 'bigint',
+  allocation: 'text',
+} as const
+const addBookings = bulk<BookingRow>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
+const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly number[] }, on) =>
+  db
+    .deleteFrom('bookings')
+    .where(on.isIn('reservation_id', a.reservations))
+    .where(on.isIn('provider_id', a.providers, 'bigint')),
+)
+const givenNodes = query((db, a: { reservations: readonly string[] }, on) =>
+  db
+    .selectFrom('bookings')
+    .select(['reservation_id', 'provider_id', 'allocation'])
+    .where(on.isIn('reservation_id', a.reservations))
+    .where('allocation', 'is not', null),
+)
+
+/**
+ * What a lease has from now on of the leasables that are held; of others it must have nothing. `first` is whatever has to
+ * be written before that, in one burst with it.
+ */
+export function replaceBookings(
+  held: readonly RevisedLeasable[],
+  lease: string,
+  wanted: ReadonlyMap<number, readonly Booked[]>,
+  first: readonly Command[] = [],
+): Write<void> {
+  return replace(held, booked => booked.lease === lease, wanted, first)
+}
+
+/** The same for one reservation of a lease. */
+export function replaceBookingsOf(
+  held: readonly RevisedLeasable[],
+  reservation: string,
+  wanted: ReadonlyMap<number, readonly Booked[]>,
+): Write<void> {
+  return replace(held, booked => booked.reservation === reservation, wanted)
+}
+
+function* replace(
+  held: readonly RevisedLeasable[],
+  isOwn: (booked: Booked) => boolean,
+  wanted: ReadonlyMap<number, readonly Booked[]>,
+  first: readonly Command[] = [],
+): Write<void> {
+  const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
+  const after = touched.map(one => ({
+    ...one,
+    version: one.version + 1,
+    booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
+  }))
+  // As wide as what is booked already where the capacity was lowered since, and no wider: the schema stops the rest.
+  const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
+  const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
+  const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
+  // A node that the lease has been given stays its own, whatever becomes of the dates.
+  const allocationOf = (provider: number, { reservation }: Booked) =>
+    given.find(row => row.provider_id === provider && row.reservation_id === reservation)?.allocation ?? null
+  const added = after.flatMap(({ id, booked }) =>
+    booked.filter(isOwn).map(one => rowOf(id, one, allocationOf(id, one))),
+  )
+  const providers = touched.map(({ id }) => id)
+  yield* runAll([
+    ...first,
+    ...(reservations.length > 0 ? [removeBookings({ reservations, providers })] : []),
+    ...(touched.length > 0 ? [raiseVersions({ rows: ceilings })] : []),
+    ...(added.length > 0 ? [addBookings({ rows: added })] : []),
+  ])
+  for (const leasable of after) {
+    yield* noteLeasable(leasable.id, leasable)
+    if (leasable.nodeId !== null) yield* promiseNode(leasable.nodeId, { leasable: 1, pledged_at: firstOf(leasable) })
+  }
+}
+
+/** From when on it is promised to leases. */
+export function firstOf({ booked }: Leasable): number | null {
+  const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
+  return starts.length === 0 ? null : Math.min(...starts)
+}
+
+const widest = (a: Size, b: Size): Size => ({
+  vcpus: Math.max(a.vcpus, b.vcpus, 0),
+  memory_mb: Math.max(a.memory_mb, b.memory_mb, 0),
+  disk_gb: Math.max(a.disk_gb, b.disk_gb, 0),
+})
+
+const rowOf = (provider_id: number, booked: Booked, allocation: string | null): BookingRow => ({
+  reservation_id: booked.reservation,
+  provider_id,
+  lease_id: booked.lease,
+  slots: booked.slots,
+  is_whole: booked.isWhole ? 1 : 0,
+  vcpus: booked.vcpus,
+  memory_mb: booked.memory_mb,
+  disk_gb: booked.disk_gb,
+  start_at: booked.start,
+  end_at: booked.end,
+  free_at: booked.free,
+  allocation,
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import type { Store } from '../../store/store.ts'
+import { CalendarMirror } from './mirror.ts'
+import type { RevisedLeasable } from './resources.ts'
+
+/** What matters here of something that can be leased; the name tells readings of one version apart. */
+const leasable = (id: number, version = 0, name = 'one') => ({ id, version, name, kind: 'node' }) as RevisedLeasable
+
+type Answer = PromiseWithResolvers<RevisedLeasable[]>
+
+/** A calendar that knows these, and a database that answers when the test says so, with what the test says. */
+async function calendarOf(...leasables: RevisedLeasable[]) {
+  const asked: Answer[] = []
+  const failures: unknown[] = []
+  const store = {
+    read: () => {
+      const answer = Promise.withResolvers<RevisedLeasable[]>()
+      asked.push(answer)
+      return answer.promise
+    },
+  }
+  const calendar = new CalendarMirror(
+    store as unknown as Store,
+    async () => {},
+    error => failures.push(error),
+  )
+  const commit = (provider: number, attached: RevisedLeasable | null) =>
+    calendar.absorb([{ provider, room: 'leases', attached }])
+  const known = () => calendar.leasables.map(({ id, version, name }) => [id, version, name])
+  /** The database answers the one reading that is under way. */
+  async function answer(...found: RevisedLeasable[]): Promise<void> {
+    await settle()
+    assert.equal(asked.length, 1, 'one reading at a time')
+    asked.shift()!.resolve(found)
+    await settle()
+  }
+  async function fail(error: Error): Promise<void> {
+    await settle()
+    asked.shift()!.reject(error)
+    await settle()
+  }
+  const loading = calendar.load()
+  await answer(...leasables)
+  await loading
+  return { calendar, commit, known, answer, fail, failures, asked }
+}
+
+const settle = () => new Promise(resolve => setImmediate(resolve))
+
+for (const [what, read] of [
+  ['everything', (calendar: CalendarMirror) => calendar.load()],
+  ['some', (calendar: CalendarMirror) => calendar.refresh([1, 2, 3])],
+] as const) {
+  void test(`what is enrolled while ${what} is read stays`, async () => {
+    const { calendar, commit, known, answer } = await calendarOf(leasable(1))
+    const reading = read(calendar)
+    await settle()
+    const absorbed = commit(2, leasable(2))
+    await answer(leasable(1))
+    await answer(leasable(2))
+    await Promise.all([reading, absorbed])
+    assert.deepEqual(known(), [
+      [1, 0, 'one'],
+      [2, 0, 'one'],
+    ])
+  })
+
+  void test(`what is withdrawn while ${what} is read does not come back`, async () => {
+    const { calendar, commit, known, answer } = await calendarOf(leasable(1), leasable(2))
+    const reading = read(calendar)
+    await settle()
+    const absorbed = commit(2, null)
+    await answer(leasable(1), leasable(2))
+    await answer()
+    await Promise.all([reading, absorbed])
+    assert.deepEqual(known(), [[1, 0, 'one']])
+  })
+
+  void test(`what is booked while ${what} is read stays booked`, async () => {
+    const { calendar, commit, known, answer } = await calendarOf(leasable(1), leasable(2))
+    const reading = read(calendar)
+    await settle()
+    assert.equal(commit(2, leasable(2, 1, 'booked')), undefined, 'nothing needs to be read for it')
+    await answer(leasable(1), leasable(2))
+    await reading
+    assert.deepEqual(known(), [
+      [1, 0, 'one'],
+      [2, 1, 'booked'],
+    ])
+  })
+
+  void test(`what was withdrawn and enrolled again by others is known when ${what} is read`, async () => {
+    const { calendar, known, answer } = await calendarOf(leasable(1, 7), leasable(2))
+    const reading = read(calendar)
+    await answer(leasable(1, 0, 'again'), leasable(2))
+    await reading
+    assert.deepEqual(known()[0], [1, 0, 'again'])
+  })
+}
+
+void test('what was read after a commit is not undone when the commit is heard of late', async () => {
+  const { calendar, commit, known, answer } = await calendarOf(leasable(1))
+  const reading = calendar.refresh([1])
+  await answer(leasable(1, 1, 'booked, then changed'))
+  await reading
+  const absorbed = commit(1, leasable(1, 1, 'booked'))
+  await answer(leasable(1, 1, 'booked, then changed'))
+  await absorbed
+  assert.deepEqual(known(), [[1, 1, 'booked, then changed']])
+})
+
+void test('readings that are asked for while one is under way are one that follows it', async () => {
+  const { calendar, known, answer, asked } = await calendarOf(leasable(1))
+  const readings = [1, 2, 1].map(id => calendar.refresh([id]))
+  await answer(leasable(1, 1), leasable(2))
+  await Promise.all(readings)
+  assert.equal(asked.length, 0)
+  assert.equal(known().length, 2)
+})
+
+void test('a commit is a commit though nothing can be read after it; that is read as soon as it can be', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const { commit, known, answer, fail, failures } = await calendarOf(leasable(1))
+    const absorbed = commit(2, leasable(2))
+    await fail(new Error('away'))
+    await absorbed
+    mock.timers.tick(1_000)
+    await fail(new Error('still away'))
+    mock.timers.tick(1_000)
+    await answer(leasable(2))
+    assert.deepEqual(known().at(-1), [2, 0, 'one'])
+    assert.equal(failures.length, 2)
+  } finally {
+    mock.timers.reset()
+  }
+})

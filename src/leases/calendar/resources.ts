@@ -1,0 +1,246 @@
+// What can be leased, read from the database: hosts and nodes with what they have, what they say about themselves, and
+// what is booked of them.
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import { comesBack, hasMachine, isUsable } from '../../metal/nodes/states.ts'
+import type { Schema } from '../../store/schema.ts'
+import { command, query } from '../../store/statement.ts'
+import { note, type Read, together, type Write } from '../../store/transaction.ts'
+import type { Booked, Leasable, Size } from './calendar.ts'
+import type { Facts } from '../pool/properties.ts'
+
+/** A leasable and how new it is. */
+export interface RevisedLeasable extends Leasable {
+  version: number
+  /** The child provider of a host where started leases are inventories. */
+  reservationProvider: string | null
+  /** The id of the node; null for a host. */
+  nodeId: number | null
+  /** What a node is; empty for a host. */
+  traits: ReadonlySet<string>
+  /** How a node is just now; null for a host. */
+  node: NodeNow | null
+}
+
+export interface NodeNow {
+  instance: string | null
+  hasMachine: boolean
+  /** Can be had at this moment, as far as the node itself goes. */
+  isOpen: boolean
+  /** A conductor is just making it available. */
+  isComing: boolean
+}
+
+/** The same question about all that can be leased and about some of it. */
+function ofLeasables<TB extends keyof Schema, Row>(
+  column: string,
+  build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>,
+) {
+  return {
+    every: query((db, _: object) => build(db)),
+    some: query((db, a: { ids: readonly number[] }, on) => build(db).where(on.isIn(column, a.ids, 'bigint'))),
+  }
+}
+
+const rows = ofLeasables('leasables.provider_id', db =>
+  db
+    .selectFrom('leasables')
+    .leftJoin('nodes', 'nodes.provider_id', 'leasables.provider_id')
+    .leftJoin('allocations', 'allocations.node_id', 'nodes.id')
+    .leftJoin('reservations', 'reservations.node_id', 'nodes.id')
+    .select(['leasables.provider_id as id', 'kind', 'leasables.name', 'reservation_provider', 'reservable', 'version'])
+    .select([
+      'nodes.resource_class',
+      'nodes.maintenance',
+      'nodes.retired',
+      'nodes.instance_uuid',
+      'nodes.provision_state',
+      'nodes.power_state',
+      'nodes.target_provision_state',
+      'nodes.id as node_id',
+    ])
+    .select(['allocations.expires_at', 'reservations.expires_at as held_until'])
+    .orderBy('leasables.provider_id'),
+)
+const capacities = ofLeasables('leasables.provider_id', db =>
+  db
+    .selectFrom('leasables')
+    .innerJoin('inventories', 'inventories.provider_id', 'leasables.provider_id')
+    .innerJoin('resource_classes', 'resource_classes.id', 'inventories.class_id')
+    .select(['leasables.provider_id as id', 'resource_classes.name', 'total', 'reserved'])
+    .where('resource_classes.name', 'in', ['VCPU', 'MEMORY_MB', 'DISK_GB']),
+)
+const capabilities = ofLeasables('provider_id', db =>
+  db.selectFrom('host_capabilities').select(['provider_id as id', 'name', 'value']),
+)
+const traits = ofLeasables('leasables.provider_id', db =>
+  db
+    .selectFrom('leasables')
+    .innerJoin('provider_traits', 'provider_traits.provider_id', 'leasables.provider_id')
+    .innerJoin('traits', 'traits.id', 'provider_traits.trait_id')
+    .select(['leasables.provider_id as id', 'traits.name'])
+    .where('leasables.kind', '=', 'node'),
+)
+const bookings = ofLeasables('provider_id', db => db.selectFrom('bookings').selectAll().orderBy('start_at'))
+const lockRows = command((db, a: { ids: readonly number[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('leasables')
+      .select('provider_id')
+      .where(on.isIn('provider_id', a.ids, 'bigint'))
+      .orderBy('provider_id'),
+  ),
+)
+// Whoever gives a node to an allocation holds its row, and so does whoever books it.
+const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('nodes')
+      .select('id')
+      .where(on.isIn('provider_id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
+)
+
+const every = () =>
+  [rows.every({}), capacities.every({}), capabilities.every({}), traits.every({}), bookings.every({})] as const
+const some = (a: { ids: readonly number[] }) =>
+  [rows.some(a), capacities.some(a), capabilities.some(a), traits.some(a), bookings.some(a)] as const
+
+export function* allLeasables(): Read<RevisedLeasable[]> {
+  return assemble(yield* together(...every()))
+}
+
+/** Those of these ids that there are. */
+export function* leasablesOf(ids: readonly number[]): Read<RevisedLeasable[]> {
+  return assemble(yield* together(...some({ ids })))
+}
+
+/** As they are now, held until the transaction ends. Locked after leases, and before consumers and providers. */
+export function* lockLeasables(ids: readonly number[]): Write<RevisedLeasable[]> {
+  // Read in statements of their own: only then do they see what the previous holder did.
+  const [, , ...parts] = yield* together(lockRows({ ids }), lockNodes({ ids }), ...some({ ids }))
+  return assemble(parts)
+}
+
+type RowsOf<Part> = Part extends { every: (args: object) => { row?: infer Row } } ? NonNullable<Row>[] : never
+type Parts = readonly [
+  RowsOf<typeof rows>,
+  RowsOf<typeof capacities>,
+  RowsOf<typeof capabilities>,
+  RowsOf<typeof traits>,
+  RowsOf<typeof bookings>,
+]
+
+const SIZE_OF: Record<string, keyof Size> = { VCPU: 'vcpus', MEMORY_MB: 'memory_mb', DISK_GB: 'disk_gb' }
+
+function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: Parts): RevisedLeasable[] {
+  const capacities = Map.groupBy(capacityRows, row => row.id)
+  const capabilities = Map.groupBy(capabilityRows, row => row.id)
+  const traits = Map.groupBy(traitRows, row => row.id)
+  const booked = Map.groupBy(bookingRows, row => row.provider_id)
+  return rows.map(row => {
+    const { id, kind, name, version } = row
+    const capacity: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+    for (const { name, total, reserved } of capacities.get(id) ?? []) capacity[SIZE_OF[name]!] = total - reserved
+    const said = new Map((capabilities.get(id) ?? []).map(({ name, value }) => [name, value]))
+    const columns = kind === 'host' ? hostColumns(id, name, capacity) : { resource_class: row.resource_class ?? '' }
+    return {
+      id,
+      kind,
+      name,
+      version,
+      capacity,
+      isReservable: row.reservable === 1 && (kind === 'host' || canBeBooked(row, booked.get(id) ?? [])),
+      nodeId: row.node_id,
+      reservationProvider: row.reservation_provider,
+      facts: factsOf(columns, said),
+      traits: new Set((traits.get(id) ?? []).map(({ name }) => name)),
+      node: nodeNow(row),
+      booked: [...otherwiseHad(row, booked.get(id) ?? []), ...(booked.get(id) ?? []).map(bookedOf)],
+    }
+  })
+}
+
+/** No lease: someone has the node by an allocation or a hold. */
+export const NO_LEASE = ''
+
+type Row = RowsOf<typeof rows>[number]
+
+const isLeased = ({ instance_uuid }: Row, booked: readonly BookingRow[]): boolean =>
+  booked.some(({ allocation }) => allocation !== null && allocation === instance_uuid)
+
+/** Available, or sure to be when whoever has it gives it back: nobody has to see to it first. */
+function canBeBooked(row: Row, booked: readonly BookingRow[]): boolean {
+  const { maintenance, retired, provision_state, power_state, target_provision_state } = row
+  if (provision_state === null || maintenance || retired) return false
+  // Of a machine that no conductor has ever met nothing is known, and nobody is given it.
+  if (power_state === null && target_provision_state === null) return false
+  const isGivenBack = isLeased(row, booked) || row.expires_at !== null
+  return comesBack({ provision_state, target_provision_state }, isGivenBack)
+}
+
+function nodeNow(row: Row): NodeNow | null {
+  const { instance_uuid, maintenance, retired, provision_state, power_state, target_provision_state } = row
+  if (provision_state === null || maintenance === null || retired === null) return null
+  return {
+    instance: instance_uuid,
+    hasMachine: hasMachine({ provision_state }),
+    isOpen: isUsable({ provision_state, maintenance, retired }) && power_state !== null && instance_uuid === null,
+    isComing: target_provision_state === 'available',
+  }
+}
+
+/** A node that someone has by other means than a lease is theirs until that ends. */
+function otherwiseHad(row: Row, booked: readonly BookingRow[]): Booked[] {
+  const { instance_uuid, expires_at, held_until } = row
+  const until = [
+    ...(instance_uuid !== null && !isLeased(row, booked) ? [expires_at ?? Infinity] : []),
+    ...(held_until === null ? [] : [held_until]),
+  ]
+  const nothing = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
+  return until.map(free => {
+    return { lease: NO_LEASE, reservation: NO_LEASE, start: 0, end: free, free, slots: 1, isWhole: true, ...nothing }
+  })
+}
+
+export const HYPERVISOR = {
+  hypervisor_type: 'QEMU',
+  hypervisor_version: 8_000_000,
+  cpu_info: '{}',
+  availability_zone: 'nova',
+} as const
+
+const hostColumns = (id: number, name: string, { vcpus, memory_mb, disk_gb }: Size) => ({
+  ...HYPERVISOR,
+  id,
+  hypervisor_hostname: name,
+  service_name: name,
+  vcpus,
+  memory_mb,
+  local_gb: disk_gb,
+})
+
+function factsOf(columns: Record<string, string | number>, said: ReadonlyMap<string, string>): Facts {
+  return key => (Object.hasOwn(columns, key) ? columns[key] : said.get(key))
+}
+
+export type BookingRow = RowsOf<typeof bookings>[number]
+
+const bookedOf = (row: BookingRow): Booked => ({
+  lease: row.lease_id,
+  reservation: row.reservation_id,
+  start: row.start_at,
+  end: row.end_at,
+  free: row.free_at,
+  slots: row.slots,
+  isWhole: row.is_whole === 1,
+  vcpus: row.vcpus,
+  memory_mb: row.memory_mb,
+  disk_gb: row.disk_gb,
+  allocation: row.allocation,
+})
+
+/** Tells the calendars in memory what this is now; null when it is gone. */
+export function* noteLeasable(id: number, leasable: RevisedLeasable | null): Write<void> {
+  yield* note([{ provider: id, room: 'leases', attached: leasable }])
+}

@@ -1,0 +1,182 @@
+// The duty that keeps reservations whole: a host that went down, was disabled or shrank takes no more of them, and those on
+// it that are in use or start soon move to where they fit. What fits nowhere is missing, until it is found a place again.
+import { sql } from 'kysely'
+import { recorded } from '../../audit/record.ts'
+import type { Witness } from '../../audit/witness.ts'
+import { unusableHypervisors } from '../../compute/hypervisors.ts'
+import { Duty } from '../../shared/duty.ts'
+import { limits } from '../../shared/limits.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, mark, run, type Write } from '../../store/transaction.ts'
+import { type Booked, peakOf, SIZES } from '../calendar/calendar.ts'
+import { type Ailing, healAll } from './hosts.ts'
+import { emptyLeftovers, healNodes, onNodes } from './nodes.ts'
+import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
+import { type LeaseContext, MINUTE_MS } from '../context.ts'
+
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
+
+const closedHosts = query((db, _: object) =>
+  db
+    .selectFrom('leasables')
+    .select('provider_id as id')
+    .where('reservable', '=', sql.lit(0))
+    .where('kind', '=', 'host'),
+)
+const hostsAmong = query((db, a: { ids: readonly number[] }, on) =>
+  db
+    .selectFrom('leasables')
+    .select('provider_id as id')
+    .where(on.isIn('provider_id', a.ids, 'bigint'))
+    .where('kind', '=', 'host'),
+)
+const setReservable = command((db, a: { id: number; reservable: 0 | 1; now: number }) =>
+  db
+    .updateTable('leasables')
+    .set(e => ({ reservable: a.reservable, version: e('version', '+', 1), updated_at: a.now }))
+    .where('provider_id', '=', a.id),
+)
+const shrunkHosts = query((db, _: object) =>
+  db
+    .selectFrom('leasables as l')
+    .innerJoin('inventories as i', 'i.provider_id', 'l.provider_id')
+    .innerJoin('resource_classes as c', 'c.id', 'i.class_id')
+    .select('l.provider_id as id')
+    .distinct()
+    .where('l.kind', '=', 'host')
+    .where(
+      sql<boolean>`(c.name = 'VCPU' and i.total - i.reserved < l.vcpus_ceiling)
+        or (c.name = 'MEMORY_MB' and i.total - i.reserved < l.memory_mb_ceiling)
+        or (c.name = 'DISK_GB' and i.total - i.reserved < l.disk_gb_ceiling)`,
+    ),
+)
+const lowerCeilings = command((db, a: { id: number; vcpus: number; memory_mb: number; disk_gb: number }) =>
+  db
+    .updateTable('leasables')
+    .set({ vcpus_ceiling: a.vcpus, memory_mb_ceiling: a.memory_mb, disk_gb_ceiling: a.disk_gb })
+    .where('provider_id', '=', a.id),
+)
+const missing = query((db, _: object) =>
+  db
+    .selectFrom('lease_reservations')
+    .select(['id as reservation', 'lease_id as lease', 'resource_type'])
+    .where('missing_resources', '=', sql.lit(1))
+    .where('status', '<>', 'deleted'),
+)
+export function healingDuty(leasing: Working): Duty {
+  let lookedAt = -Infinity
+  return new Duty({
+    name: 'lease healing',
+    pollMs: limits.healingPollMs,
+    log: leasing.log,
+    run: async () => {
+      await emptyLeftovers(leasing)
+      const reopened = await followHypervisors(leasing)
+      const ailing = [
+        ...(await onClosedHosts(leasing)),
+        ...(await onShrunkHosts(leasing)),
+        ...(await onReopenedHosts(leasing, reopened)),
+      ]
+      const nodes = await onNodes(leasing)
+      // What is missing is looked for when hosts came back, and now and then: it needs a look at the whole pool.
+      const isTime = performance.now() - lookedAt >= limits.healingPollMs
+      if (reopened.length > 0 || isTime) {
+        lookedAt = performance.now()
+        for (const { resource_type, ...one } of await leasing.store.read(() => all(missing({})))) {
+          if (resource_type !== 'physical:node') ailing.push({ ...one, unusable: new Set() })
+          else if (!nodes.some(({ reservation }) => reservation === one.reservation))
+            nodes.push({ ...one, unusable: new Set() })
+        }
+      }
+      if (ailing.length > 0) await healAll(leasing, ailing)
+      if (nodes.length > 0) await healNodes(leasing, nodes)
+      if (ailing.some(({ unusable }) => unusable.size > 0)) await settleCeilings(leasing)
+      return null
+    },
+  })
+}
+
+/** Hosts that are down or disabled are closed, those that are back are open again; says which are. */
+async function followHypervisors({ store, clock, witness }: Working): Promise<number[]> {
+  const { down, closed } = await store.read(function* () {
+    const ids = [...(yield* unusableHypervisors())]
+    const down = new Set((yield* all(hostsAmong({ ids }))).map(({ id }) => id))
+    const closed = new Set((yield* all(closedHosts({}))).map(({ id }) => id))
+    return { down, closed }
+  })
+  const changed = [...down.symmetricDifference(closed)].sort((a, b) => a - b)
+  for (const id of changed) {
+    const entryOf = (action: 'open_host' | 'close_host') => witness?.({ action, outcome: 'done' })
+    await store.write(() => recorded(followOne(id, clock.now()), entryOf))
+  }
+  return changed.filter(id => !down.has(id))
+}
+
+function* followOne(id: number, now: number): Write<'open_host' | 'close_host'> {
+  const [host] = yield* lockLeasables([id])
+  const isDown = (yield* unusableHypervisors()).has(id)
+  // Another conductor may have been faster.
+  if (host && host.isReservable === isDown) {
+    yield* run(setReservable({ id, reservable: isDown ? 0 : 1, now }))
+    yield* noteLeasable(id, (yield* leasablesOf([id]))[0]!)
+    yield* mark({ kind: 'host', id: String(id) })
+  }
+  return isDown ? 'close_host' : 'open_host'
+}
+
+/** What is in use on a closed host, or is about to be. */
+async function onClosedHosts({ store, clock, config }: Working): Promise<Ailing[]> {
+  const closed = await store.read(function* () {
+    return yield* leasablesOf((yield* all(closedHosts({}))).map(({ id }) => id))
+  })
+  const soon = config.leaseHealingMinutes === 0 ? Infinity : clock.now() + config.leaseHealingMinutes * MINUTE_MS
+  const unusable = new Set(closed.map(({ id }) => id))
+  return closed.flatMap(({ booked }) =>
+    booked.filter(({ start }) => start <= soon).map(({ lease, reservation }) => ({ lease, reservation, unusable })),
+  )
+}
+
+/** What servers kept booked there though it was replaced elsewhere: now there is too much of it. */
+async function onReopenedHosts({ store }: Working, ids: readonly number[]): Promise<Ailing[]> {
+  const hosts = ids.length === 0 ? [] : await store.read(() => leasablesOf(ids))
+  return hosts.flatMap(({ booked }) =>
+    booked.map(({ lease, reservation }) => ({ lease, reservation, unusable: new Set<number>() })),
+  )
+}
+
+/** Of a host that has less than is booked: what was booked last, until the rest fits. */
+async function onShrunkHosts({ store }: Working): Promise<Ailing[]> {
+  const hosts = await store.read(function* () {
+    return yield* leasablesOf((yield* all(shrunkHosts({}))).map(({ id }) => id))
+  })
+  return hosts.flatMap(host => {
+    const left = host.booked.toSorted((a, b) => a.start - b.start)
+    const ailing: Ailing[] = []
+    while (isOversold(host, left)) {
+      const { lease, reservation } = left.pop()!
+      ailing.push({ lease, reservation, unusable: new Set([host.id]) })
+    }
+    return ailing
+  })
+}
+
+function isOversold({ capacity }: RevisedLeasable, booked: readonly Booked[]): boolean {
+  const peak = peakOf(booked)
+  return booked.length > 0 && SIZES.some(name => peak[name] > capacity[name])
+}
+
+async function settleCeilings({ store }: Working): Promise<void> {
+  const ids = (await store.read(() => all(shrunkHosts({})))).map(({ id }) => id)
+  if (ids.length === 0) return
+  await store.write(function* () {
+    for (const { id, capacity, booked } of yield* lockLeasables(ids)) {
+      const peak = peakOf(booked)
+      const [vcpus, memory_mb, disk_gb] = SIZES.map(name => Math.max(capacity[name], peak[name], 0)) as [
+        number,
+        number,
+        number,
+      ]
+      yield* run(lowerCeilings({ id, vcpus, memory_mb, disk_gb }))
+    }
+  })
+}

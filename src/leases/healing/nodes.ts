@@ -1,0 +1,215 @@
+// Keeps leases of nodes whole: a node that can't be used is exchanged for another, and what a running lease lacks it is
+// given as soon as it can be had. A node with the lessee's machine on it stays, in maintenance too: only the lessee, or
+// the end, takes it away.
+import { recorded } from '../../audit/record.ts'
+import type { Witness } from '../../audit/witness.ts'
+import { emptyNode } from '../../metal/expiry.ts'
+import { lockNodeById } from '../../metal/nodes/rows.ts'
+import { MACHINE_STATES } from '../../metal/nodes/states.ts'
+import { query } from '../../store/statement.ts'
+import { all, type Write } from '../../store/transaction.ts'
+import { replaceBookingsOf } from '../booking/rows.ts'
+import type { Wish } from '../calendar/fit.ts'
+import { type Ailing, best, type Heal, healAll, isSame, type Places, requestFor, total } from './hosts.ts'
+import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
+import { type LeaseContext, MINUTE_MS } from '../context.ts'
+import { completeNodes, withdrawGiven } from '../lifecycle/reservation-nodes.ts'
+import { bookedBy, lockLeases, type StoredLease, withReservation } from '../lifecycle/rows.ts'
+import { saveLease, setStatus } from '../lifecycle/writes.ts'
+import type { LeaseStatus, NodeTerms, Reservation, Terms } from '../types.ts'
+import { bookedFor, wishOf } from '../calendar/wishes.ts'
+
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
+
+// Where the lessee's machine runs there is nothing to heal, and that is most of them.
+const suspects = query((db, a: { soon: number }) =>
+  db
+    .selectFrom('bookings as b')
+    .innerJoin('nodes as n', 'n.provider_id', 'b.provider_id')
+    .innerJoin('leases as l', 'l.id', 'b.lease_id')
+    .innerJoin('lease_reservations as r', 'r.id', 'b.reservation_id')
+    .select(['b.lease_id as lease', 'b.reservation_id as reservation', 'b.provider_id as id', 'l.status', 'r.terms'])
+    .where('b.start_at', '<=', a.soon)
+    .where('l.status', 'in', ['PENDING', 'STARTING', 'ACTIVE'])
+    .where(e =>
+      e.or([
+        e('b.allocation', 'is', null),
+        e('n.instance_uuid', 'is', null),
+        e('n.instance_uuid', '<>', e.ref('b.allocation')),
+        e('n.provision_state', 'not in', MACHINE_STATES),
+      ]),
+    )
+    .orderBy('b.start_at')
+    .orderBy('b.reservation_id'),
+)
+const leftovers = query((db, _: object) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where('leftover', '=', 1)
+    .where('maintenance', '=', 0)
+    .where('transition', 'is', null)
+    .orderBy('id'),
+)
+
+/** Machines that someone let go of are torn down once their nodes are out of maintenance. */
+export async function emptyLeftovers({ store, clock, drivers, bell, witness }: Working): Promise<void> {
+  let isStarted = false
+  for (const { id } of await store.read(() => all(leftovers({})))) {
+    const entry = witness?.({ action: 'empty_node', outcome: 'accepted' })
+    const emptied = await store.write(() => recorded(emptyLeftover(id), entry))
+    isStarted ||= emptied === 'started'
+  }
+  if (isStarted) bell.ring('nodes')
+
+  function* emptyLeftover(id: number) {
+    const node = yield* lockNodeById(id)
+    return node?.leftover === 1 ? yield* emptyNode(node, drivers, clock.now()) : 'empty'
+  }
+}
+
+/** Reservations of nodes that are in use or start soon and aren't as they should be. */
+export async function onNodes({ store, clock, config }: Working): Promise<Ailing[]> {
+  const now = clock.now()
+  const soon = config.leaseHealingMinutes === 0 ? Number.MAX_SAFE_INTEGER : now + config.leaseHealingMinutes * MINUTE_MS
+  const { rows, leasables } = await store.read(function* () {
+    const rows = yield* all(suspects({ soon }))
+    const leasables = yield* leasablesOf([...new Set(rows.map(({ id }) => id))])
+    return { rows, leasables: new Map(leasables.map(one => [one.id, one])) }
+  })
+  const ailing = new Map<string, Ailing & { unusable: Set<number> }>()
+  for (const { lease, reservation, id, status, terms } of rows) {
+    const leasable = leasables.get(id)
+    const need = leasable && needOf(leasable, reservation, JSON.parse(terms) as Terms, status, now)
+    if (!need) continue
+    const found = ailing.getOrInsertComputed(reservation, () => ({ lease, reservation, unusable: new Set() }))
+    if (need === 'exchange') found.unusable.add(id)
+  }
+  return [...ailing.values()]
+}
+
+/** What a booked node needs, by what it is now. */
+export function needOf(
+  leasable: RevisedLeasable,
+  reservation: string,
+  terms: Terms,
+  status: LeaseStatus,
+  now: number,
+): 'exchange' | 'give' | null {
+  const { node, booked, isReservable } = leasable
+  const mine = booked.find(one => one.reservation === reservation)
+  if (!mine || !node || isInUse(leasable, reservation)) return null
+  if (!isReservable || !wishOf(terms).accepts(leasable)) return 'exchange'
+  if (isGiven(leasable, reservation)) return null
+  // Its time has come, and whoever had it before has not given it back.
+  if (mine.start <= now && !node.isOpen && !node.isComing) return 'exchange'
+  return status === 'ACTIVE' ? 'give' : null
+}
+
+function isGiven({ node, booked }: RevisedLeasable, reservation: string): boolean {
+  const allocation = booked.find(one => one.reservation === reservation)?.allocation ?? null
+  return allocation !== null && node?.instance === allocation
+}
+
+const isInUse = (leasable: RevisedLeasable, reservation: string): boolean =>
+  isGiven(leasable, reservation) && leasable.node!.hasMachine
+
+export async function healNodes(leasing: Working, ailing: readonly Ailing[]): Promise<void> {
+  const newUuid = () => leasing.clock.newUuid()
+  await healAll(leasing, ailing, (...about) => healReservation(newUuid, ...about))
+  // One that waits for its nodes may start now.
+  leasing.bell.ring('leases')
+}
+
+function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Parameters<Heal>): ReturnType<Heal> {
+  const [lease] = yield* lockLeases([ailing.lease])
+  const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
+  if (!lease || !reservation || !['PENDING', 'STARTING', 'ACTIVE'].includes(lease.status)) {
+    return { ids: [], isStale: false }
+  }
+  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
+  const planOn = (leasables: readonly RevisedLeasable[]) =>
+    plan(leasables, lease, reservation, has, ailing.unusable, terms)
+  const proposed = planOn([...pool.values()])
+  const held = yield* lockLeasables([...new Set([...proposed.keys(), ...has.keys()])])
+  const places = planOn(held)
+  const ids = held.map(({ id }) => id)
+  if (total(places) < total(proposed) && !terms.isLast) return { ids, isStale: true }
+  const usable = places.size
+  // Nothing else is there: it keeps what it has, which may come back.
+  for (const id of has.keys()) if (places.size < has.size) places.set(id, 1)
+  const isMoved = !isSame(places, has)
+  const isLost = isMoved && (yield* exchange(lease, reservation, held, places, terms))
+  yield* settle(lease, reservation, { isMoved, isLost, usable }, newUuid, terms.now)
+  return { ids, isStale: false, project: lease.project_id }
+}
+
+/** The nodes that it keeps, and others for those that it can't; never more than it has booked. */
+function plan(
+  leasables: readonly RevisedLeasable[],
+  lease: StoredLease,
+  reservation: Reservation,
+  has: Places,
+  unusable: ReadonlySet<number>,
+  { cleaningMs, now }: Parameters<Heal>[2],
+): Places {
+  const { accepts } = wishOf(reservation.terms)
+  // Once its time has come, another that can't be had either is no better than what it has.
+  const isBetter = ({ id, node }: RevisedLeasable) =>
+    has.has(id) || lease.start_at > now || node?.isOpen || node?.isComing
+  const isGood = (one: RevisedLeasable) => one.isReservable && !unusable.has(one.id) && accepts(one) && isBetter(one)
+  const isKept = (one: RevisedLeasable) => has.has(one.id) && (isGood(one) || isInUse(one, reservation.id))
+  const usable = leasables.filter(one => isGood(one) || isKept(one))
+  const staying = new Map(usable.filter(isKept).map(({ id }) => [id, 1]))
+  const request = requestFor(lease, reservation, staying, cleaningMs)
+  const [wish] = request.wishes as [Wish & { kind: 'whole' }]
+  const most = Math.max(has.size, wish.min)
+  // What can be had at once comes first.
+  const inOrder = usable.toSorted((a, b) => Number(b.node?.isOpen) - Number(a.node?.isOpen) || a.id - b.id)
+  return best(inOrder, { ...request, wishes: [{ ...wish, max: most }] })
+}
+
+/** Says whether it had been given any that it has no more. */
+function* exchange(
+  lease: StoredLease,
+  { id, terms }: Reservation,
+  held: readonly RevisedLeasable[],
+  places: Places,
+  { cleaningMs, now }: Parameters<Heal>[2],
+): Write<boolean> {
+  let isLost = false
+  for (const { id: at, nodeId, booked } of held) {
+    const allocation = booked.find(one => one.reservation === id)?.allocation ?? null
+    if (allocation === null || places.has(at)) continue
+    yield* withdrawGiven(nodeId!, allocation, now)
+    isLost = true
+  }
+  const window = { start: lease.start_at, end: lease.end_at, free: lease.end_at + cleaningMs }
+  const booking = bookedFor(lease.id, id, terms, window, 1)
+  yield* replaceBookingsOf(held, id, new Map([...places.keys()].map(at => [at, [booking]])))
+  return isLost
+}
+
+/** Gives a running lease what it lacks, has one start that waited, and writes down what became of it. */
+function* settle(
+  before: StoredLease,
+  reservation: Reservation,
+  { isMoved, isLost, usable }: { isMoved: boolean; isLost: boolean; usable: number },
+  newUuid: () => string,
+  now: number,
+): Write<void> {
+  const isActive = before.status === 'ACTIVE'
+  const { min } = reservation.terms as NodeTerms
+  const healed: Reservation = {
+    ...reservation,
+    missing_resources: usable < min,
+    resources_changed: reservation.resources_changed || (isActive && isLost),
+  }
+  const moved = withReservation(before, healed)
+  const after = isActive ? (yield* completeNodes(moved, newUuid, now)).lease : moved
+  if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease({ ...after, updated_at: now })
+  if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now, before.status_reason)
+}
+
+const flagsOf = ({ reservations }: StoredLease): string =>
+  JSON.stringify(reservations.map(one => [one.missing_resources, one.resources_changed]))

@@ -1,0 +1,135 @@
+// What becomes of a lease when a client changes it: decided on what it is and has, before anything is written.
+import { problem } from '../../problems/problem.ts'
+import { checkMovedDates } from './dates.ts'
+import type { Wish } from '../calendar/fit.ts'
+import { type LeaseSettings, MINUTE_MS } from '../context.ts'
+import type { StoredLease } from './rows.ts'
+import type { EventType, LeaseChange, LeaseEvent, Reservation, Terms, TermsChange } from '../types.ts'
+import { wishOf } from '../calendar/wishes.ts'
+
+export interface ChangePlan {
+  lease: StoredLease
+  /** The dates change. */
+  isMoved: boolean
+  /** Places have to be found anew; else it keeps those that it has. */
+  isRebooked: boolean
+  wishes: readonly Wish[]
+}
+
+/** What each reservation has: slots by id of the host or node. */
+type Has = ReadonlyMap<string, ReadonlyMap<number, number>>
+
+export function planChange(
+  before: StoredLease,
+  has: Has,
+  change: LeaseChange,
+  config: LeaseSettings,
+  now: number,
+): ChangePlan {
+  const { name = before.name, start_at = before.start_at, end_at = before.end_at } = change
+  const isMoved = start_at !== before.start_at || end_at !== before.end_at
+  const beforeEndChanges = change.before_end_at !== undefined && change.before_end_at !== null
+  if (isMoved || beforeEndChanges || change.reservations) requireChangeable(before, now)
+  checkMovedDates(before, { start_at, end_at }, now)
+  const reservations = changedReservations(before, change.reservations ?? [], now)
+  const hasNewTerms = reservations.some((one, index) => one !== before.reservations[index])
+  const isNarrower = start_at >= before.start_at && end_at <= before.end_at
+  const moved = { ...before, start_at, end_at }
+  const events = movedEvents(before, moved, change.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS, now)
+  const isSameDates = events.events.every((event, index) => event === before.events[index])
+  const isUnchanged = name === before.name && !isMoved && !hasNewTerms && isSameDates
+  return {
+    lease: { ...moved, ...events, name, reservations, updated_at: isUnchanged ? before.updated_at : now },
+    isMoved,
+    isRebooked: hasNewTerms || (isMoved && !isNarrower),
+    wishes: reservations.map((reservation, index) => wishFor(reservation, before.reservations[index]!, has)),
+  }
+}
+
+function requireChangeable({ id, status, end_at }: StoredLease, now: number): void {
+  if (status === 'STARTING' || status === 'TERMINATING') {
+    throw problem('lease_refuses', { reason: `Lease ${id} is ${status}; try again when that is done.` })
+  }
+  if (status === 'TERMINATED' || end_at < now) {
+    throw problem('lease_invalid', { reason: 'Terminated leases can only be renamed.' })
+  }
+}
+
+function changedReservations(lease: StoredLease, changes: readonly TermsChange[], now: number): readonly Reservation[] {
+  const byId = new Map(changes.map(change => [change.id, change]))
+  for (const id of byId.keys()) {
+    if (!lease.reservations.some(one => one.id === id)) {
+      throw problem('reservation_not_found', { reservation: id, lease: lease.id })
+    }
+  }
+  return lease.reservations.map(reservation => {
+    const change = byId.get(reservation.id)
+    const terms = change ? changedTerms(reservation, change) : reservation.terms
+    return terms === reservation.terms ? reservation : { ...reservation, terms, updated_at: now }
+  })
+}
+
+/** The terms themselves when nothing about them changes. */
+function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type, ...given }: TermsChange): Terms {
+  if (resource_type !== undefined && resource_type !== terms.resource_type) {
+    throw problem('lease_invalid', { reason: `Reservation ${id} is ${terms.resource_type} and stays that.` })
+  }
+  const known = Object.entries(given).filter(([name, value]) => name in terms && value !== undefined)
+  const after: Terms = { ...terms, ...Object.fromEntries(known) }
+  const changed = Object.keys(after).filter(name => !isSame(at(after, name), at(terms, name)))
+  if (changed.length === 0) return terms
+  if (status === 'active') requireGrowth(id, terms, after, changed)
+  return after
+}
+
+const at = (terms: Terms, name: string) => (terms as unknown as Record<string, unknown>)[name]
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** What is in use can only become more. */
+function requireGrowth(id: string, before: Terms, after: Terms, changed: readonly string[]): void {
+  const refuse = (reason: string) => problem('lease_refuses', { reason: `Reservation ${id} is in use: ${reason}.` })
+  const kind = changed.find(name => name === 'resource_class' || name === 'traits')
+  if (kind !== undefined) throw refuse(`${kind} can not be changed`)
+  if (before.resource_type !== 'virtual:instance' || after.resource_type !== 'virtual:instance') return
+  const other = changed.find(name => name !== 'amount')
+  if (other !== undefined) throw refuse(`${other} can not be changed`)
+  if (after.amount < before.amount) throw refuse('amount can only grow')
+}
+
+function wishFor(reservation: Reservation, before: Reservation, has: Has): Wish {
+  const places = has.get(reservation.id) ?? new Map<number, number>()
+  const wish = wishOf(reservation.terms, { places, isFixed: reservation.status === 'active' })
+  if (!reservation.missing_resources || reservation.terms !== before.terms) return wish
+  // It lacks something already: that is no reason to refuse what has nothing to do with it.
+  const slots = [...places.values()].reduce((sum, one) => sum + one, 0)
+  return wish.kind === 'slots' ? { ...wish, amount: slots } : { ...wish, min: Math.min(wish.min, slots) }
+}
+
+/** Start and end follow the dates; the event before the end keeps its distance unless its time is given. */
+function movedEvents(
+  before: StoredLease,
+  after: Pick<StoredLease, 'start_at' | 'end_at'>,
+  given: number | null,
+  usualMs: number,
+  now: number,
+): Pick<StoredLease, 'events' | 'due'> {
+  const known = before.events.find(event => event.event_type === 'before_end_lease')
+  if (given !== null && (given <= after.start_at || given >= after.end_at)) {
+    throw problem('lease_invalid', { reason: 'The before_end date must be between start and end.' })
+  }
+  const distance = known ? before.end_at - known.time : usualMs
+  const times: Record<EventType, number> = {
+    start_lease: after.start_at,
+    end_lease: after.end_at,
+    before_end_lease: given ?? Math.max(after.end_at - distance, after.start_at),
+  }
+  const due = { ...before.due }
+  const events = before.events.map((event): LeaseEvent => {
+    const time = times[event.event_type]
+    if (time === event.time) return event
+    // Also one that was done: what it warned of is at another time now.
+    due[event.event_type] = time
+    return { ...event, time, updated_at: now }
+  })
+  return { events, due }
+}

@@ -1,0 +1,209 @@
+// The duty that begins and ends leases on time: whatever is due, in the order of time, and at the same time ends before
+// starts, so that what one lease gives back the next one can have.
+import { sql } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Outcome } from '../../audit/entry.ts'
+import { recordAll, recorded } from '../../audit/record.ts'
+import type { Deed, Witness } from '../../audit/witness.ts'
+import { Duty } from '../../shared/duty.ts'
+import { limits } from '../../shared/limits.ts'
+import { Problem } from '../../problems/problem.ts'
+import { StoreUnavailable } from '../../store/failure.ts'
+import { query } from '../../store/statement.ts'
+import { all, one, type Write } from '../../store/transaction.ts'
+import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './start-and-end.ts'
+import type { LeaseContext } from '../context.ts'
+import { tellService } from '../enforcement-service.ts'
+import { postpone } from './writes.ts'
+import type { EventType } from '../types.ts'
+
+interface DueEvent {
+  lease_id: string
+  event_type: EventType
+  attempts: number
+  /** Whose the lease is. */
+  project: string
+  /** When it should have happened. */
+  time: number
+  /** Nodes come and go one by one, and so does a lease of them. */
+  has_nodes: 0 | 1
+}
+
+const dueEvents = query((db, a: { now: number; limit: number }) =>
+  db
+    .selectFrom('lease_events')
+    .innerJoin('leases', 'leases.id', 'lease_events.lease_id')
+    .select(['lease_id', 'event_type', 'attempts', 'time', 'project_id as project'])
+    .select(
+      sql<0 | 1>`case when exists (select 1 from lease_reservations r where r.lease_id = lease_events.lease_id
+        and r.resource_type = 'physical:node') then 1 else 0 end`.as('has_nodes'),
+    )
+    .where('due_at', '<=', a.now)
+    .orderBy('due_at')
+    .orderBy(sql`case event_type when 'end_lease' then 0 when 'start_lease' then 1 else 2 end`)
+    .orderBy('lease_id')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
+const nextEvent = query((db, _: object) =>
+  db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
+)
+
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & {
+  witness: Witness
+  metrics: { leaseEvent(event: EventType, lateMs: number): void }
+}
+
+export function eventsDuty(leasing: Working): Duty {
+  return new Duty({
+    name: 'lease events',
+    pollMs: limits.conductorPollMs,
+    run: () => workDue(leasing),
+    log: leasing.log,
+  })
+}
+
+/** Works all that is due; says in how many milliseconds the next will be. */
+async function workDue(leasing: Working): Promise<number | null> {
+  const { store, clock } = leasing
+  for (;;) {
+    const due = await store.read(() => all(dueEvents({ now: clock.now(), limit: limits.leaseEventsMax })))
+    for (const run of runsOf(due)) await work(leasing, run)
+    if (due.length === 0) break
+  }
+  const next = await store.read(() => one(nextEvent({})))
+  return next ? next.due_at! - clock.now() : null
+}
+
+/** Neighbours of one kind can be worked together. */
+function runsOf(due: readonly DueEvent[]): DueEvent[][] {
+  const runs: DueEvent[][] = []
+  for (const event of due) {
+    const last = runs.at(-1)
+    if (last && isLike(last[0]!, event)) last.push(event)
+    else runs.push([event])
+  }
+  return runs
+}
+
+const isLike = (a: DueEvent, b: DueEvent) => a.event_type === b.event_type && a.has_nodes === b.has_nodes
+
+async function work(leasing: Working, events: readonly DueEvent[]): Promise<void> {
+  const { event_type: type, has_nodes: hasNodes } = events[0]!
+  // Servers go with a lease, and each end locks what they have: one at a time, so that no two wait for each other.
+  if (type === 'end_lease') {
+    await inParallel(events, limits.leaseEndsAtOnce, event => end(leasing, event))
+    return
+  }
+  if (type === 'start_lease' && hasNodes) {
+    for (const event of events) await startNodes(leasing, event)
+    return
+  }
+  const step = type === 'start_lease' ? startLeases : passBeforeEnd
+  for (let from = 0; from < events.length; from += limits.leaseStartsMax) {
+    const batch = events.slice(from, from + limits.leaseStartsMax)
+    await together(leasing, batch, ids => step(ids, leasing.clock.now()))
+    // Requests come first.
+    await nextTurn()
+  }
+}
+
+/** One transaction for all; when one of them is in trouble, the others shouldn't be. */
+async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
+  try {
+    const done = await leasing.store.write(() => writtenDown(leasing, events, step))
+    for (const event of events) if (done.includes(event.lease_id)) tell(leasing, event)
+  } catch (error) {
+    if (events.length === 1) return putOff(leasing, events[0]!, error)
+    for (const event of events) await together(leasing, [event], step)
+  }
+}
+
+/** Each lease has an entry of its own, though they share the transaction. */
+function* writtenDown(
+  { witness }: Working,
+  events: readonly DueEvent[],
+  step: (ids: string[]) => Write<string[]>,
+): Write<string[]> {
+  const done = yield* step(events.map(({ lease_id }) => lease_id))
+  if (witness === null) return done
+  const changes = events.filter(({ lease_id }) => done.includes(lease_id))
+  const subjectsOf = ({ lease_id: id }: DueEvent) => [{ kind: 'lease', id }]
+  yield* recordAll(changes.map(event => ({ entry: witness(deedOf(event, 'done')), subjects: subjectsOf(event) })))
+  return done
+}
+
+const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
+
+async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
+  const { store, clock, witness } = leasing
+  try {
+    const newUuid = () => clock.newUuid()
+    const isAll = await store.write(() =>
+      recorded(startLeaseOfNodes(event.lease_id, newUuid, clock.now()), isAll =>
+        isAll ? witness?.(deedOf(event, 'done')) : undefined,
+      ),
+    )
+    if (isAll) tell(leasing, event)
+    if (isAll === false) {
+      await putOff(leasing, event, null)
+      leasing.bell.ring('healing')
+    }
+  } catch (error) {
+    await putOff(leasing, event, error)
+  }
+}
+
+async function end(leasing: Working, event: DueEvent): Promise<void> {
+  const { store, clock, drivers, bell, witness } = leasing
+  try {
+    const ending = await store.write(() =>
+      recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
+        ending?.isNews ? witness?.(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
+      ),
+    )
+    if (ending === null) return
+    if (ending.isOver) {
+      tell(leasing, event)
+      void tellService(leasing, ending.lease)
+      return
+    }
+    // A node may have to be torn down first.
+    if (event.has_nodes) bell.ring('nodes')
+    await putOff(leasing, event, null)
+  } catch (error) {
+    await close(leasing, event, error)
+    await putOff(leasing, event, error)
+  }
+}
+
+/** Whatever is in the way of the end, nobody gets any more of what the lease gave. */
+async function close({ store, clock, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
+  // When it was the database, it is not the lease that is in trouble.
+  if (error instanceof StoreUnavailable) return
+  const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
+  const closing = () => closeLease(event.lease_id, reason, clock.now())
+  const entryOf = (isNews: boolean) => (isNews ? witness?.(deedOf(event, 'failed')) : undefined)
+  try {
+    await store.write(() => recorded(closing(), entryOf))
+  } catch (closingError) {
+    log.warn({ err: closingError, lease: event.lease_id }, 'a lease that could not be ended could not be closed')
+  }
+}
+
+const tell = ({ metrics, clock }: Working, { event_type, time }: DueEvent) =>
+  metrics.leaseEvent(event_type, clock.now() - time)
+
+/** Tried again later, ever more seldom, and never given up. */
+async function putOff({ store, clock, log }: Working, event: DueEvent, error: unknown): Promise<void> {
+  if (error !== null) log.warn({ err: error, lease: event.lease_id, event: event.event_type }, 'a lease event failed')
+  const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)
+  await store.write(() => postpone(event.lease_id, event.event_type, clock.now() + delay))
+}
+
+async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.toReversed()
+  const worker = async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}

@@ -1,0 +1,239 @@
+// Leases as clients see them: created, found, changed, deleted. Each is one transaction, whole or not at all.
+import { limits } from '../../shared/limits.ts'
+import type { Drivers } from '../../metal/drivers/registry.ts'
+import type { Principal } from '../../metal/nodes/provider.ts'
+import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
+import type { Write } from '../../store/transaction.ts'
+import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
+import { planChange, type ChangePlan } from './change.ts'
+import { endLease } from './start-and-end.ts'
+import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
+import { checkAhead, checkLength, type Limited } from '../enforcement.ts'
+import type { Request } from '../calendar/fit.ts'
+import { newResources, provideResources, remakeFlavor } from './reservation-resources.ts'
+import { leasablesOf, lockLeasables } from '../calendar/resources.ts'
+import { replaceBookings } from '../booking/rows.ts'
+import { type LeaseContext, MINUTE_MS } from '../context.ts'
+import { completeNodes } from './reservation-nodes.ts'
+import { askService, tellService } from '../enforcement-service.ts'
+import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
+import { dropLease, markLease, newLeaseWrites, saveLease } from './writes.ts'
+import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
+import { wishOf } from '../calendar/wishes.ts'
+
+export { findLease, listLeases } from './rows.ts'
+
+const cleaningOf = ({ config }: LeaseContext) => config.leaseCleaningMinutes * MINUTE_MS
+
+/** Books all of it, or refuses and leaves nothing. */
+export async function createLease(leasing: LeaseContext, who: Principal, wanted: NewLease): Promise<Lease> {
+  const { store, clock, config } = leasing
+  const now = clock.now()
+  checkNewDates(wanted, now)
+  checkLength(config, who.project, wanted)
+  const lease = newLease(leasing, who, wanted, now)
+  const request = requestOf(leasing, lease, null)
+  await askService(leasing, 'check-create', lease, request, null)
+  await book(leasing, propose =>
+    withinQuota(promisedTo(lease, now), limits => {
+      requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
+      return tryCreate(leasing, lease, request, propose, now)
+    }),
+  )
+  nudge(leasing, lease)
+  // Which nodes it got is known only now.
+  const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
+  return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
+}
+
+const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
+  project: project_id,
+  kinds: ['leases', 'nodes'],
+  now,
+})
+
+/** Whoever works on events looks now and then; what is due sooner they must be told of. */
+function nudge({ bell, clock }: LeaseContext, { events }: Lease): void {
+  const soon = clock.now() + 2 * limits.conductorPollMs
+  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) bell.ring('leases')
+}
+
+function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLease, now: number): StoredLease {
+  const id = clock.newUuid()
+  const { name, start_at, end_at } = wanted
+  const beforeEnd = beforeEndOf(wanted, wanted.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS)
+  const times = timesOf(wanted, beforeEnd)
+  const made = { lease_id: id, created_at: now, updated_at: null }
+  return {
+    id,
+    name,
+    project_id: who.project,
+    user_id: who.user,
+    start_at,
+    end_at,
+    status: 'PENDING',
+    status_reason: null,
+    degraded: false,
+    is_deleted: false,
+    reservations: wanted.reservations.map(terms => ({
+      id: clock.newUuid(),
+      status: 'pending',
+      terms,
+      missing_resources: false,
+      resources_changed: false,
+      nodes: [],
+      ...made,
+    })),
+    events: (Object.keys(times) as EventType[]).map(event_type => ({
+      id: clock.newUuid(),
+      event_type,
+      time: times[event_type]!,
+      status: 'UNDONE',
+      ...made,
+    })),
+    due: times,
+    created_at: now,
+    updated_at: null,
+  }
+}
+
+const requestOf = (leasing: LeaseContext, { start_at, end_at, reservations }: Lease, except: string | null): Request =>
+  requestFor(leasing, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
+
+/** What is looked for, in the calendar's words. */
+export function requestFor(
+  leasing: LeaseContext,
+  { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
+  except: string | null,
+): Request {
+  const cleaningMs = cleaningOf(leasing)
+  const window = { start: start_at, free: end_at + cleaningMs }
+  const wishes = reservations.map(terms => wishOf(terms))
+  return { window, except, cleaningMs, wishes, ...overdue(start_at, leasing.clock.now()) }
+}
+
+/** Only who is still to begin can be in the way of what is overdue. */
+const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
+
+function* tryCreate(
+  leasing: LeaseContext,
+  lease: StoredLease,
+  request: Request,
+  propose: Propose,
+  now: number,
+): Write<Verdict<void>> {
+  yield* checkAhead(leasing.config, limitedBy(lease), now)
+  const found = yield* findPlaces(request, propose)
+  if ('kind' in found) return found
+  const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(leasing))
+  const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
+  yield* replaceBookings(found.held, lease.id, booked, first)
+  yield* markLease(lease.id)
+  return { kind: 'done', value: undefined }
+}
+
+const limitedBy = ({ id, project_id, start_at, end_at }: Lease): Limited => ({ id, project_id, start_at, end_at })
+
+/** `project` is whose leases may be changed; null for everyone's. A foreign lease isn't there. */
+export async function updateLease(
+  leasing: LeaseContext,
+  id: string,
+  project: string | null,
+  change: LeaseChange,
+): Promise<Lease> {
+  const { store, clock, config } = leasing
+  const now = clock.now()
+  const before = await store.read(() => findLease(id, project))
+  const plan = planChange(before, new Map(), change, config, now)
+  if (plan.isMoved) checkLength(config, before.project_id, plan.lease)
+  if (plan.isMoved || plan.isRebooked) {
+    await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
+  }
+  const update = { id, project, change, now }
+  const lease = await book(leasing, propose =>
+    withinQuota(promisedTo(before, now), limits => tryUpdate(leasing, { ...update, limits, propose })),
+  )
+  nudge(leasing, lease)
+  return lease
+}
+
+interface Update {
+  id: string
+  project: string | null
+  change: LeaseChange
+  limits: Limits
+  propose: Propose
+  now: number
+}
+
+function* tryUpdate(
+  leasing: LeaseContext,
+  { id, project, change, limits, propose, now }: Update,
+): Write<Verdict<Lease>> {
+  const { config } = leasing
+  const before = yield* lockLease(id, project)
+  const held = yield* bookedBy(id)
+  const plan = planChange(before, held, change, config, now)
+  if (plan.isMoved) yield* checkAhead(config, limitedBy(plan.lease), now)
+  requireLength(limits, before, plan.lease)
+  const refused = yield* rebook(leasing, before, plan, held, propose, now)
+  if (refused) return refused
+  const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
+  const newUuid = () => leasing.clock.newUuid()
+  yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
+  return { kind: 'done', value: yield* findLease(id, project) }
+}
+
+function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Lease): void {
+  const present = start_at + before.end_at - before.start_at
+  requireTerm(limits, 'longest_lease_hours', { from: start_at, until: end_at, present })
+}
+
+/** Gives the lease what the plan says; a verdict when that can't be had. */
+function* rebook(
+  leasing: LeaseContext,
+  before: StoredLease,
+  { lease, isMoved, isRebooked, wishes }: ChangePlan,
+  has: ReadonlyMap<string, ReadonlyMap<number, number>>,
+  propose: Propose,
+  now: number,
+): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
+  if (!isMoved && !isRebooked) return null
+  const cleaningMs = cleaningOf(leasing)
+  const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
+  if (!isRebooked) {
+    const places = lease.reservations.map(({ id }) => has.get(id) ?? new Map<number, number>())
+    const held = yield* lockLeasables(ids)
+    yield* replaceBookings(held, lease.id, bookedAt(lease, lease.reservations, places, cleaningMs))
+    return null
+  }
+  const window = { start: lease.start_at, free: lease.end_at + cleaningMs }
+  const request = { window, except: lease.id, cleaningMs, wishes, ...overdue(lease.start_at, now) }
+  const found = yield* findPlaces(request, propose, ids)
+  if ('kind' in found) return found
+  const booked = bookedAt(lease, lease.reservations, found.places, cleaningMs)
+  yield* replaceBookings(found.held, lease.id, booked)
+  for (const [index, reservation] of lease.reservations.entries()) {
+    const isPending = reservation.status === 'pending'
+    if (isPending && reservation.terms !== before.reservations[index]!.terms) yield* remakeFlavor(reservation, now)
+  }
+  if (lease.status === 'ACTIVE') yield* provideResources([lease], yield* leasablesOf([...booked.keys()]), now)
+  return null
+}
+
+export async function deleteLease(leasing: LeaseContext, id: string, project: string | null): Promise<void> {
+  const { store, clock, bell, drivers } = leasing
+  const now = clock.now()
+  const ended = await store.write(() => removeLease(id, project, drivers, now))
+  bell.ring('leases')
+  if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
+  if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
+}
+
+/** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
+export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
+  const lease = yield* lockLease(id, project)
+  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)
+  else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
+  return lease
+}

@@ -1,0 +1,108 @@
+// What a lease of nodes gives: each booked node as an allocation of the lease's project, which is the node's lessee until
+// the lease ends. Each step may be taken twice.
+import { giveNode, takeNodeBack } from '../../metal/allocations/backfill.ts'
+import type { Drivers } from '../../metal/drivers/registry.ts'
+import { emptyNode } from '../../metal/expiry.ts'
+import { isOpen } from '../../metal/nodes/fleet.ts'
+import { holdOn } from '../../metal/holds/lookup.ts'
+import { lockNodeById, type NodeRow, saveNode } from '../../metal/nodes/rows.ts'
+import { holderOf } from '../../metal/nodes/provider.ts'
+import { unleased } from '../../metal/nodes/lease-promise.ts'
+import { traitsOfProviders } from '../../metal/nodes/traits.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, type Read, run, type Write } from '../../store/transaction.ts'
+import { type StoredLease, withReservation } from './rows.ts'
+import type { NodeTerms } from '../types.ts'
+
+const nodeBookings = query((db, a: { lease: string }) =>
+  db
+    .selectFrom('bookings')
+    .innerJoin('nodes', 'nodes.provider_id', 'bookings.provider_id')
+    .select(['bookings.reservation_id', 'bookings.provider_id', 'bookings.allocation', 'nodes.id as node_id'])
+    .where('bookings.lease_id', '=', a.lease)
+    .orderBy('nodes.id'),
+)
+const setAllocation = command((db, a: { reservation: string; provider: number; allocation: string | null }) =>
+  db
+    .updateTable('bookings')
+    .set({ allocation: a.allocation })
+    .where('reservation_id', '=', a.reservation)
+    .where('provider_id', '=', a.provider),
+)
+
+/** Gives the lease those of its nodes that can be had; it then says whether it lacks any. */
+export function* completeNodes(
+  lease: StoredLease,
+  newUuid: () => string,
+  now: number,
+): Write<{ lease: StoredLease; isEnough: boolean }> {
+  const bookings = Map.groupBy(yield* all(nodeBookings({ lease: lease.id })), row => row.reservation_id)
+  let [after, isEnough] = [lease, true]
+  for (const reservation of lease.reservations) {
+    const { id, terms } = reservation
+    if (terms.resource_type !== 'physical:node') continue
+    const booked = bookings.get(id) ?? []
+    let given = 0
+    for (const { provider_id, node_id, allocation } of booked) {
+      const node = yield* lockNodeById(node_id)
+      if (!node) continue
+      const isGiven = allocation !== null && node.instance_uuid === allocation
+      if (!isGiven && !(yield* isReady(node, terms, now))) continue
+      given++
+      if (isGiven) continue
+      const uuid = newUuid()
+      yield* giveNode(node, { uuid, owner: lease.project_id, user: lease.user_id, traits: terms.traits }, now)
+      yield* run(setAllocation({ reservation: id, provider: provider_id, allocation: uuid }))
+    }
+    isEnough &&= given >= terms.min
+    after = withReservation(after, { ...reservation, missing_resources: given < Math.max(booked.length, terms.min) })
+  }
+  return { lease: after, isEnough }
+}
+
+/** Not in maintenance, clean after the lease before, and still what was booked. */
+function* isReady(node: NodeRow, terms: NodeTerms, now: number): Read<boolean> {
+  if (!isOpen(node) || node.retired || node.transition !== null || node.resource_class !== terms.resource_class)
+    return false
+  if ((yield* holdOn(node.id, now)) || (yield* holderOf(node, now)) !== null) return false
+  const traits = (yield* traitsOfProviders([node.provider_id])).get(node.provider_id) ?? []
+  return terms.traits.every(trait => traits.includes(trait))
+}
+
+/**
+ * Takes the lease's nodes back. Its project can do nothing with them from now on; a machine on one of them is torn down
+ * first, whatever it does. Says whether all of them are back.
+ */
+export function* takeNodesBack(lease: StoredLease, drivers: Drivers, now: number): Write<boolean> {
+  let isAll = true
+  for (const { reservation_id, provider_id, allocation, node_id } of yield* all(nodeBookings({ lease: lease.id }))) {
+    if (allocation === null) continue
+    const node = yield* lockNodeById(node_id)
+    // Without an instance it was let go, or is torn down already; with another one it is somebody else's by now.
+    if (node && (node.instance_uuid === null || node.instance_uuid === allocation)) {
+      const closed = yield* closeNode(node)
+      if ((yield* emptyNode(closed, drivers, now)) !== 'empty') {
+        isAll = false
+        continue
+      }
+      if (closed.instance_uuid !== null) yield* takeNodeBack(closed, now)
+    }
+    yield* run(setAllocation({ reservation: reservation_id, provider: provider_id, allocation: null }))
+  }
+  return isAll
+}
+
+function* closeNode(node: NodeRow): Write<NodeRow> {
+  if (node.leased_to === null) return node
+  const after = { ...node, ...unleased(node) }
+  yield* saveNode(after)
+  return { ...after, revision: node.revision + 1 }
+}
+
+/** Takes one node back that the lease is to have no more, and that has no machine of its on it. */
+export function* withdrawGiven(nodeId: number, allocation: string, now: number): Write<void> {
+  const node = yield* lockNodeById(nodeId)
+  if (!node) return
+  if (node.instance_uuid === allocation) yield* takeNodeBack(node, now)
+  else if (node.instance_uuid === null) yield* closeNode(node)
+}

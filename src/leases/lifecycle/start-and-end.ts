@@ -1,0 +1,185 @@
+// How leases begin and end. Each is one transaction under the lock of the lease, finds out for itself what is left to do,
+// and may be run twice.
+import type { Drivers } from '../../metal/drivers/registry.ts'
+import { all, type Write } from '../../store/transaction.ts'
+import { query } from '../../store/statement.ts'
+import { limits } from '../../shared/limits.ts'
+import { closeResources, closeResourcesOnly, provideResources, removeResources } from './reservation-resources.ts'
+import { ensureReservationProvider } from '../pool/hosts.ts'
+import { completeNodes, takeNodesBack } from './reservation-nodes.ts'
+import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
+import { replaceBookings } from '../booking/rows.ts'
+import { lockLeases, placesOf, type StoredLease } from './rows.ts'
+import { dropLease, finishEvent, markLease, postpone, saveLease, setStatus, stepLeases } from './writes.ts'
+import type { EventType } from '../types.ts'
+import { keptFrom } from './predecessors.ts'
+
+const providersThere = query((db, a: { uuids: readonly string[] }, on) =>
+  db.selectFrom('providers').select('uuid').where(on.isIn('uuid', a.uuids)),
+)
+
+const givenAt = query((db, a: { places: readonly number[] }, on) =>
+  db
+    .selectFrom('bookings')
+    .innerJoin('lease_reservations as r', 'r.id', 'bookings.reservation_id')
+    .select('r.id')
+    .distinct()
+    .where(on.isIn('bookings.provider_id', a.places, 'bigint'))
+    .where('r.status', '=', 'active'),
+)
+
+function isDue({ due }: StoredLease, event: EventType, now: number): boolean {
+  const at = due[event]
+  return at !== undefined && at !== null && at <= now
+}
+
+/** Starts those of these leases that are due and are not kept from it, and says which. */
+export function* startLeases(ids: readonly string[], now: number): Write<string[]> {
+  const { ready, leasables } = yield* withoutWaiting(yield* lockDue(ids, now), now)
+  yield* start(ready, leasables, now)
+  return ready.map(({ id }) => id)
+}
+
+interface Ready {
+  ready: StoredLease[]
+  /** Where they have booked something. */
+  leasables: readonly RevisedLeasable[]
+}
+
+/** Those that can have what they booked; the others wait for whoever had it before, and say so. */
+function* withoutWaiting(due: readonly StoredLease[], now: number): Write<Ready> {
+  if (due.length === 0) return { ready: [], leasables: [] }
+  const places = yield* placesOf(due.map(({ id }) => id))
+  const leasables = yield* leasablesOf(places)
+  const given = new Set((yield* all(givenAt({ places }))).map(({ id }) => id))
+  const ready: StoredLease[] = []
+  for (const lease of due) {
+    const reason = keptFrom(lease.id, leasables, given)
+    if (reason === null) {
+      ready.push(lease)
+      for (const { id } of lease.reservations) given.add(id)
+    } else yield* wait(lease, reason, now)
+  }
+  return { ready, leasables }
+}
+
+function* wait(lease: StoredLease, reason: string, now: number): Write<void> {
+  if (lease.status !== 'STARTING' || lease.status_reason !== reason) yield* setStatus(lease.id, 'STARTING', now, reason)
+  yield* postpone(lease.id, 'start_lease', now + limits.leaseWaitMs)
+}
+
+/** Starts a lease of nodes if it is due; false while it has too few of them, null when there was nothing to do. */
+export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
+  const { ready, leasables } = yield* withoutWaiting(yield* lockDue([id], now), now)
+  const [lease] = ready
+  if (!lease) return null
+  const { lease: after, isEnough } = yield* completeNodes(lease, newUuid, now)
+  if (!isEnough) {
+    yield* setStatus(id, 'STARTING', now, 'Too few of its nodes can be had yet.')
+    return false
+  }
+  // What it lacks is given when it can be had: healing sees to that.
+  yield* saveLease(after)
+  yield* start([after], leasables, now)
+  return true
+}
+
+function* lockDue(ids: readonly string[], now: number): Write<StoredLease[]> {
+  return (yield* lockLeases(ids)).filter(
+    lease => isDue(lease, 'start_lease', now) && (lease.status === 'PENDING' || lease.status === 'STARTING'),
+  )
+}
+
+function* start(leases: readonly StoredLease[], leasables: readonly RevisedLeasable[], now: number): Write<void> {
+  if (leases.length === 0) return
+  const started = leases.map(({ id }) => id)
+  yield* ensureProviders(leasables, now)
+  yield* provideResources(leases, leasables, now)
+  yield* stepLeases(started, { lease: 'ACTIVE', reservations: 'active', events: ['start_lease'] }, now)
+  for (const id of started) yield* markLease(id)
+}
+
+function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): Write<void> {
+  const uuids = leasables.flatMap(({ reservationProvider }) => reservationProvider ?? [])
+  const there = new Set((yield* all(providersThere({ uuids }))).map(({ uuid }) => uuid))
+  for (const leasable of leasables) {
+    const { reservationProvider } = leasable
+    if (reservationProvider !== null && !there.has(reservationProvider)) yield* ensureReservationProvider(leasable, now)
+  }
+}
+
+/** Nothing happens then but that it is known to have happened. */
+export function* passBeforeEnd(ids: readonly string[], now: number): Write<string[]> {
+  const due = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now)).map(({ id }) => id)
+  yield* finishEvent(due, 'before_end_lease', now)
+  return due
+}
+
+/** What became of a lease whose end was due. */
+export interface Ending {
+  lease: StoredLease
+  isOver: boolean
+  /** The first time that it was tried, or something went: what is worth writing down. */
+  isNews: boolean
+}
+
+/** Ends the lease if it is due; null when there was nothing to do. */
+export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write<Ending | null> {
+  const [lease] = yield* lockLeases([id])
+  if (!lease || !isDue(lease, 'end_lease', now)) return null
+  // It begins before it ends, however late.
+  if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
+  const { isOver, isEmptier } = yield* endLease(lease, drivers, now)
+  if (isOver && lease.is_deleted) yield* dropLease(id)
+  return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING' }
+}
+
+/**
+ * Closes what the lease gave, so that nobody gets any more of it; deletes the servers that have some of it; then flavor,
+ * inventories and class go, and the slots are given back last. Not over while someone else still has some of it: then the
+ * lease is TERMINATING, and this is to be run again.
+ */
+export function* endLease(
+  lease: StoredLease,
+  drivers: Drivers,
+  now: number,
+): Write<{ isOver: boolean; isEmptier: boolean }> {
+  const held = yield* lockLeasables(yield* placesOf([lease.id]))
+  const isEmptier = yield* closeResources(lease.reservations, now)
+  yield* markLease(lease.id)
+  const left: string[] = []
+  if (!(yield* takeNodesBack(lease, drivers, now))) left.push('Nodes are being torn down.')
+  for (const reservation of lease.reservations) {
+    const users = yield* removeResources(reservation, now)
+    if (users !== null) left.push(users)
+  }
+  if (left.length > 0) {
+    yield* terminate(lease.id, left.join(' '), now)
+    return { isOver: false, isEmptier }
+  }
+  yield* replaceBookings(held, lease.id, new Map())
+  if (lease.status !== 'TERMINATED') {
+    const events = ['start_lease', 'before_end_lease', 'end_lease'] as const
+    yield* stepLeases([lease.id], { lease: 'TERMINATED', reservations: 'deleted', events }, now)
+  }
+  return { isOver: true, isEmptier }
+}
+
+/**
+ * When the end itself fails: nobody gets any more of what it gave, and the lease says why it is still there. Says whether
+ * that is new.
+ */
+export function* closeLease(id: string, reason: string, now: number): Write<boolean> {
+  const [lease] = yield* lockLeases([id])
+  if (!lease || !isDue(lease, 'end_lease', now) || lease.status === 'PENDING') return false
+  yield* closeResourcesOnly(lease.reservations, now)
+  yield* terminate(id, reason, now)
+  yield* markLease(id)
+  return lease.status !== 'TERMINATING'
+}
+
+/** What has not begun by now does not begin any more. */
+function* terminate(id: string, reason: string, now: number): Write<void> {
+  yield* setStatus(id, 'TERMINATING', now, reason)
+  yield* finishEvent([id], 'start_lease', now)
+}

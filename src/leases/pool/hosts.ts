@@ -1,0 +1,278 @@
+// Hosts: the compute hosts that may be booked. From the day that a host is one, only leases hand it out.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { providerClaims } from '../../ledger/claims/find.ts'
+import { dropOtherInventories, providerInventories } from '../../ledger/inventories.ts'
+import { dedicateProvider, ownProvider } from '../../ledger/managed.ts'
+import {
+  bumpGeneration,
+  createProvider,
+  deleteProvider,
+  listProviders,
+  lockProvider,
+  type Provider,
+} from '../../ledger/providers.ts'
+import { problem } from '../../problems/problem.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, mark, one, type Read, run, type Write } from '../../store/transaction.ts'
+import { addCapabilities, capabilitiesOf, requireUnused } from './capabilities.ts'
+import { OWNER } from '../lifecycle/reservation-resources.ts'
+import { HYPERVISOR, leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
+import type { Host, HostAllocation, NewHost } from '../types.ts'
+
+export { properties, setPropertyPrivate } from './capabilities.ts'
+
+const hostRows = query((db, _: object) =>
+  db
+    .selectFrom('leasables')
+    .select(['provider_id as id', 'created_at', 'updated_at'])
+    .where('kind', '=', 'host')
+    .orderBy('provider_id'),
+)
+const hostRow = query((db, a: { id: number }) =>
+  db
+    .selectFrom('leasables')
+    .select(['provider_id as id', 'created_at', 'updated_at'])
+    .where('provider_id', '=', a.id)
+    .where('kind', '=', 'host'),
+)
+const hypervisorState = query((db, a: { id: number }) =>
+  db.selectFrom('hypervisors').select(['state', 'status']).where('provider_id', '=', a.id),
+)
+interface NewRow {
+  id: number
+  kind: 'host' | 'node'
+  name: string
+  reservationProvider: string | null
+  reservable: 0 | 1
+  vcpus: number
+  memory_mb: number
+  disk_gb: number
+  now: number
+}
+const insertRow = command((db, a: NewRow) =>
+  db.insertInto('leasables').values({
+    provider_id: a.id,
+    kind: a.kind,
+    name: a.name,
+    reservation_provider: a.reservationProvider,
+    reservable: a.reservable,
+    vcpus_ceiling: a.vcpus,
+    memory_mb_ceiling: a.memory_mb,
+    disk_gb_ceiling: a.disk_gb,
+    created_at: a.now,
+    updated_at: null,
+  }),
+)
+const touchRow = command((db, a: { id: number; now: number }) =>
+  db.updateTable('leasables').set({ updated_at: a.now }).where('provider_id', '=', a.id),
+)
+const removeRow = command((db, a: { id: number }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
+
+const reservationProviderName = (host: string) => `blazar_${host}`
+
+/** The same host always gets the same one, so that nothing here is left to chance. */
+function reservationProviderUuid({ uuid }: Provider): string {
+  const hex = createHash('sha256').update(`reservations of ${uuid}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+export function* createHost(wanted: NewHost, now: number): Write<Host> {
+  const found = yield* findHypervisor(wanted.name)
+  // Trees are locked before their providers, so the child comes first.
+  const child = yield* reservationProviderOf(found, now)
+  const provider = yield* lockProvider(found.uuid)
+  if ((yield* leasablesOf([provider.id])).length > 0) throw problem('host_exists', { host: provider.name })
+  const { claims } = yield* providerClaims(provider.uuid)
+  if (claims.length > 0) {
+    throw problem('host_in_use', { reason: `Servers are running on host ${provider.name}: ${claims[0]!.consumer}.` })
+  }
+  yield* dedicateProvider(provider, OWNER)
+  yield* markHost(provider.id)
+  const { inventories } = yield* providerInventories(provider.uuid)
+  const capacity = (name: string) => {
+    const inventory = inventories.find(({ resource_class }) => resource_class === name)
+    return inventory ? Math.max(inventory.total - inventory.reserved, 0) : 0
+  }
+  const state = yield* one(hypervisorState({ id: provider.id }))
+  yield* run(
+    insertRow({
+      id: provider.id,
+      kind: 'host',
+      name: provider.name,
+      reservationProvider: child.uuid,
+      reservable: state && (state.state === 'down' || state.status === 'disabled') ? 0 : 1,
+      vcpus: capacity('VCPU'),
+      memory_mb: capacity('MEMORY_MB'),
+      disk_gb: capacity('DISK_GB'),
+      now,
+    }),
+  )
+  yield* addCapabilities(provider.id, wanted.capabilities, now)
+  return yield* changedHost(provider.id)
+}
+
+const isDecimal = (id: string) => /^\d{1,15}$/.test(id)
+
+/** A root provider with processors that is nobody's yet, by name or number. */
+function* findHypervisor(name: string): Read<Provider> {
+  const byName = yield* listProviders({ name })
+  const found = byName.length > 0 || !isDecimal(name) ? byName : yield* listProviders({ ids: [Number(name)] })
+  const provider = found.find(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
+  if (!provider) throw problem('hypervisor_not_found', { name })
+  const { inventories } = yield* providerInventories(provider.uuid)
+  if (!inventories.some(({ resource_class }) => resource_class === 'VCPU')) {
+    throw problem('hypervisor_not_found', { name })
+  }
+  return provider
+}
+
+/** The child where started leases will be inventories: made, or adopted when it is there from an earlier life. */
+function* reservationProviderOf(host: Provider, now: number): Write<Provider> {
+  const name = reservationProviderName(host.name)
+  const [present] = yield* listProviders({ name })
+  if (!present) {
+    const uuid = reservationProviderUuid(host)
+    return yield* createProvider({ uuid, name, parentUuid: host.uuid, managedBy: OWNER }, now)
+  }
+  if (present.parent_uuid !== host.uuid) {
+    throw problem('host_in_use', { reason: `Resource provider ${name} is there already, and not below ${host.name}.` })
+  }
+  const child = yield* lockProvider(present.uuid)
+  yield* ownProvider(child, OWNER)
+  yield* dropOtherInventories(child, new Map())
+  yield* bumpGeneration(child, now)
+  return child
+}
+
+/** Makes sure that a host has its reservation provider, should somebody have removed it. */
+export function* ensureReservationProvider(leasable: RevisedLeasable, now: number): Write<void> {
+  const [host] = yield* listProviders({ ids: [leasable.id] })
+  const name = reservationProviderName(leasable.name)
+  yield* createProvider({ uuid: leasable.reservationProvider!, name, parentUuid: host!.uuid, managedBy: OWNER }, now)
+}
+
+function* changedHost(id: number): Write<Host> {
+  const [leasable] = yield* leasablesOf([id])
+  yield* noteLeasable(id, leasable!)
+  return yield* findHost(String(id))
+}
+
+export function* listHosts(): Read<Host[]> {
+  const rows = yield* all(hostRows({}))
+  return yield* hostsOf(rows)
+}
+
+/** The host of this decimal id. */
+export function* findHost(id: string): Read<Host> {
+  const [host] = isDecimal(id) ? yield* hostsOf(yield* all(hostRow({ id: Number(id) }))) : []
+  if (!host) throw problem('host_not_found', { host: id })
+  return host
+}
+
+interface HostRow {
+  id: number
+  created_at: number
+  updated_at: number | null
+}
+
+function* hostsOf(rows: readonly HostRow[]): Read<Host[]> {
+  const ids = rows.map(row => row.id)
+  const leasables = new Map((yield* leasablesOf(ids)).map(leasable => [leasable.id, leasable]))
+  const capabilities = yield* capabilitiesOf(ids)
+  return rows.flatMap(({ id, created_at, updated_at }) => {
+    const leasable = leasables.get(id)
+    if (!leasable) return []
+    const { name, capacity, isReservable } = leasable
+    return {
+      ...HYPERVISOR,
+      id: String(id),
+      hypervisor_hostname: name,
+      service_name: name,
+      vcpus: capacity.vcpus,
+      memory_mb: capacity.memory_mb,
+      local_gb: capacity.disk_gb,
+      reservable: isReservable,
+      capabilities: capabilities.get(id) ?? {},
+      created_at,
+      updated_at,
+    }
+  })
+}
+
+/** The host, held until the transaction ends. */
+function* lockHost(id: string): Write<RevisedLeasable> {
+  const [found] = isDecimal(id) ? yield* lockLeasables([Number(id)]) : []
+  if (found?.kind !== 'host') throw problem('host_not_found', { host: id })
+  return found
+}
+
+const markHost = (id: number) => mark({ kind: 'host', id: String(id) })
+
+/** Adds or changes capabilities; none can be removed. */
+export function* updateHost(id: string, capabilities: Readonly<Record<string, string>>, now: number): Write<Host> {
+  const host = yield* lockHost(id)
+  yield* requireUnused(host, capabilities)
+  yield* addCapabilities(host.id, capabilities, now)
+  yield* run(touchRow({ id: host.id, now }))
+  yield* markHost(host.id)
+  return yield* changedHost(host.id)
+}
+
+/** All of it or nothing. */
+export function* deleteHost(id: string): Write<void> {
+  const host = yield* lockHost(id)
+  if (host.booked.length > 0) {
+    const { reservation, lease } = host.booked[0]!
+    throw problem('host_in_use', {
+      reason: `Host ${host.name} is booked for reservation ${reservation} of lease ${lease}.`,
+    })
+  }
+  const [found] = yield* listProviders({ ids: [host.id] })
+  const provider = yield* lockProvider(found!.uuid)
+  const { claims } = yield* providerClaims(provider.uuid)
+  if (claims.length > 0) throw problem('host_in_use', { reason: `Servers are running on host ${host.name}.` })
+  yield* run(removeRow({ id: host.id }))
+  yield* markHost(host.id)
+  yield* deleteProvider(host.reservationProvider!, OWNER)
+  yield* dedicateProvider(provider, null)
+  yield* noteLeasable(host.id, null)
+}
+
+interface AllocationFilter {
+  lease: string | null
+  reservation: string | null
+  host: number | null
+  after: number
+}
+const allocationRows = query((db, a: AllocationFilter) =>
+  db
+    .selectFrom('leasables')
+    .innerJoin('bookings', 'bookings.provider_id', 'leasables.provider_id')
+    .select(['leasables.provider_id as host', 'reservation_id', 'lease_id', 'slots', 'start_at', 'end_at'])
+    .where('kind', '=', 'host')
+    .where(sql<boolean>`(cast(${a.lease} as text) is null or lease_id = ${a.lease})`)
+    .where(sql<boolean>`(cast(${a.reservation} as text) is null or reservation_id = ${a.reservation})`)
+    .where(sql<boolean>`(cast(${a.host} as bigint) is null or leasables.provider_id = ${a.host})`)
+    .where('end_at', '>=', a.after)
+    .orderBy('leasables.provider_id')
+    .orderBy('start_at')
+    .orderBy('reservation_id'),
+)
+
+/** One entry a host that has any. Without a filter those of leases that have not ended; with `host` always one entry. */
+export function* hostAllocations(
+  filter: { lease?: string; reservation?: string; host?: string },
+  now: number,
+): Read<HostAllocation[]> {
+  const { lease = null, reservation = null, host = null } = filter
+  const after = lease === null && reservation === null ? now : 0
+  const rows = yield* all(allocationRows({ lease, reservation, host: host === null ? null : Number(host), after }))
+  const found = [...Map.groupBy(rows, row => row.host)].map(([id, mine]) => ({
+    host: String(id),
+    reservations: mine.flatMap(({ slots, reservation_id, lease_id, start_at, end_at }) =>
+      Array.from({ length: slots }, () => ({ id: reservation_id, lease_id, start_at, end_at })),
+    ),
+  }))
+  return found.length === 0 && host !== null ? [{ host, reservations: [] }] : found
+}

@@ -1,0 +1,10 @@
+// Structured logs on standard error: errors and slow requests, not every request.
+import { destination, type Logger, pino } from 'pino'
+import { limits } from '../shared/limits.ts'
+
+export function createLog(level: string): Logger {
+  const output = destination({ fd: 2, sync: true, maxLength: limits.logBytesKept })
+  // A log on a full disk is no reason to end; what fits the memory set aside for it is written when there is room.
+  output.on('error', () => {})
+  return pino({ name: 'holdfast', level, base: { pid: process.pid } }, output)
+}

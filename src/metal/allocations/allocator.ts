@@ -1,0 +1,202 @@
+// Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
+import type { Logger } from 'pino'
+import type { Outcome } from '../../audit/entry.ts'
+import { recordAll, recorded } from '../../audit/record.ts'
+import type { Witness } from '../../audit/witness.ts'
+import type { Clock } from '../../clock/clock.ts'
+import { type Random, seeded } from '../../clock/chance.ts'
+import { releaseLapsed } from '../../ledger/managed.ts'
+import { limits } from '../../shared/limits.ts'
+import { StoreConflict } from '../../store/failure.ts'
+import type { Store } from '../../store/store.ts'
+import type { Write } from '../../store/transaction.ts'
+import * as writes from './conductor-writes.ts'
+import { type AllocationRow, wishOf } from './rows.ts'
+import type { FleetNode } from '../nodes/fleet.ts'
+import { heldNodes } from '../holds/lookup.ts'
+import { OWNER } from '../nodes/rows.ts'
+import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
+import { sentenceOf, whyNot } from './why-not.ts'
+
+export interface AllocatorOptions {
+  store: Store
+  clock: Clock
+  log: Logger
+  supply: Supply
+  /** Resolves when memory has everything that is committed now. */
+  catchUp: () => Promise<void>
+  /** The affinity under which this conductor works now. */
+  affinity: () => string
+  witness: Witness
+  /** Is told how long each allocation took, once it is decided. */
+  observe: (outcome: 'active' | 'error', ms: number) => void
+}
+
+interface Pair {
+  row: AllocationRow
+  node: FleetNode
+}
+
+interface Job {
+  row: AllocationRow
+  wish: Wish
+  /** A node that would do was being worked on. */
+  metLocked: boolean
+}
+
+const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
+
+export class Allocator {
+  readonly #options: AllocatorOptions
+  /** How often each allocation found only nodes that were being worked on. */
+  #patience = new Map<number, number>()
+  #waiting = 0
+
+  constructor(options: AllocatorOptions) {
+    this.#options = options
+  }
+
+  /** Whether a node that is freed would find takers here. */
+  get hasWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
+  /**
+   * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
+   * one commit instead of two. Whatever comes of it, the next run sees to the rest.
+   */
+  *attempt(row: AllocationRow, now: number): Write<boolean> {
+    const { supply, clock, affinity } = this.#options
+    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return false
+    const wish = wishOf(row)
+    const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
+    if (!node) return false
+    const [outcome] = yield* this.#assigned([{ row, node }], row.conductor_affinity, now)
+    return outcome === 'granted'
+  }
+
+  /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
+  async run(): Promise<number | null> {
+    const { store, clock, affinity } = this.#options
+    const self = affinity()
+    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
+    if (own.length === 0) {
+      this.#waiting = 0
+      return null
+    }
+    const [mine, theirs] = [own.map(jobOf), others.map(jobOf)]
+    const tried = new Set<string>()
+    let left = await this.#assignAll(mine, theirs, tried, self)
+    if (left.length > 0) {
+      // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
+      const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
+      await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
+      await this.#options.catchUp()
+      left = await this.#assignAll(left, theirs, tried, self)
+    }
+    const now = clock.now()
+    const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
+    this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
+    await this.#giveUp(over, self)
+    this.#waiting = waiting.length + patient.length
+    const dueIn = waiting.map(({ row }) => row.wait_until! - now)
+    if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
+    return dueIn.length === 0 ? null : Math.min(...dueIn)
+  }
+
+  #stayOf({ row, metLocked }: Job, now: number): 'waiting' | 'patient' | 'over' {
+    if (row.wait_until !== null && row.wait_until > now) return 'waiting'
+    return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
+  }
+
+  /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
+  async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
+    const { supply, clock } = this.#options
+    const random: Random = seeded(clock.newSeed())
+    let left = [...mine]
+    for (;;) {
+      const inOrder = [...left, ...theirs].map(job => job.wish).sort((a, b) => a.id - b.id)
+      const proposed = propose(supply, inOrder, tried, random)
+      const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
+      if (batch.length === 0) return left
+      const outcomes = await this.#assign(batch, proposed, self)
+      const granted = batch.filter((_, i) => outcomes[i] === 'granted')
+      this.#tell('active', granted)
+      const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
+      for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
+      for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
+      left = left.filter(job => !batch.includes(job) || failed.includes(job))
+      await this.#lookAgain(failed.map(({ wish }) => proposed.get(wish)!.provider_id))
+    }
+  }
+
+  async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
+    const { store, clock } = this.#options
+    const pairs = batch.map(({ row, wish }) => ({ row, node: proposed.get(wish)! }))
+    try {
+      return await store.write(() => this.#assigned(pairs, self, clock.now()))
+    } catch (error) {
+      if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
+      // Someone fights for one of them again and again; the others needn't wait for that.
+      const outcomes: writes.Outcome[] = []
+      for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self, clock.now()))))
+      return outcomes
+    }
+  }
+
+  *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.Outcome[]> {
+    const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id, provider: node.provider_id }))
+    const outcomes = yield* writes.assign(picks, self, now)
+    yield* this.#recorded(
+      pairs.filter((_, i) => outcomes[i] === 'granted'),
+      'done',
+    )
+    return outcomes
+  }
+
+  *#recorded(pairs: readonly { row: AllocationRow; node: FleetNode | null }[], outcome: Outcome): Write<void> {
+    const { witness } = this.#options
+    if (witness === null) return
+    const entries = pairs.map(({ row, node }) => ({
+      entry: witness({ action: 'allocate', outcome, request: row.request_id }),
+      subjects: [{ kind: 'allocation', id: row.uuid }, ...(node ? [{ kind: 'node', id: node.uuid }] : [])],
+    }))
+    yield* recordAll(entries)
+  }
+
+  /** Memory was wrong about these nodes. */
+  async #lookAgain(providers: readonly number[]): Promise<void> {
+    if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
+  }
+
+  async #giveUp(jobs: readonly Job[], self: string): Promise<void> {
+    const { store, clock, supply } = this.#options
+    if (jobs.length === 0) return
+    const held = await store.read(() => heldNodes(clock.now()))
+    for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
+      const now = clock.now()
+      const some = jobs.slice(first, first + limits.allocationBatchMax)
+      const verdicts = some.map(({ row, wish }) => {
+        const reasons = whyNot(supply, wish, held, now)
+        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
+      })
+      const failed = await store.write(() => this.#failed(some, verdicts, self, now))
+      this.#tell('error', failed)
+    }
+  }
+
+  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<Job[]> {
+    const ids = yield* writes.failAllocations(verdicts, self, now)
+    const failed = jobs.filter(({ row }) => ids.has(row.id))
+    yield* this.#recorded(
+      failed.map(({ row }) => ({ row, node: null })),
+      'failed',
+    )
+    return failed
+  }
+
+  #tell(outcome: 'active' | 'error', jobs: readonly Job[]): void {
+    const now = this.#options.clock.now()
+    for (const { row } of jobs) this.#options.observe(outcome, now - (row.updated_at ?? row.created_at))
+  }
+}

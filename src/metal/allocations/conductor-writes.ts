@@ -1,0 +1,296 @@
+// A conductor's writes on allocations. Each is guarded by conductor_affinity: one that was given up finds another
+// conductor's name there, and changes nothing.
+import { claimBatch } from '../../ledger/claims/batch.ts'
+import type { ClaimRequest } from '../../ledger/claims/claim.ts'
+import { limits } from '../../shared/limits.ts'
+import { Problem } from '../../problems/problem.ts'
+import { GuardFailed } from '../../store/failure.ts'
+import { bulk, command, query } from '../../store/statement.ts'
+import { all, one, run, runAll, together, type Read, type Write } from '../../store/transaction.ts'
+import type { View } from '../access.ts'
+import { type AllocationRow, wishOf, withTraits } from './rows.ts'
+import { affinityOf, liveConductors } from '../conductors/rows.ts'
+import { isOpen } from '../nodes/fleet.ts'
+import { isOf } from './matching.ts'
+import { findInstance, noteNode, type NodeRow, OWNER } from '../nodes/rows.ts'
+import { claimNode } from '../nodes/provider.ts'
+import { mayHaveUntil } from '../nodes/lease-promise.ts'
+import { byProvider, traitsByProvider } from '../nodes/traits.ts'
+
+const ownAtWork = query((db, a: { affinity: string }) =>
+  db
+    .selectFrom('allocations')
+    .selectAll()
+    .where('state', '=', 'allocating')
+    .where('conductor_affinity', '=', a.affinity)
+    .orderBy('id')
+    .limit(limits.allocationsAtWorkMax),
+)
+const othersWaiting = query((db, a: { affinity: string }) =>
+  db
+    .selectFrom('allocations')
+    .selectAll()
+    .where('state', '=', 'allocating')
+    .where('wait_until', 'is not', null)
+    .where('conductor_affinity', '<>', a.affinity)
+    .orderBy('id')
+    .limit(limits.allocationsAtWorkMax),
+)
+const anyoneWaiting = query((db, _: object) =>
+  db
+    .selectFrom('allocations')
+    .select('id')
+    .where('state', '=', 'allocating')
+    .where('wait_until', 'is not', null)
+    .limit(1),
+)
+const everyAtWork = query((db, _: object) =>
+  db
+    .selectFrom('allocations')
+    .select(['id', 'conductor_affinity'])
+    .where('state', '=', 'allocating')
+    .orderBy('id')
+    .limit(limits.allocationsAtWorkMax),
+)
+const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
+  on.lock(
+    db
+      .selectFrom('nodes')
+      .selectAll()
+      .where(on.isIn('id', a.ids, 'bigint'))
+      .orderBy('id'),
+  ),
+)
+const lockAtWork = command((db, a: { ids: readonly number[]; affinity: string }, on) =>
+  on.lock(
+    db
+      .selectFrom('allocations')
+      .selectAll()
+      .where(on.isIn('id', a.ids, 'bigint'))
+      .where('state', '=', 'allocating')
+      .where('conductor_affinity', '=', a.affinity)
+      .orderBy('id'),
+  ),
+)
+interface Activation {
+  id: number
+  node: number
+  affinity: string
+  now: number
+}
+const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'text', now: 'bigint' }, (db, r, on) =>
+  on
+    .update(db.updateTable('allocations'), 'allocations.id', r.id)
+    .set({ state: 'active', node_id: r.node, last_error: null, reasons: null, updated_at: r.now })
+    .where('allocations.conductor_affinity', '=', r.affinity)
+    .where('allocations.state', '=', 'allocating'),
+)
+interface Taking {
+  id: number
+  instance: string
+  info: string
+  now: number
+}
+const takeNodes = bulk<Taking>({ id: 'bigint', instance: 'text', info: 'text', now: 'bigint' }, (db, r, on) =>
+  on
+    .update(db.updateTable('nodes'), 'nodes.id', r.id)
+    .set(e => ({
+      instance_uuid: r.instance,
+      instance_info: r.info,
+      updated_at: r.now,
+      revision: e('nodes.revision', '+', 1),
+    }))
+    .where('nodes.instance_uuid', 'is', null),
+)
+interface Failure {
+  id: number
+  affinity: string
+  error: string
+  reasons: string
+  now: number
+}
+const fail = bulk<Failure>(
+  { id: 'bigint', affinity: 'text', error: 'text', reasons: 'text', now: 'bigint' },
+  (db, r, on) =>
+    on
+      .update(db.updateTable('allocations'), 'allocations.id', r.id)
+      .set({ state: 'error', last_error: r.error, reasons: r.reasons, updated_at: r.now })
+      .where('allocations.conductor_affinity', '=', r.affinity)
+      .where('allocations.state', '=', 'allocating')
+      .returning('allocations.id'),
+)
+const takeFrom = command((db, a: { id: number; dead: string; self: string }) =>
+  db
+    .updateTable('allocations')
+    .set({ conductor_affinity: a.self })
+    .where('id', '=', a.id)
+    .where('conductor_affinity', '=', a.dead)
+    .where('state', '=', 'allocating'),
+)
+
+export interface AtWork {
+  own: AllocationRow[]
+  /** What waits with other conductors, and may have come first. */
+  others: AllocationRow[]
+}
+
+/** All that a conductor has to decide on. */
+export function* allocationsAtWork(affinity: string): Read<AtWork> {
+  const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
+  return { own, others }
+}
+
+/** Those who wait for a node, with whichever conductor, in their order. */
+export function* waitingAllocations(): Read<AllocationRow[]> {
+  return yield* all(othersWaiting({ affinity: '' }))
+}
+
+export function* isSomeoneWaiting(): Read<boolean> {
+  return (yield* one(anyoneWaiting({}))) !== undefined
+}
+
+/** Proposed in memory, not yet true. */
+export interface Pick {
+  allocation: number
+  node: number
+  /** The node's. */
+  provider: number
+}
+
+/**
+ * What came of a proposal: the node is the allocation's, or went to someone else, or a conductor is just working on it,
+ * or the allocation is no longer ours.
+ */
+export type Outcome = 'granted' | 'lost' | 'locked' | 'gone'
+
+/** Gives nodes to allocations, each pair by itself: allocation, node and claim change together or not at all. */
+export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<Outcome[]> {
+  // The traits after the locks: whoever changes them locks the node first.
+  const [nodeRows, rows, traitRows] = yield* together(
+    lockNodes({ ids: picks.map(pick => pick.node) }),
+    lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
+    traitsByProvider({ providers: picks.map(pick => pick.provider) }),
+  )
+  const nodes = new Map(nodeRows.map(node => [node.id, node]))
+  const allocations = new Map(rows.map(row => [row.id, row]))
+  const traits = byProvider(traitRows)
+  const pairs = picks.flatMap((pick, place) => {
+    const [allocation, node] = [allocations.get(pick.allocation), nodes.get(pick.node)]
+    return allocation && node && isStillGood(node, traits.get(node.provider_id) ?? [], allocation)
+      ? [{ place, allocation, node }]
+      : []
+  })
+  const verdicts = yield* claimBatch(
+    pairs.map(({ allocation, node }) => claimFor(allocation, node)),
+    now,
+  )
+  const granted: typeof pairs = []
+  for (const [i, pair] of pairs.entries()) {
+    const verdict = verdicts[i]
+    // Its consumer has something elsewhere already, which stays its own.
+    const isGranted = verdict === null || (isOfItsOwn(verdict) && (yield* claimBeside(pair, now)))
+    if (isGranted) granted.push(pair)
+  }
+  yield* writeDown(granted, affinity, now)
+  const places = new Set(granted.map(({ place }) => place))
+  return picks.map((pick, place) => {
+    if (places.has(place)) return 'granted'
+    if (!allocations.has(pick.allocation)) return 'gone'
+    return nodes.get(pick.node)?.transition ? 'locked' : 'lost'
+  })
+}
+
+interface Pair {
+  allocation: AllocationRow
+  node: NodeRow
+}
+
+/** Memory may have been behind: what made the node fit must still hold. Whether it is claimed the ledger will see. */
+function isStillGood(node: NodeRow, has: readonly string[], allocation: AllocationRow): boolean {
+  const { resourceClass, traits, candidates, owner } = wishOf(allocation)
+  const isWanted = candidates === null || candidates.has(node.uuid)
+  const isSuited = node.resource_class === resourceClass && traits.every(trait => has.includes(trait))
+  const isFree = isOpen(node) && node.transition === null && mayHaveUntil(node, allocation.expires_at)
+  return isFree && isSuited && isWanted && isOf(owner, node)
+}
+
+function claimFor(allocation: AllocationRow, node: NodeRow): ClaimRequest {
+  const resources = new Map([[node.uuid, new Map([[node.placement_class, 1]])]])
+  const { uuid: consumer, project_id: projectId, user_id: userId } = allocation
+  return {
+    kind: 'replace',
+    consumers: [{ consumer, projectId, userId, type: 'ALLOCATION', generation: null, resources }],
+    owner: OWNER,
+  }
+}
+
+const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer_generation_conflict'
+
+function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
+  if (yield* findInstance(allocation.uuid)) return false
+  const { uuid: consumer, project_id: project, user_id: user, owner } = allocation
+  // A project's allocation takes along only what is the project's.
+  const view: View = { all: owner === null ? 1 : 0, project: owner }
+  try {
+    const until = allocation.expires_at === null ? {} : { until: allocation.expires_at }
+    yield* claimNode(node, { consumer, type: 'ALLOCATION', project, user, view, ...until }, now)
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}
+
+function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Write<void> {
+  if (pairs.length === 0) return
+  const taken = pairs.map(({ allocation, node }) => ({
+    ...node,
+    instance_uuid: allocation.uuid,
+    instance_info: withTraits(node, JSON.parse(allocation.traits) as string[]),
+    revision: node.revision + 1,
+  }))
+  const counts = yield* runAll([
+    activate({ rows: pairs.map(({ allocation, node }) => ({ id: allocation.id, node: node.id, affinity, now })) }),
+    takeNodes({
+      rows: taken.map(({ id, instance_uuid, instance_info }) => ({
+        id,
+        instance: instance_uuid,
+        info: instance_info,
+        now,
+      })),
+    }),
+  ])
+  if (counts.some(count => count !== pairs.length)) throw new GuardFailed('an allocation changed under its lock')
+  for (const node of taken) yield* noteNode(node)
+}
+
+export interface Verdict {
+  allocation: number
+  error: string
+  reasons: string
+}
+
+/** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */
+export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<Set<number>> {
+  const rows = verdicts.map(({ allocation: id, error, reasons }) => ({ id, affinity, error, reasons, now }))
+  if (rows.length === 0) return new Set()
+  const failed = (yield* all(fail({ rows }))) as { id: number }[]
+  return new Set(failed.map(({ id }) => id))
+}
+
+/**
+ * Takes over what belonged to conductors that are gone, and says how much that was. With a host name, only what an
+ * earlier process of that name has left.
+ */
+export function* takeOverAllocations(self: string, silentMs: number, hostname: string | null): Write<number> {
+  const atWork = yield* all(everyAtWork({}))
+  if (atWork.length === 0) return 0
+  const live = new Set((yield* all(liveConductors({ silentMs }))).map(affinityOf)).add(self)
+  const orphans = atWork.filter(
+    ({ conductor_affinity: affinity }) =>
+      !live.has(affinity) && (hostname === null || affinity.startsWith(`${hostname} `)),
+  )
+  let taken = 0
+  for (const { id, conductor_affinity: dead } of orphans) taken += yield* run(takeFrom({ id, dead, self }))
+  return taken
+}

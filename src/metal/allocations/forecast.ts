@@ -1,0 +1,40 @@
+// What would come of an allocation now: the nodes that it could get, or why it gets none. Pure, over the fleet in memory.
+import type { Random } from '../../clock/chance.ts'
+import { limits } from '../../shared/limits.ts'
+import type { FleetNode } from '../nodes/fleet.ts'
+import { propose, suggestions, type Supply, type Wish } from './matching.ts'
+import { type Held, type Reasons, whyNot } from './why-not.ts'
+
+export interface Forecast {
+  fits: boolean
+  /** How many nodes would do. */
+  count: number
+  /** Some of them. */
+  nodes: { uuid: string; name: string | null }[]
+  /** How many that would do go to those who wait already. */
+  promised: number
+  reasons: Reasons
+}
+
+/** `waiting` are those who asked before, in their order. */
+export function forecast(
+  supply: Supply,
+  wish: Wish,
+  waiting: readonly Wish[],
+  held: Held,
+  random: Random,
+  now: number,
+): Forecast {
+  const taken = new Set(propose(supply, waiting, new Set(), random).values())
+  const all = [...suggestions(supply, wish, random)]
+  const left = all.filter(node => !taken.has(node))
+  return {
+    fits: left.length > 0,
+    count: left.length,
+    nodes: left.slice(0, limits.explainSampleMax).map(named),
+    promised: all.length - left.length,
+    reasons: whyNot(supply, wish, held, now),
+  }
+}
+
+const named = ({ uuid, name }: FleetNode) => ({ uuid, name })

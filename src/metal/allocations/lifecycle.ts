@@ -1,0 +1,266 @@
+// The life of an allocation as clients steer it: asked for, changed, tried again, ended.
+import { limits } from '../../shared/limits.ts'
+import { problem } from '../../problems/problem.ts'
+import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
+import { StoreConflict } from '../../store/failure.ts'
+import { command, query } from '../../store/statement.ts'
+import { one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { type Access, seeing } from '../access.ts'
+import {
+  type Allocation,
+  allocationNotFound,
+  allocationOfNode,
+  allocationTwins,
+  type AllocationRequest,
+  type AllocationRow,
+  columnsOf,
+  findAllocation,
+  insertAllocation,
+  lockAllocation,
+  markAllocation,
+  refuseTwins,
+  refuseUsers,
+  requireFreeAllocationNames,
+  usersOfUuid,
+} from './rows.ts'
+import { backfill } from './backfill.ts'
+import { affinityOf, liveConductors } from '../conductors/rows.ts'
+import type { Json } from '../drivers/port.ts'
+import { lockNodeById, nodeUuids, saveNode } from '../nodes/rows.ts'
+import {
+  type Principal,
+  promised,
+  releaseInstance,
+  requireFreeInstance,
+  withoutAllocatedTraits,
+} from '../nodes/provider.ts'
+import { letGo, mayHaveUntil, requireOwnEnd } from '../nodes/lease-promise.ts'
+import { mayDeallocate } from '../nodes/states.ts'
+
+const countAtWork = query((db, _: object) =>
+  db
+    .selectFrom('allocations')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('state', '=', 'allocating'),
+)
+type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'updated_at'>
+const update = command((db, a: Changes) =>
+  db
+    .updateTable('allocations')
+    .set({ name: a.name, extra: a.extra, expires_at: a.expires_at, updated_at: a.updated_at })
+    .where('id', '=', a.id),
+)
+const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' | 'wait_until' | 'updated_at'>) =>
+  db
+    .updateTable('allocations')
+    .set({
+      state: 'allocating',
+      last_error: null,
+      reasons: null,
+      conductor_affinity: a.conductor_affinity,
+      wait_until: a.wait_until,
+      updated_at: a.updated_at,
+    })
+    .where('id', '=', a.id)
+    .where('state', '=', 'error'),
+)
+const remove = command((db, a: { id: number }) => db.deleteFrom('allocations').where('id', '=', a.id))
+
+/** Where a new allocation goes: chance picks one of the conductors that live. */
+export interface Routing {
+  takeOverMs: number
+  seed: number
+  /** The conductor in this process, if there is one; it may do its work at once. */
+  attempt: ((row: AllocationRow, now: number) => Write<unknown>) | null
+}
+
+export function* createAllocation(
+  wanted: AllocationRequest,
+  access: Access,
+  who: Principal,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
+  return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
+    requireTerm(limits, 'longest_allocation_hours', { from: now, until: wanted.expiresAt })
+    return wanted.node === null
+      ? makeAllocation(wanted, access, who, routing, now)
+      : backfill(wanted, wanted.node, access, who, now)
+  })
+}
+
+function* makeAllocation(
+  wanted: AllocationRequest,
+  access: Access,
+  who: Principal,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
+  const { conductor_affinity, candidates } = yield* requireAcceptable(wanted, access, routing)
+  if (wanted.givenUuid !== null) yield* requireFreeInstance(wanted.uuid, '', now)
+  const row = {
+    ...columnsOf(wanted, who, now),
+    resource_class: wanted.resourceClass!,
+    candidate_nodes: JSON.stringify(candidates),
+    node_id: null,
+    state: 'allocating' as const,
+    conductor_affinity,
+  }
+  const { id } = (yield* one(insertAllocation(row)))!
+  yield* markAllocation(row)
+  // A waiting one queues like all others.
+  if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
+  return { ...row, id, node_uuid: null }
+}
+
+/** What is asked of every allocation before it is one; answers who will work on it, and its candidates by uuid. */
+function* requireAcceptable(
+  wanted: AllocationRequest,
+  access: Access,
+  routing: Pick<Routing, 'takeOverMs' | 'seed'>,
+): Read<{ conductor_affinity: string; candidates: string[] }> {
+  const [live, atWork, twins, users] = yield* together(
+    liveConductors({ silentMs: routing.takeOverMs }),
+    countAtWork({}),
+    allocationTwins(wanted),
+    usersOfUuid(wanted),
+  )
+  const conductor_affinity = someConductor(live, routing)
+  requireRoomToWork(atWork)
+  refuseTwins(wanted, twins, null)
+  refuseUsers(wanted, users)
+  return { conductor_affinity, candidates: yield* candidateUuids(wanted.candidates ?? [], access) }
+}
+
+type Live = Parameters<typeof affinityOf>[0]
+
+function someConductor(live: readonly Live[], { seed }: Pick<Routing, 'seed'>): string {
+  if (live.length === 0) throw problem('unavailable', { reason: 'No conductor is alive to process the allocation.' })
+  return affinityOf(live[seed % live.length]!)
+}
+
+function requireRoomToWork([atWork]: readonly { count: number }[]): void {
+  if (atWork!.count >= limits.allocationsAtWorkMax) {
+    throw problem('unavailable', { reason: 'Too many allocations are being processed; try again later.' })
+  }
+}
+
+function* candidateUuids(idents: readonly string[], access: Access): Read<string[]> {
+  const found = yield* nodeUuids(idents, seeing(access))
+  const unknown = idents.find((_, i) => found[i] === null)
+  if (unknown !== undefined)
+    throw problem('invalid_parameter', { reason: `Candidate node ${unknown} could not be found.` })
+  return [...new Set(found as string[])]
+}
+
+export interface AllocationPatch {
+  name: string | null
+  extra: Json
+  expiresAt: number | null
+}
+
+/** Changes what may be changed of an allocation: `change` sees it as it is now, under lock. */
+export function* patchAllocation(
+  ident: string,
+  access: Access,
+  change: (present: Allocation) => AllocationPatch,
+  now: number,
+): Write<Allocation> {
+  const found = yield* findAllocation(ident, access)
+  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, limits =>
+    changeAllocation(found, access, limits, change, now),
+  )
+}
+
+function* changeAllocation(
+  { id, uuid: ident, node_id }: Allocation,
+  access: Access,
+  limits: Limits,
+  change: (present: Allocation) => AllocationPatch,
+  now: number,
+): Write<Allocation> {
+  const node = node_id === null ? undefined : yield* lockNodeById(node_id)
+  const row = yield* one(lockAllocation({ id }))
+  if (!row) throw allocationNotFound(ident)
+  requireUnmoved(row, node_id)
+  const present = yield* findAllocation(ident, access)
+  const { name, extra, expiresAt } = change(present)
+  const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
+  requireTerm(limits, 'longest_allocation_hours', term)
+  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
+  if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
+  const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
+  yield* run(update(changes))
+  yield* markAllocation(present)
+  return { ...present, ...changes }
+}
+
+/** Between finding and locking it may be given a node: only a fresh start locks that in its turn, and looks at it. */
+export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: number | null): void {
+  if (row.node_id !== node) throw new StoreConflict('allocation_moved')
+}
+
+/** Ends an allocation, and with it the having of its node. */
+export function* deleteAllocation(ident: string, access: Access, now: number): Write<void> {
+  const found = yield* findAllocation(ident, access)
+  yield* endAllocation(found, now)
+}
+
+export function* deleteAllocationOfNode(ident: string, access: Access, now: number): Write<void> {
+  yield* endAllocation(yield* allocationOfNode(ident, access), now)
+}
+
+export function* endAllocation(found: Allocation, now: number): Write<void> {
+  const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
+  const row = yield* one(lockAllocation({ id: found.id }))
+  if (!row) throw allocationNotFound(found.uuid)
+  yield* markAllocation(row)
+  requireUnmoved(row, found.node_id)
+  if (node) {
+    if (!mayDeallocate(node)) {
+      throw problem('node_refuses', {
+        reason: `Cannot remove allocation ${found.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
+      })
+    }
+    requireOwnEnd(node)
+    yield* releaseInstance(node, found.uuid, now)
+    const instance_info = withoutAllocatedTraits(node)
+    yield* saveNode({ ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
+  } else {
+    yield* run(remove({ id: found.id }))
+  }
+}
+
+/** From `error` back to work, with some other conductor perhaps. */
+export function* retryAllocation(
+  ident: string,
+  access: Access,
+  waitUntil: number | null,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
+  const found = yield* findAllocation(ident, access)
+  return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, () =>
+    restartAllocation(found, waitUntil, routing, now),
+  )
+}
+
+function* restartAllocation(
+  found: Allocation,
+  waitUntil: number | null,
+  routing: Routing,
+  now: number,
+): Write<Allocation> {
+  const [live, atWork] = yield* together(liveConductors({ silentMs: routing.takeOverMs }), countAtWork({}))
+  const conductor_affinity = someConductor(live, routing)
+  requireRoomToWork(atWork)
+  const wait_until = waitUntil ?? found.wait_until
+  const changes = { id: found.id, conductor_affinity, wait_until, updated_at: now }
+  if ((yield* run(restart(changes))) === 0) {
+    throw problem('node_refuses', {
+      reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
+    })
+  }
+  yield* markAllocation(found)
+  return { ...found, ...changes, state: 'allocating', last_error: null, reasons: null }
+}

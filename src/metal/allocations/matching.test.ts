@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { seeded } from '../../clock/chance.ts'
+import { CandidateTable } from '../../ledger/candidates/table.ts'
+import type { Store } from '../../store/store.ts'
+import { Fleet, type FleetNode } from '../nodes/fleet.ts'
+import { forecast } from './forecast.ts'
+import { fits, propose, type Supply, suggestions, type Wish } from './matching.ts'
+import { countsOf, sentenceOf, whyNot } from './why-not.ts'
+
+interface Sketch extends Partial<FleetNode> {
+  traits?: string[]
+  claimed?: boolean
+}
+
+/** A fleet of nodes of class `gpu`, each available unless its sketch says otherwise. */
+function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } {
+  const fleet = new Fleet(null as unknown as Store)
+  const table = new CandidateTable()
+  const nodes = sketches.map(({ traits: _, claimed: __, ...sketch }, i): FleetNode => ({
+    id: i + 1,
+    uuid: `uuid-${i + 1}`,
+    provider_id: i + 101,
+    name: `n${i + 1}`,
+    resource_class: 'gpu',
+    placement_class: 'CUSTOM_GPU',
+    provision_state: 'available',
+    power_state: 'power off',
+    maintenance: 0,
+    retired: 0,
+    instance_uuid: null,
+    owner: null,
+    lessee: null,
+    leasable: 0,
+    pledged_at: null,
+    revision: 1,
+    ...sketch,
+  }))
+  fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
+  table.load(nodes.map((node, i) => snapshotOf(node, sketches[i]!)))
+  return { fleet, table, nodes }
+}
+
+function snapshotOf(node: FleetNode, { traits = [], claimed = false }: Sketch) {
+  const blocked = node.provision_state !== 'available' || node.maintenance === 1
+  const units = { total: 1, reserved: 0, minUnit: 1, maxUnit: 1, stepSize: 1, allocationRatio: 1 }
+  const used = claimed || node.instance_uuid !== null ? 1 : 0
+  return {
+    id: node.provider_id,
+    uuid: node.uuid,
+    name: node.uuid,
+    generation: 1,
+    parentId: null,
+    rootId: node.provider_id,
+    traits,
+    aggregates: [],
+    inventories: [{ resourceClass: node.placement_class, ...units, used, blocked }],
+  }
+}
+
+const wish = (more: Partial<Wish> = {}): Wish => ({
+  id: 1,
+  name: null,
+  resourceClass: 'gpu',
+  traits: [],
+  candidates: null,
+  owner: null,
+  until: null,
+  ...more,
+})
+
+const suggested = (supply: Supply, wanted: Wish) =>
+  Array.from(suggestions(supply, wanted, seeded(1)), node => node.name!).toSorted()
+
+test('a node is suggested only when it is free, powered, of the class, and nobody’s', () => {
+  const supply = supplyOf([
+    {},
+    { maintenance: 1 },
+    { provision_state: 'active' },
+    { power_state: null },
+    { instance_uuid: 'someone' },
+    { resource_class: 'gpu.a' },
+    { resource_class: null },
+    { claimed: true },
+  ])
+  assert.deepEqual(suggested(supply, wish()), ['n1'])
+})
+
+test('a node must have all traits that are asked for, and may have more', () => {
+  const supply = supplyOf([{ traits: ['A'] }, { traits: ['A', 'B', 'C'] }, { traits: ['B'] }])
+  assert.deepEqual(suggested(supply, wish({ traits: ['A', 'B'] })), ['n2'])
+})
+
+test('with candidates only those are suggested; with an owner only what is its own or leased to it', () => {
+  const supply = supplyOf([{ owner: 'p' }, { lessee: 'p' }, { owner: 'q' }, {}])
+  assert.deepEqual(suggested(supply, wish({ candidates: new Set(['uuid-3', 'uuid-9']) })), ['n3'])
+  assert.deepEqual(suggested(supply, wish({ owner: 'p' })), ['n1', 'n2'])
+})
+
+test('the node that is called like the allocation comes first', () => {
+  const supply = supplyOf(Array.from({ length: 50 }, () => ({})))
+  for (let seed = 0; seed < 20; seed++) {
+    assert.equal(suggestions(supply, wish({ name: 'n7' }), seeded(seed)).next().value!.name, 'n7')
+  }
+})
+
+test('the order is another one for another seed, and the same for the same', () => {
+  const supply = supplyOf(Array.from({ length: 50 }, () => ({})))
+  const order = (seed: number) => Array.from(suggestions(supply, wish(), seeded(seed)), node => node.id).join()
+  assert.equal(order(1), order(1))
+  assert.notEqual(order(1), order(2))
+})
+
+const sketches = fc.array(
+  fc.record({
+    maintenance: fc.constantFrom<(0 | 1)[]>(0, 0, 0, 1),
+    provision_state: fc.constantFrom('available', 'available', 'active'),
+    power_state: fc.constantFrom('power off', 'power off', null),
+    traits: fc.subarray(['A', 'B', 'C']),
+    claimed: fc.boolean(),
+    owner: fc.constantFrom(null, 'p', 'q'),
+  }),
+  { maxLength: 20 },
+)
+const wishes = fc.array(
+  fc.record({
+    traits: fc.subarray(['A', 'B', 'C']),
+    owner: fc.constantFrom(null, 'p'),
+    candidates: fc.constantFrom(null, new Set(['uuid-1', 'uuid-2', 'uuid-3'])),
+  }),
+  { maxLength: 12 },
+)
+
+test('proposals fit, give no node twice, and leave nobody out for whom a node is left', () => {
+  fc.assert(
+    fc.property(sketches, wishes, fc.nat(), (fleet, asked, seed) => {
+      const supply = supplyOf(fleet)
+      const inOrder = asked.map((more, i) => wish({ id: i + 1, ...more }))
+      const picks = propose(supply, inOrder, new Set(), seeded(seed))
+      for (const [wanted, node] of picks) assert.ok(fits(supply, node, wanted))
+      const taken = new Set(Array.from(picks.values(), node => node.id))
+      assert.equal(taken.size, picks.size)
+      for (const wanted of inOrder.filter(one => !picks.has(one))) {
+        const left = supply.nodes.filter(node => !taken.has(node.id) && fits(supply, node, wanted))
+        assert.deepEqual(left, [])
+      }
+    }),
+  )
+})
+
+test('every node of the class is counted once, and the counts agree with what could be had', () => {
+  fc.assert(
+    fc.property(sketches, fc.subarray(['A', 'B', 'C']), (fleet, traits) => {
+      const supply = supplyOf(fleet)
+      const wanted = wish({ traits })
+      const { considered, available, causes, relaxations } = whyNot(supply, wanted, new Set(), 0)
+      assert.equal(considered, fleet.length)
+      assert.equal(
+        considered,
+        causes.reduce((sum, { count }) => sum + count, available),
+      )
+      assert.equal(available, supply.nodes.filter(node => fits(supply, node, wanted)).length)
+      for (const { without, nodes } of relaxations) {
+        const smaller = wish({ traits: traits.filter(trait => !without.traits?.includes(trait)) })
+        assert.equal(nodes, supply.nodes.filter(node => fits(supply, node, smaller)).length)
+      }
+    }),
+  )
+})
+
+test('the causes are told with their counts, the most frequent first', () => {
+  const supply = supplyOf([
+    { instance_uuid: 'a', provision_state: 'active' },
+    { instance_uuid: 'b' },
+    { maintenance: 1 },
+    { provision_state: 'manageable' },
+    { claimed: true },
+    { traits: ['A'] },
+    {},
+  ])
+  const wanted = wish({ traits: ['A', 'B'] })
+  const reasons = whyNot(supply, wanted, new Set([7]), 0)
+  assert.equal(
+    sentenceOf('U', wanted, reasons),
+    'Failed to process allocation U: no suitable nodes have the requested traits A, B. 7 of class gpu: 2 allocated, ' +
+      '1 in maintenance, 1 not available, 1 claimed through Placement, 1 without B, 1 reserved.',
+  )
+  assert.deepEqual(reasons.relaxations, [{ without: { traits: ['B'] }, nodes: 1 }])
+})
+
+test('without any node of the class, that is what is said', () => {
+  const reasons = whyNot(supplyOf([]), wish(), new Set(), 0)
+  assert.equal(countsOf(reasons), 'There is no node of class gpu.')
+})
+
+test('a forecast leaves the nodes to those who wait, as far as they want them', () => {
+  const supply = supplyOf([{ traits: ['CUSTOM_FAST'] }, {}])
+  const waiting = [wish({ id: 7, traits: ['CUSTOM_FAST'] }), wish({ id: 8, traits: ['CUSTOM_NONE'] })]
+  const told = (more: Partial<Wish>) => {
+    const { fits, nodes, promised } = forecast(supply, wish({ id: 9, ...more }), waiting, new Set(), seeded(1), 0)
+    return [fits, nodes.map(({ name }) => name), promised]
+  }
+  assert.deepEqual(told({}), [true, ['n2'], 1])
+  assert.deepEqual(told({ traits: ['CUSTOM_FAST'] }), [false, [], 1])
+})

@@ -1,0 +1,98 @@
+// Which node an allocation gets: pure, over the fleet and the ledger's table in memory.
+import { dealtPlaces, type Random, shuffled } from '../../clock/chance.ts'
+import type { CandidateTable } from '../../ledger/candidates/table.ts'
+import { mayHaveUntil } from '../nodes/lease-promise.ts'
+import { type Fleet, type FleetNode, isOpen } from '../nodes/fleet.ts'
+
+/** What is asked of a node. */
+export interface Wish {
+  id: number
+  name: string | null
+  resourceClass: string
+  traits: readonly string[]
+  /** Only these, by uuid; null for any. */
+  candidates: ReadonlySet<string> | null
+  /** Only nodes of this project, its own or leased to it; null for any. */
+  owner: string | null
+  /** When it is given back; null for never. */
+  until: number | null
+}
+
+/** What is there to be had. */
+export interface Supply {
+  fleet: Fleet
+  table: CandidateTable
+}
+
+export const isOf = (owner: string | null, node: Pick<FleetNode, 'owner' | 'lessee'>): boolean =>
+  owner === null || node.owner === owner || node.lessee === owner
+
+/** Nobody has claimed it, as far as memory knows. */
+export function hasRoom({ table }: Supply, node: FleetNode): boolean {
+  const row = table.rowOfId(node.provider_id)
+  return row >= 0 && (table.column(node.placement_class)?.roomAt(row) ?? 0) >= 1
+}
+
+export function missingTraits({ table }: Supply, node: FleetNode, traits: readonly string[]): string[] {
+  const row = table.rowOfId(node.provider_id)
+  return traits.filter(trait => !table.traits.rowsOf(trait)?.has(row))
+}
+
+/** Whether the node is what was asked for, had or not. */
+export function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
+  return (
+    node.resource_class === wish.resourceClass &&
+    isOf(wish.owner, node) &&
+    mayHaveUntil(node, wish.until) &&
+    (wish.candidates === null || wish.candidates.has(node.uuid)) &&
+    missingTraits(supply, node, wish.traits).length === 0
+  )
+}
+
+/** Can be had, and is what was asked for. */
+export const fits = (supply: Supply, node: FleetNode, wish: Wish): boolean =>
+  isOpen(node) && hasRoom(supply, node) && satisfies(supply, node, wish)
+
+/** Nodes to try for a wish: the one of its name first, the rest shuffled, so that many askers don't meet at the first. */
+export function* suggestions(supply: Supply, wish: Wish, random: Random): Generator<FleetNode, void, void> {
+  const { fleet } = supply
+  const namesake = wish.name === null ? undefined : fleet.named(wish.name)
+  if (namesake && fits(supply, namesake, wish)) yield namesake
+  for (const node of inRandomOrder(fleet, wish, random)) {
+    if (node !== namesake && fits(supply, node, wish)) yield node
+  }
+}
+
+function* inRandomOrder(fleet: Fleet, wish: Wish, random: Random): Generator<FleetNode, void, void> {
+  if (wish.candidates !== null) {
+    for (const uuid of shuffled([...wish.candidates], random)) {
+      const node = fleet.withUuid(uuid)
+      if (node) yield node
+    }
+    return
+  }
+  const open = fleet.openOf(wish.resourceClass)
+  for (const place of dealtPlaces(open.length, random)) yield open[place]!
+}
+
+/** Who gets what, first come, first served: no node twice, and none of those that are `tried` already. */
+export function propose(
+  supply: Supply,
+  wishes: readonly Wish[],
+  tried: ReadonlySet<string>,
+  random: Random,
+): Map<Wish, FleetNode> {
+  const picks = new Map<Wish, FleetNode>()
+  const taken = new Set<number>()
+  for (const wish of wishes) {
+    const found = suggestions(supply, wish, random).find(
+      node => !taken.has(node.id) && !tried.has(attemptKey(wish, node)),
+    )
+    if (!found) continue
+    picks.set(wish, found)
+    taken.add(found.id)
+  }
+  return picks
+}
+
+export const attemptKey = (wish: Wish, node: FleetNode) => `${wish.id} ${node.id}`

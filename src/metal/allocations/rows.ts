@@ -1,0 +1,187 @@
+// Allocations: a wish for a node, written down for a conductor. Their rows, and what finds them.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problems/problem.ts'
+import type { Schema } from '../../store/schema.ts'
+import { command, query } from '../../store/statement.ts'
+import { mark, one, type Read, together } from '../../store/transaction.ts'
+import { type Access, ownInView, seeing, type View } from '../access.ts'
+import type { Json } from '../drivers/port.ts'
+import type { Wish } from './matching.ts'
+import { findNode, type NodeRow } from '../nodes/rows.ts'
+import type { Principal } from '../nodes/provider.ts'
+
+export type AllocationRow = Selectable<Schema['allocations']>
+export type AllocationState = AllocationRow['state']
+export interface Allocation extends AllocationRow {
+  node_uuid: string | null
+}
+
+export const STATES: ReadonlySet<string> = new Set<AllocationState>(['allocating', 'active', 'error'])
+
+export const selectAllocations = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('allocations as a')
+    .leftJoin('nodes as n', 'n.id', 'a.node_id')
+    .selectAll('a')
+    .select('n.uuid as node_uuid')
+
+const byUuid = query((db, a: { uuid: string } & View) =>
+  selectAllocations(db).where('a.uuid', '=', a.uuid).where(ownInView('a.owner', a)),
+)
+const byName = query((db, a: { name: string } & View) =>
+  selectAllocations(db).where('a.name', '=', a.name).where(ownInView('a.owner', a)),
+)
+export const allocationByNode = query((db, a: { node: number } & View) =>
+  selectAllocations(db).where('a.node_id', '=', a.node).where(ownInView('a.owner', a)),
+)
+export const lockAllocation = command((db, a: { id: number }, on) =>
+  on.lock(db.selectFrom('allocations').selectAll().where('id', '=', a.id)),
+)
+export const allocationTwins = query((db, a: { uuid: string; name: string | null }) =>
+  db
+    .selectFrom('allocations')
+    .select(['uuid', 'name'])
+    .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
+)
+export const usersOfUuid = query((db, a: { uuid: string }) =>
+  db
+    .selectFrom('nodes')
+    .select('uuid')
+    .where('instance_uuid', '=', a.uuid)
+    .union(db.selectFrom('consumers').select('uuid').where('uuid', '=', a.uuid)),
+)
+export const insertAllocation = command((db, a: Omit<AllocationRow, 'id'>) =>
+  db
+    .insertInto('allocations')
+    .values({
+      uuid: a.uuid,
+      name: a.name,
+      node_id: a.node_id,
+      resource_class: a.resource_class,
+      traits: a.traits,
+      candidate_nodes: a.candidate_nodes,
+      extra: a.extra,
+      owner: a.owner,
+      project_id: a.project_id,
+      user_id: a.user_id,
+      state: a.state,
+      last_error: a.last_error,
+      reasons: a.reasons,
+      conductor_affinity: a.conductor_affinity,
+      wait_until: a.wait_until,
+      expires_at: a.expires_at,
+      created_at: a.created_at,
+      updated_at: a.updated_at,
+      request_id: a.request_id,
+    })
+    .returning('id'),
+)
+/** What a client asks for, checked. */
+export interface AllocationRequest {
+  uuid: string
+  /** The client's own, null when it left that to us. */
+  givenUuid: string | null
+  name: string | null
+  resourceClass: string | null
+  traits: readonly string[]
+  /** Names or uuids; null for any node. */
+  candidates: readonly string[] | null
+  /** A node that is deployed already, to be written down as allocated. */
+  node: string | null
+  extra: Json
+  owner: string | null
+  waitUntil: number | null
+  expiresAt: number | null
+  /** The request that asks. */
+  requestId: string | null
+}
+
+/** The allocation of this uuid or name. */
+export function* findAllocation(ident: string, { view, permit }: Access): Read<Allocation> {
+  const uuid = canonicalUuid(ident)
+  // A name may look like a uuid; the uuid comes first.
+  const found = (uuid && (yield* one(byUuid({ uuid, ...view })))) || (yield* one(byName({ name: ident, ...view })))
+  if (!found) throw allocationNotFound(ident)
+  permit({ project: found.owner })
+  return found
+}
+
+export const markAllocation = ({ uuid }: Pick<AllocationRow, 'uuid'>) => mark({ kind: 'allocation', id: uuid })
+
+export const allocationNotFound = (name: string) => problem('metal_not_found', { what: 'Allocation', name })
+
+/** The allocation that the node belongs to; the seed tells the two ways of having none apart. */
+export function* allocationOfNode(ident: string, access: Access): Read<Allocation> {
+  const node = yield* findNode(ident, seeing(access))
+  const found = yield* one(allocationByNode({ node: node.id, ...access.view }))
+  if (found) {
+    access.permit({ project: found.owner })
+    return found
+  }
+  if (node.instance_uuid !== null && node.allocation_uuid === null) {
+    throw problem('invalid_parameter', {
+      reason: `Node ${node.uuid} is associated with instance ${node.instance_uuid}, which is no allocation.`,
+    })
+  }
+  throw problem('metal_not_found', { what: 'An allocation of node', name: node.uuid })
+}
+
+interface Names {
+  uuid: string
+  name: string | null
+}
+
+export function* requireFreeAllocationNames(names: Names, self: string | null = null): Read<void> {
+  const [twins, users] = yield* together(allocationTwins(names), usersOfUuid(names))
+  refuseTwins(names, twins, self)
+  if (self === null) refuseUsers(names, users)
+}
+
+/** Refuses what is another allocation's. */
+export function refuseTwins({ uuid, name }: Names, twins: readonly Names[], self: string | null): void {
+  const twin = twins.find(other => other.uuid !== self)
+  if (!twin) return
+  const what = twin.uuid === uuid ? `UUID ${uuid}` : `name ${name}`
+  throw problem('metal_exists', { reason: `An allocation with ${what} already exists.` })
+}
+
+/** Refuses what someone else claims by already. */
+export function refuseUsers({ uuid }: Names, users: readonly unknown[]): void {
+  if (users.length === 0) return
+  throw problem('metal_exists', { reason: `UUID ${uuid} is in use already, as an instance or a consumer.` })
+}
+
+export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number) => ({
+  uuid: wanted.uuid,
+  name: wanted.name,
+  traits: JSON.stringify(wanted.traits),
+  extra: JSON.stringify(wanted.extra),
+  owner: wanted.owner,
+  project_id: wanted.owner ?? who.project,
+  user_id: who.user,
+  last_error: null,
+  reasons: null,
+  wait_until: wanted.waitUntil,
+  expires_at: wanted.expiresAt,
+  created_at: now,
+  updated_at: null,
+  request_id: wanted.requestId,
+})
+
+/** The instance information of a node that is given to an allocation. */
+export const withTraits = ({ instance_info }: Pick<NodeRow, 'instance_info'>, traits: readonly string[]): string =>
+  JSON.stringify({ ...(JSON.parse(instance_info) as Json), traits })
+
+export function wishOf(row: AllocationRow): Wish {
+  const candidates = JSON.parse(row.candidate_nodes) as string[]
+  return {
+    id: row.id,
+    name: row.name,
+    resourceClass: row.resource_class,
+    traits: JSON.parse(row.traits) as string[],
+    candidates: candidates.length > 0 ? new Set(candidates) : null,
+    owner: row.owner,
+    until: row.expires_at,
+  }
+}

@@ -1,0 +1,273 @@
+// A conductor's writes. Each is one transaction that first makes sure that the lock is still this conductor's:
+// a late one finds another incarnation or another term there, and changes nothing.
+import { sql } from 'kysely'
+import { command, query, type Tools } from '../../store/statement.ts'
+import { all, type Read, together, type Write } from '../../store/transaction.ts'
+import { databaseNow, retireSilent, type Silence } from './rows.ts'
+import type { Done, Json } from '../drivers/port.ts'
+import { inspected, type InspectionRule } from '../nodes/inspection.ts'
+import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
+import { syncProvider, releaseInstance } from '../nodes/provider.ts'
+import { withTraits } from '../nodes/traits.ts'
+import { STEPS, type StepName } from '../nodes/states.ts'
+import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
+
+/** Which lock a conductor holds. */
+export interface Lock {
+  node: number
+  incarnation: string
+  term: number
+}
+
+/** Which step under the lock is meant: a write that is repeated must not end the next one too. */
+export interface Turn extends Lock {
+  step: number
+}
+
+/** Another conductor has taken over; whatever this one was about to write is void. */
+export class LockLost extends Error {}
+
+interface Taker {
+  hostname: string
+  incarnation: string
+  group: string
+  /** Only nodes that one of these drives. */
+  drivers: readonly string[]
+  /** The nodes that this process is at already. */
+  busy: readonly number[]
+  /** At most this many. */
+  limit: number
+}
+type Seeker = Omit<Taker, 'hostname' | 'limit'>
+
+/** Nobody's, or its own without a task: the answer to taking it was lost, or the task ended before its time. */
+const isToTake = (a: Seeker, on: Tools) =>
+  sql<boolean>`(lock_incarnation is null or lock_incarnation = ${a.incarnation})
+    and not ${on.isIn('id', a.busy, 'bigint')}`
+
+const takeDue = command((db, a: Taker, on) =>
+  db
+    .updateTable('nodes')
+    .set(e => ({
+      reservation: a.hostname,
+      conductor: a.hostname,
+      lock_incarnation: a.incarnation,
+      lock_term: e('lock_term', '+', 1),
+      revision: e('revision', '+', 1),
+    }))
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('nodes')
+        .select('id')
+        .where('transition', 'is not', null)
+        .where(isToTake(a, on))
+        .where('due_at', '<=', databaseNow(on))
+        .where('conductor_group', '=', a.group)
+        .where(on.isIn('driver', a.drivers))
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(sql<number>`cast(${a.limit} as bigint)`),
+    )
+    // Once more: another conductor may have been faster between finding and taking.
+    .where(isToTake(a, on))
+    .where('transition', 'is not', null)
+    .where('due_at', '<=', databaseNow(on))
+    // One that was given up meanwhile gets nothing.
+    .where(e =>
+      e.exists(
+        db.selectFrom('conductors').select('id').where('incarnation', '=', a.incarnation).where('online', '=', 1),
+      ),
+    )
+    .returningAll(),
+)
+const nextDue = query((db, a: Seeker, on) =>
+  db
+    .selectFrom('nodes')
+    .select(e => sql<number>`${e.ref('due_at')} - ${databaseNow(on)}`.as('ms'))
+    .where('transition', 'is not', null)
+    .where(isToTake(a, on))
+    .where('conductor_group', '=', a.group)
+    .where(on.isIn('driver', a.drivers))
+    .orderBy('due_at')
+    .limit(1),
+)
+const strayLocks = query((db, a: Pick<Seeker, 'incarnation' | 'busy'>, on) =>
+  db
+    .selectFrom('nodes')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('transition', 'is not', null)
+    .where('lock_incarnation', '=', a.incarnation)
+    .where(sql<boolean>`not ${on.isIn('id', a.busy, 'bigint')}`),
+)
+const lockOrphans = command((db, _: object, on) =>
+  on.lock(
+    db
+      .selectFrom('nodes')
+      .selectAll()
+      .where('lock_incarnation', 'is not', null)
+      .where('lock_incarnation', 'not in', db.selectFrom('conductors').select('incarnation').where('online', '=', 1))
+      .orderBy('id'),
+  ),
+)
+
+/** Locks nodes with work that is due. */
+export function* takeWork(taker: Taker): Write<NodeRow[]> {
+  return yield* all(takeDue(taker))
+}
+
+export interface Ahead {
+  /** Milliseconds until the next work is due; null when there is none. */
+  ms: number | null
+  /** How many locks the seeker has without being at the node. */
+  stray: number
+}
+
+export function* workAhead(seeker: Seeker): Read<Ahead> {
+  const [[next], [stray]] = yield* together(nextDue(seeker), strayLocks(seeker))
+  return { ms: next?.ms ?? null, stray: stray!.count }
+}
+
+/** The node under this lock; done when a write whose answer was lost has ended this step already. */
+function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
+  const node = yield* lockNodeById(id)
+  // Who takes a lock, or takes it over, changes its term: one of this term that is gone was given back by its holder.
+  if (!node || node.lock_term !== term || (node.lock_incarnation ?? incarnation) !== incarnation) throw new LockLost()
+  return { node, isDone: node.lock_incarnation === null || stepOf(workOf(node)!) !== step }
+}
+
+/** Which of its steps a work is at. */
+export const stepOf = (work: Work): number => (work.kind === 'power' ? 0 : work.step)
+
+const UNLOCKED = { reservation: null, lock_incarnation: null }
+const SETTLED = { ...UNLOCKED, transition: null, due_at: null, target_provision_state: null, target_power_state: null }
+
+/** A step is done: on to the next, or to the end. Answers the node as it is then; it is still locked if work is left. */
+export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  if (isDone) return node
+  const work = workOf(node)!
+  const power = found.powerState ? { power_state: found.powerState } : {}
+  if (work.kind === 'power') return yield* save({ ...node, ...power, ...SETTLED, updated_at: now }, now)
+  const step = work.steps[work.step]!
+  // What a lease has given stays given: its project may deploy again, until the lease ends.
+  if (step === 'tearDown' && node.instance_uuid !== null && node.leased_to === null)
+    yield* releaseInstance(node, node.instance_uuid, now)
+  const { changes, newTraits = [] } = effectsOf(step, node, found, rules, now)
+  const traits = newTraits.length > 0 ? yield* withTraits(node.uuid, newTraits) : undefined
+  const next = work.steps[work.step + 1]
+  const after: NodeRow = {
+    ...node,
+    ...power,
+    ...changes,
+    ...stateChange(node, next ? STEPS[next].during : work.to, now),
+    ...(next ? { transition: JSON.stringify({ ...work, step: work.step + 1, resumed: false }) } : SETTLED),
+    updated_at: now,
+  }
+  return yield* save(after, now, traits)
+}
+
+interface Effects {
+  changes: Partial<NodeRow>
+  newTraits?: readonly string[]
+}
+
+/** What a finished step leaves behind in the node. */
+function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly InspectionRule[], now: number): Effects {
+  switch (step) {
+    case 'tearDown':
+      return { changes: { ...tornDown(node), deploy_step: '{}', leftover: 0 } }
+    case 'inspect':
+      return inspected(node, found.inventory ?? {}, rules, now)
+    case 'clean':
+      return { changes: { clean_step: '{}' } }
+    case 'deploy':
+      return { changes: { deploy_step: '{}' } }
+    default:
+      return { changes: {} }
+  }
+}
+
+function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
+  if (leased_to === null) return { instance_info: '{}', instance_uuid: null }
+  const { traits } = JSON.parse(instance_info) as Json
+  return { instance_info: JSON.stringify({ traits }) }
+}
+
+/** The machine goes on by itself: unlocked, in the waiting state, to be looked at again later. */
+export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  if (isDone) return node
+  const work = workOf(node)!
+  if (work.kind === 'power') return yield* save(failed(node, 'The driver left the power undecided.', now), now)
+  const step = STEPS[work.steps[work.step]!]
+  const after: NodeRow = {
+    ...node,
+    ...stateChange(node, step.waiting ?? step.during, now),
+    ...UNLOCKED,
+    transition: JSON.stringify({ ...work, resumed: true }),
+    due_at: now + ms,
+    updated_at: now,
+  }
+  return yield* save(after, now)
+}
+
+/** A machine that waited is looked at again: it is busy once more. */
+export function* stepResumes(turn: Turn, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  const work = workOf(node)
+  if (isDone || work === null || work.kind === 'power' || !work.resumed) return node
+  return yield* save({ ...node, ...stateChange(node, STEPS[work.steps[work.step]!].during, now), updated_at: now }, now)
+}
+
+export function* stepFailed(turn: Turn, reason: string, now: number): Write<NodeRow> {
+  const { node, isDone } = yield* locked(turn)
+  return isDone ? node : yield* save(failed(node, reason, now), now)
+}
+
+function failed(node: NodeRow, reason: string, now: number): NodeRow {
+  const work = workOf(node)!
+  const after = { ...node, ...SETTLED, last_error: reason, updated_at: now }
+  if (work.kind === 'power') return after
+  return { ...after, ...stateChange(node, STEPS[work.steps[work.step]!].failed, now) }
+}
+
+function* save(node: NodeRow, now: number, traits?: readonly string[]): Write<NodeRow> {
+  yield* saveNode(node)
+  yield* syncProvider(node, now, traits)
+  return node
+}
+
+export interface TakeOver {
+  silent: string[]
+  resumed: number
+  failed: number
+}
+
+/** Ends the locks of conductors that are gone: by the step, their work is left to whoever takes it next, or has failed. */
+export function* takeOver(timing: Silence, now: number): Write<TakeOver> {
+  const silent = yield* retireSilent(timing)
+  let [resumed, failures] = [0, 0]
+  for (const node of yield* all(lockOrphans({}))) {
+    const work = workOf(node)!
+    // The term grows here too: the old conductor's next write must not find its own lock.
+    const term = { lock_term: node.lock_term + 1 }
+    if (resumes(work)) {
+      yield* saveNode({ ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
+      resumed++
+    } else {
+      const reason = `Conductor ${node.reservation} died while the node was ${node.provision_state}.`
+      yield* save({ ...failed(node, reason, now), ...term }, now)
+      failures++
+    }
+  }
+  return { silent, resumed, failed: failures }
+}
+
+/** Switching power is safe to repeat; of the steps, their table says it. */
+const resumes = (work: Work): boolean => work.kind === 'power' || STEPS[work.steps[work.step]!].onTakeOver === 'resume'
+
+/** Facts about a task for the log. */
+export const describe = (work: Work): Json =>
+  work.kind === 'power' ? { power: work.target } : { verb: work.verb, step: work.steps[work.step] }

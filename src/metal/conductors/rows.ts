@@ -1,0 +1,178 @@
+// Conductors: who is there to work, who has gone silent. All times here are the database's, so all processes agree.
+import { type RawBuilder, sql } from 'kysely'
+import { problem } from '../../problems/problem.ts'
+import { command, query, type Tools } from '../../store/statement.ts'
+import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
+
+export interface Conductor {
+  id: number
+  hostname: string
+  incarnation: string
+  conductor_group: string
+  drivers: string
+  online: 0 | 1
+  registered_at: number
+  heartbeat_at: number
+  /** Since its last heartbeat. */
+  silent_ms: number
+}
+
+/** Milliseconds since 1970 by the database's clock. */
+export const databaseNow = (on: Tools): RawBuilder<number> =>
+  on.dialect === 'sqlite'
+    ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)`
+    : sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+
+const everyConductor = query((db, _: object, on) =>
+  db
+    .selectFrom('conductors')
+    .selectAll()
+    .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
+    .orderBy('hostname'),
+)
+const conductorNamed = query((db, a: { hostname: string }, on) =>
+  db
+    .selectFrom('conductors')
+    .selectAll()
+    .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
+    .where('hostname', '=', a.hostname),
+)
+/** Those that were heard of within this time. */
+export const liveConductors = query((db, a: { silentMs: number }, on) =>
+  db
+    .selectFrom('conductors')
+    .select(['hostname', 'incarnation'])
+    .where('online', '=', 1)
+    .where(e => sql<boolean>`${e.ref('heartbeat_at')} >= ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
+    .orderBy('id'),
+)
+const onlineGroups = query((db, _: object) =>
+  db.selectFrom('conductors').select(['conductor_group', 'drivers', 'hostname']).where('online', '=', 1),
+)
+interface Registration {
+  hostname: string
+  incarnation: string
+  group: string
+  drivers: string
+}
+const register = command((db, a: Registration, on) =>
+  db
+    .insertInto('conductors')
+    .values({
+      hostname: a.hostname,
+      incarnation: a.incarnation,
+      conductor_group: a.group,
+      drivers: a.drivers,
+      online: 1,
+      registered_at: databaseNow(on),
+      heartbeat_at: databaseNow(on),
+    })
+    .onConflict(c =>
+      c.column('hostname').doUpdateSet(e => ({
+        incarnation: e.ref('excluded.incarnation'),
+        conductor_group: e.ref('excluded.conductor_group'),
+        drivers: e.ref('excluded.drivers'),
+        online: 1 as const,
+        registered_at: databaseNow(on),
+        heartbeat_at: databaseNow(on),
+      })),
+    ),
+)
+const beat = command((db, a: { incarnation: string }, on) =>
+  db
+    .updateTable('conductors')
+    .set({ heartbeat_at: databaseNow(on) })
+    .where('incarnation', '=', a.incarnation)
+    .where('online', '=', 1),
+)
+const signOff = command((db, a: { incarnation: string }) =>
+  db.updateTable('conductors').set({ online: 0 }).where('incarnation', '=', a.incarnation),
+)
+const markSilent = command((db, a: { silentMs: number; self: string }, on) =>
+  db
+    .updateTable('conductors')
+    .set({ online: 0 })
+    .where('online', '=', 1)
+    // Whoever looks is alive, even if its heart was late because the database was.
+    .where('incarnation', '<>', a.self)
+    .where(e => sql<boolean>`${e.ref('heartbeat_at')} < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
+    .returning('hostname'),
+)
+const forget = command((db, a: { silentMs: number }, on) =>
+  db
+    .deleteFrom('conductors')
+    .where('online', '=', 0)
+    .where(e => sql<boolean>`${e.ref('heartbeat_at')} < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`),
+)
+
+export function* listConductors(): Read<Conductor[]> {
+  return yield* all(everyConductor({}))
+}
+
+export function* findConductor(hostname: string): Read<Conductor> {
+  const found = yield* one(conductorNamed({ hostname }))
+  if (!found) throw problem('metal_not_found', { what: 'Conductor', name: hostname })
+  return found
+}
+
+export interface Identity {
+  hostname: string
+  incarnation: string
+  group: string
+  drivers: readonly string[]
+}
+
+/**
+ * Signs a conductor in. A name that was given belongs to whoever came last; one that was only taken from the machine
+ * gives way to a live process that has it already. Answers the name.
+ */
+export function* signIn(who: Identity, isGiven: boolean, silentMs: number, spareName: string): Write<string> {
+  const taken = yield* one(conductorNamed({ hostname: who.hostname }))
+  const isLive = taken !== undefined && taken.online === 1 && taken.silent_ms < silentMs
+  const hostname = isLive && !isGiven && taken.incarnation !== who.incarnation ? spareName : who.hostname
+  const { incarnation, group, drivers } = who
+  yield* run(register({ hostname, incarnation, group, drivers: JSON.stringify(drivers) }))
+  return hostname
+}
+
+/** False when others have given this conductor up. */
+export function* heartbeat(incarnation: string): Write<boolean> {
+  return (yield* run(beat({ incarnation }))) > 0
+}
+
+export function* leave(incarnation: string): Write<void> {
+  yield* run(signOff({ incarnation }))
+}
+
+export interface Silence {
+  silentMs: number
+  keepMs: number
+  /** The incarnation that looks. */
+  self: string
+}
+
+/** Declares those offline that have been silent for too long, and drops the memory of the long gone. */
+export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string[]> {
+  const silent = yield* all(markSilent({ silentMs, self }))
+  yield* run(forget({ silentMs: keepMs }))
+  return silent.map(row => row.hostname)
+}
+
+/** How work names the conductor that does it: its name for people, its incarnation for the guard. */
+export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname' | 'incarnation'>) =>
+  `${hostname} ${incarnation}`
+
+/** The host that would look after such a node; refused when there is none. */
+export function* requireConductor(driver: string, group: string): Read<string> {
+  const found = (yield* all(onlineGroups({}))).find(
+    row => row.conductor_group === group && (JSON.parse(row.drivers) as string[]).includes(driver),
+  )
+  if (!found) {
+    throw problem('invalid_parameter', {
+      reason:
+        'No valid host was found. Reason: No conductor service registered which supports driver ' +
+        `${driver} for conductor group "${group}".`,
+    })
+  }
+  return found.hostname
+}

@@ -1,0 +1,24 @@
+// Reservations as the rest of bare metal meets them: is a node held, by which, for whom.
+import type { Selectable } from 'kysely'
+import type { Schema } from '../../store/schema.ts'
+import { query } from '../../store/statement.ts'
+import { all, one, type Read } from '../../store/transaction.ts'
+
+export type Hold = Selectable<Schema['reservations']>
+
+const liveOn = query((db, a: { node: number; now: number }) =>
+  db.selectFrom('reservations').selectAll().where('node_id', '=', a.node).where('expires_at', '>', a.now),
+)
+const liveNodes = query((db, a: { now: number }) =>
+  db.selectFrom('reservations').select('node_id').where('expires_at', '>', a.now),
+)
+
+/** The hold on a node that has not lapsed. */
+export function* holdOn(node: number, now: number): Read<Hold | undefined> {
+  return yield* one(liveOn({ node, now }))
+}
+
+/** The ids of all nodes that are held. */
+export function* heldNodes(now: number): Read<Set<number>> {
+  return new Set((yield* all(liveNodes({ now }))).map(row => row.node_id))
+}

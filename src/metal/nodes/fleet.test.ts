@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Store } from '../../store/store.ts'
+import { Fleet, type FleetNode } from './fleet.ts'
+
+const node = (id: number, revision = 0): FleetNode => ({
+  id,
+  uuid: `node-${id}`,
+  provider_id: id,
+  name: null,
+  resource_class: 'gold',
+  placement_class: 'CUSTOM_GOLD',
+  provision_state: 'available',
+  power_state: 'power off',
+  maintenance: 0,
+  retired: 0,
+  instance_uuid: null,
+  owner: null,
+  lessee: null,
+  leasable: 0,
+  pledged_at: null,
+  revision,
+})
+
+/** A fleet that knows these, and a database that answers when the test says so, with what the test says. */
+async function fleetOf(...nodes: FleetNode[]) {
+  const asked: ((answer: FleetNode[]) => void)[] = []
+  const read = () => new Promise<FleetNode[]>(resolve => asked.push(resolve))
+  const fleet = new Fleet({ read } as unknown as Store)
+  const loading = fleet.load()
+  asked.shift()!(nodes)
+  await loading
+  const commit = (provider: number, attached: FleetNode | null) => fleet.absorb([{ provider, room: 'metal', attached }])
+  const revisions = () => Object.fromEntries([...fleet.nodes()].map(({ id, revision }) => [id, revision]))
+  return { fleet, commit, revisions, answer: (found: FleetNode[], which = 0) => asked.splice(which, 1)[0]!(found) }
+}
+
+for (const [what, read] of [
+  ['everything', (fleet: Fleet) => fleet.load()],
+  ['some', (fleet: Fleet) => fleet.refresh([1, 2, 3])],
+] as const) {
+  void test(`a node that is made while ${what} is read stays, and so does what it became`, async () => {
+    const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
+    const reading = read(fleet)
+    commit(3, node(3))
+    commit(2, node(2, 1))
+    answer([node(1), node(2)])
+    await reading
+    assert.deepEqual(revisions(), { 1: 0, 2: 1, 3: 0 })
+    assert.equal(fleet.openOf('gold').length, 3)
+  })
+
+  void test(`a node that is deleted while ${what} is read does not come back`, async () => {
+    const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
+    const reading = read(fleet)
+    commit(2, null)
+    commit(3, node(3))
+    commit(3, null)
+    answer([node(1), node(2), node(3)])
+    await reading
+    assert.deepEqual(revisions(), { 1: 0 })
+    assert.equal(fleet.openOf('gold').length, 1)
+  })
+
+  void test(`a node that others deleted or changed is known when ${what} is read`, async () => {
+    const { fleet, revisions, answer } = await fleetOf(node(1), node(2))
+    const reading = read(fleet)
+    answer([node(1, 4), node(3)])
+    await reading
+    assert.deepEqual(revisions(), { 1: 4, 3: 0 })
+  })
+}
+
+void test('of two readings under way the one that began first brings nothing back, should it end last', async () => {
+  const { fleet, revisions, answer } = await fleetOf(node(1), node(2))
+  const [first, second] = [fleet.load(), fleet.refresh([1, 2])]
+  answer([node(1, 1)], 1)
+  await second
+  answer([node(1), node(2)])
+  await first
+  assert.deepEqual(revisions(), { 1: 1 })
+})

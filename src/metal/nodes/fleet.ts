@@ -1,0 +1,207 @@
+// The nodes in memory: what allocations are matched against. Each commit changes it; on PostgreSQL the feed says what
+// other processes did. Whether a node can be had is in the ledger's table, next to it.
+import type { Change } from '../../store/change.ts'
+import { type Query, query } from '../../store/statement.ts'
+import type { Store } from '../../store/store.ts'
+import { all } from '../../store/transaction.ts'
+import { isUsable } from './states.ts'
+
+/** What of a node's row matters to those who look for one. */
+export interface FleetNode {
+  id: number
+  uuid: string
+  provider_id: number
+  name: string | null
+  resource_class: string | null
+  placement_class: string
+  provision_state: string
+  power_state: string | null
+  maintenance: 0 | 1
+  retired: 0 | 1
+  instance_uuid: string | null
+  owner: string | null
+  lessee: string | null
+  leasable: 0 | 1
+  pledged_at: number | null
+  revision: number
+}
+
+export function fleetNode(row: FleetNode): FleetNode {
+  const { id, uuid, provider_id, name, resource_class, placement_class, provision_state, power_state } = row
+  const { maintenance, retired, instance_uuid, owner, lessee, leasable, pledged_at, revision } = row
+  const place = { id, uuid, provider_id, name, resource_class, placement_class }
+  const state = { provision_state, power_state, maintenance, retired, instance_uuid }
+  return { ...place, ...state, owner, lessee, leasable, pledged_at, revision }
+}
+
+const COLUMNS = [
+  'id',
+  'uuid',
+  'provider_id',
+  'name',
+  'resource_class',
+  'placement_class',
+  'provision_state',
+  'power_state',
+  'maintenance',
+  'retired',
+  'instance_uuid',
+  'owner',
+  'lessee',
+  'leasable',
+  'pledged_at',
+  'revision',
+] as const
+
+const everyNode = query((db, _: object) => db.selectFrom('nodes').select(COLUMNS))
+const nodesOfProviders = query((db, a: { providers: readonly number[] }, on) =>
+  db
+    .selectFrom('nodes')
+    .select(COLUMNS)
+    .where(on.isIn('provider_id', a.providers, 'bigint')),
+)
+
+/** As far as the node itself goes; whether someone has claimed it is the ledger's to say. */
+export const isOpen = (node: FleetNode): boolean =>
+  isUsable(node) && node.power_state !== null && node.instance_uuid === null
+
+/** The nodes of one resource class. */
+interface ClassNodes {
+  all: Map<number, FleetNode>
+  open: OpenNodes
+}
+
+/** A list to draw from: members are added, removed and picked by place, each in constant time. */
+class OpenNodes {
+  readonly list: FleetNode[] = []
+  readonly #places = new Map<number, number>()
+
+  put(node: FleetNode): void {
+    const place = this.#places.get(node.id) ?? this.list.length
+    this.#places.set(node.id, place)
+    this.list[place] = node
+  }
+
+  delete(id: number): void {
+    const place = this.#places.get(id)
+    if (place === undefined) return
+    this.#places.delete(id)
+    const last = this.list.pop()!
+    if (last.id === id) return
+    this.list[place] = last
+    this.#places.set(last.id, place)
+  }
+}
+
+const NONE: ClassNodes = { all: new Map(), open: new OpenNodes() }
+
+export class Fleet {
+  readonly #store: Store
+  readonly #byProvider = new Map<number, FleetNode>()
+  readonly #byUuid = new Map<string, FleetNode>()
+  readonly #byName = new Map<string, FleetNode>()
+  readonly #classes = new Map<string, ClassNodes>()
+  /** For each reading that is under way, the providers whose nodes went meanwhile. A provider never comes back. */
+  readonly #goneDuring = new Set<Set<number>>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  load(): Promise<void> {
+    return this.#read([...this.#byProvider.keys()], everyNode({}))
+  }
+
+  /** Takes in what was committed here. */
+  absorb(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (!('attached' in change) || change.room !== 'metal') continue
+      if (change.attached === null) this.#drop(change.provider)
+      else this.#put(change.attached as FleetNode)
+    }
+  }
+
+  /** Reads the nodes of these providers again. */
+  async refresh(providers: Iterable<number>): Promise<void> {
+    const wanted = [...providers]
+    const known = wanted.filter(provider => this.#byProvider.has(provider))
+    await this.#read(known, nodesOfProviders({ providers: wanted }))
+  }
+
+  /** Commits go on while it reads: what it doesn't find is gone only if it was known before, and what went stays gone. */
+  async #read(known: readonly number[], wanted: Query<FleetNode>): Promise<void> {
+    const gone = new Set<number>()
+    this.#goneDuring.add(gone)
+    try {
+      const found = await this.#store.read(() => all(wanted))
+      const there = new Set(found.map(node => node.provider_id))
+      for (const provider of known) if (!there.has(provider)) this.#drop(provider)
+      for (const node of found) if (!gone.has(node.provider_id)) this.#put(node)
+    } finally {
+      this.#goneDuring.delete(gone)
+    }
+  }
+
+  get size(): number {
+    return this.#byProvider.size
+  }
+
+  nodes(): Iterable<FleetNode> {
+    return this.#byProvider.values()
+  }
+
+  ofProvider(provider: number): FleetNode | undefined {
+    return this.#byProvider.get(provider)
+  }
+
+  withUuid(uuid: string): FleetNode | undefined {
+    return this.#byUuid.get(uuid)
+  }
+
+  named(name: string): FleetNode | undefined {
+    return this.#byName.get(name)
+  }
+
+  ofClass(resourceClass: string): Iterable<FleetNode> {
+    return (this.#classes.get(resourceClass) ?? NONE).all.values()
+  }
+
+  /** Those of the class that could be had, in no particular order. */
+  openOf(resourceClass: string): readonly FleetNode[] {
+    return (this.#classes.get(resourceClass) ?? NONE).open.list
+  }
+
+  #put(node: FleetNode): void {
+    const before = this.#byProvider.get(node.provider_id)
+    if (before && before.revision > node.revision) return
+    if (before) this.#remove(before.provider_id)
+    this.#byProvider.set(node.provider_id, node)
+    this.#byUuid.set(node.uuid, node)
+    if (node.name !== null) this.#byName.set(node.name, node)
+    if (node.resource_class === null) return
+    const kin = this.#classes.getOrInsertComputed(node.resource_class, () => ({
+      all: new Map(),
+      open: new OpenNodes(),
+    }))
+    kin.all.set(node.id, node)
+    if (isOpen(node)) kin.open.put(node)
+  }
+
+  #drop(provider: number): void {
+    for (const gone of this.#goneDuring) gone.add(provider)
+    this.#remove(provider)
+  }
+
+  #remove(provider: number): void {
+    const node = this.#byProvider.get(provider)
+    if (!node) return
+    this.#byProvider.delete(provider)
+    if (this.#byUuid.get(node.uuid) === node) this.#byUuid.delete(node.uuid)
+    if (node.name !== null && this.#byName.get(node.name) === node) this.#byName.delete(node.name)
+    if (node.resource_class === null) return
+    const kin = this.#classes.get(node.resource_class)!
+    kin.all.delete(node.id)
+    kin.open.delete(node.id)
+    if (kin.all.size === 0) this.#classes.delete(node.resource_class)
+  }
+}

@@ -1,0 +1,249 @@
+// The life of a node apart from its states: created, changed, set aside for maintenance, deleted. Each change of the node
+// and what it means in the ledger are one transaction.
+import { createProvider, deleteProvider } from '../../ledger/providers.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problems/problem.ts'
+import { one, type Write } from '../../store/transaction.ts'
+import { type Access, EVERYTHING } from '../access.ts'
+import { allocationByNode } from '../allocations/rows.ts'
+import { attributesOf, checkAttributes, columnsOf } from './attributes.ts'
+import { chassisId } from '../chassis.ts'
+import { requireConductor } from '../conductors/rows.ts'
+import type { Json } from '../drivers/port.ts'
+import type { Drivers } from '../drivers/registry.ts'
+import { holdOn } from '../holds/lookup.ts'
+import { applyPatches, type Patch } from '../json-patch.ts'
+import {
+  addNode,
+  dropNode,
+  findNode,
+  lockNode,
+  type Node,
+  type NodeRow,
+  OWNER,
+  requireFreeNames,
+  requireUnlocked,
+  saveNode,
+} from './rows.ts'
+import {
+  claimInstance,
+  heldBy,
+  holderOf,
+  lockInstance,
+  syncProvider,
+  type Principal,
+  releaseHold,
+  releaseInstance,
+  releaseLapsedHold,
+  requireFreeInstance,
+  withoutAllocatedTraits,
+} from './provider.ts'
+import { letGo, requireOwnEnd, requireUnbooked } from './lease-promise.ts'
+import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
+
+const refuse = (reason: string) => problem('node_refuses', { reason })
+
+const NEW = {
+  target_provision_state: null,
+  provision_updated_at: null,
+  power_state: null,
+  target_power_state: null,
+  last_error: null,
+  fault: null,
+  maintenance_reason: null,
+  console_enabled: 0,
+  boot_mode: null,
+  secure_boot: null,
+  inspection_started_at: null,
+  inspection_finished_at: null,
+  driver_internal_info: '{}',
+  raid_config: '{}',
+  target_raid_config: '{}',
+  clean_step: '{}',
+  deploy_step: '{}',
+  transition: null,
+  due_at: null,
+  reservation: null,
+  lock_incarnation: null,
+  lock_term: 0,
+  leasable: 0,
+  pledged_at: null,
+  leased_to: null,
+  lessee_before: null,
+  leftover: 0,
+  updated_at: null,
+} as const
+
+export interface NewNodeRequest {
+  uuid: string
+  attributes: Json
+  state: 'enroll' | 'available'
+}
+
+export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Principal, now: number): Write<Node> {
+  const { uuid, attributes, state } = wanted
+  checkAttributes(attributes)
+  const columns = columnsOf(attributes, drivers)
+  const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
+  yield* requireFreeNames(uuid, columns.name, null)
+  if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid, now)
+  const chassis_id = yield* chassisId(attributes['chassis_uuid'])
+  const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
+  const row = {
+    ...NEW,
+    ...columns,
+    uuid,
+    provider_id: provider.id,
+    chassis_id,
+    conductor,
+    provision_state: state,
+    created_at: now,
+    // Above all that a node of this uuid had before, even if it changed often within a millisecond.
+    revision: now * 1_000,
+  }
+  const id = yield* addNode(row)
+  yield* syncProvider({ ...row, id }, now)
+  const claimant = { ...ownerOr(row, who), view: EVERYTHING.view }
+  if (row.instance_uuid !== null) yield* claimInstance({ ...row, id }, row.instance_uuid, claimant, now)
+  return yield* findNode(uuid, EVERYTHING)
+}
+
+/** An object's own owner comes before whoever asks. */
+const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal => ({
+  ...who,
+  project: owner ?? who.project,
+})
+
+/** What a change of a node touches: the node, and with `instance_uuid` the allocation that has it. */
+export interface PatchAccess {
+  readonly node: Access
+  readonly allocation: Access
+}
+
+export function* patchNode(
+  ident: string,
+  access: PatchAccess,
+  patches: readonly Patch[],
+  drivers: Drivers,
+  who: Principal,
+  now: number,
+): Write<Node> {
+  const node = yield* lockNode(ident, access.node)
+  yield* releaseLapsedHold(node, now)
+  requireChangeable(node)
+  if (patches.length === 0) return node
+  const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
+  checkAttributes(attributes)
+  const columns = columnsOf(attributes, drivers)
+  requireAllowed(node, columns)
+  if (columns.driver !== node.driver || columns.conductor_group !== node.conductor_group) {
+    yield* requireConductor(columns.driver, columns.conductor_group)
+  }
+  if (columns.name !== node.name) yield* requireFreeNames(node.uuid, columns.name, node.uuid)
+  const chassis_id = yield* chassisId(attributes['chassis_uuid'])
+  const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
+  const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
+  if (node.instance_uuid !== null && after.instance_uuid === null) {
+    yield* permitEnd(node, access.allocation)
+    requireOwnEnd(node)
+    yield* releaseInstance(node, node.instance_uuid, now)
+    Object.assign(after, letGo(node))
+    if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
+      after.instance_info = withoutAllocatedTraits(node)
+  } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid, now)
+  // The class first, so that the claim is on what the node offers from now on.
+  yield* syncProvider(after, now)
+  if (node.instance_uuid === null && after.instance_uuid !== null) {
+    yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.node.view }, now)
+  }
+  yield* saveNode(after)
+  return yield* findNode(node.uuid, EVERYTHING)
+}
+
+/** Owner and lessee share a node, not what each has allocated of it. */
+function* permitEnd(node: Node, { permit }: Access): Write<void> {
+  const allocation = yield* one(allocationByNode({ node: node.id, ...EVERYTHING.view }))
+  if (allocation) permit({ project: allocation.owner })
+}
+
+function requireChangeable(node: Node): void {
+  requireUnlocked(node)
+  if (node.transition !== null && node.provision_state !== 'inspect wait') {
+    throw refuse(`Node ${node.uuid} can not be updated while a state transition is in progress.`)
+  }
+}
+
+/** Another driver brings its own interfaces, except those that are chosen along with it. */
+function withDriversDefaults(node: Node, patches: readonly Patch[]): readonly Patch[] {
+  const driver = patches.findLast(({ path }) => path[0] === 'driver')
+  if (!driver || driver.value === node.driver) return patches
+  const reset = Object.keys(JSON.parse(node.interfaces) as object).map((name): Patch => ({
+    op: 'remove',
+    path: [`${name}_interface`],
+    value: undefined,
+  }))
+  return [...reset, ...patches]
+}
+
+type Columns = ReturnType<typeof columnsOf>
+
+function requireAllowed(node: Node, after: Columns): void {
+  const state = node.provision_state
+  const isFree = FREE_TO_CHANGE.has(state as State)
+  const inState = `Node ${node.uuid} can not be changed in this while it is in state "${state}":`
+  if (after.resource_class !== node.resource_class && !isFree) throw refuse(`${inState} resource_class`)
+  if (after.resource_class !== node.resource_class) requireUnbooked(node, 'resource_class')
+  const interfacesChange = after.interfaces !== node.interfaces || after.driver !== node.driver
+  if (interfacesChange && !isFree && !node.maintenance) throw refuse(`${inState} driver and interfaces`)
+  if (after.protected && !node.protected && state !== 'active' && state !== 'rescue')
+    throw refuse(`${inState} protected`)
+  if (after.retired && !node.retired && state === 'available') throw refuse(`${inState} retired`)
+  if (node.instance_uuid === after.instance_uuid || node.instance_uuid === null) return
+  if (after.instance_uuid !== null) {
+    throw refuse(`Node ${node.uuid} is already associated with instance ${node.instance_uuid}.`)
+  }
+  if (!isFree && !node.maintenance) throw refuse(`${inState} instance_uuid`)
+}
+
+/** Sets a node aside, or takes it back. Whatever its state, and at once. */
+export function* setMaintenance(
+  ident: string,
+  access: Access,
+  reason: string | null | false,
+  now: number,
+): Write<void> {
+  const node = yield* lockNode(ident, access)
+  const set: Pick<NodeRow, 'maintenance' | 'maintenance_reason'> =
+    reason === false ? { maintenance: 0, maintenance_reason: null } : { maintenance: 1, maintenance_reason: reason }
+  const after: NodeRow = { ...node, ...set, updated_at: now }
+  yield* saveNode(after)
+  yield* syncProvider(after, now)
+}
+
+export function* deleteNode(ident: string, access: Access, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
+  yield* releaseLapsedHold(node, now)
+  requireUnlocked(node)
+  if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
+  if (node.leasable) throw refuse(`Node ${node.uuid} is enrolled for leasing.`)
+  if (!node.maintenance) {
+    if (node.instance_uuid !== null) {
+      throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)
+    }
+    if (!DELETABLE.has(node.provision_state as State)) {
+      throw refuse(`Can not delete node "${node.uuid}" while it is in provision state "${node.provision_state}".`)
+    }
+  }
+  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
+  else if (node.maintenance) yield* releaseHold(node, now)
+  const hold = yield* holdOn(node.id, now)
+  if (hold) throw heldBy(node, hold, access.view)
+  const holder = yield* holderOf(node, now)
+  if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
+  yield* dropNode(node)
+  yield* deleteProvider(node.uuid, OWNER)
+}
+
+/** A uuid that the client gave, or a new one. */
+export const uuidOr = (given: unknown, newUuid: () => string): string =>
+  typeof given === 'string' ? (canonicalUuid(given) ?? given) : newUuid()

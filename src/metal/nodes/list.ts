@@ -1,0 +1,268 @@
+// Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
+import { type RawBuilder, sql } from 'kysely'
+import { problem } from '../../problems/problem.ts'
+import { query, type Query, type Tools } from '../../store/statement.ts'
+import { one, type Read, together } from '../../store/transaction.ts'
+import { inView, type View } from '../access.ts'
+import type { NodeKey } from './rows.ts'
+import { afterMarker, inOrder, type Marker } from '../pages.ts'
+
+/** null leaves a filter out. */
+export interface NodeFilter {
+  instance_uuid: string | null
+  associated: 0 | 1 | null
+  maintenance: 0 | 1 | null
+  retired: 0 | 1 | null
+  provision_state: string | null
+  driver: string | null
+  resource_class: string | null
+  owner: string | null
+  lessee: string | null
+  project: string | null
+  fault: string | null
+  conductor: string | null
+  conductor_group: string | null
+  chassis_uuid: string | null
+  description_contains: string | null
+  shard: readonly string[] | null
+  sharded: 0 | 1 | null
+  reserved: 0 | 1 | null
+  /** Leaves out what is held: asked for by those who look for nodes to deploy on. */
+  eligible: 1 | null
+}
+
+/** The four ways to ask about traits, as the API working group's guideline on tags has them. */
+export interface TraitFilter {
+  all: readonly string[] | null
+  any: readonly string[] | null
+  notAll: readonly string[] | null
+  notAny: readonly string[] | null
+}
+
+export interface Page {
+  sortKey: SortKey
+  descending: boolean
+  limit: number
+  /** The uuid of the last node of the page before. */
+  marker: string | null
+}
+
+export const SORT_KEYS = [
+  'id',
+  'uuid',
+  'name',
+  'driver',
+  'provision_state',
+  'target_provision_state',
+  'provision_updated_at',
+  'power_state',
+  'target_power_state',
+  'last_error',
+  'fault',
+  'maintenance',
+  'maintenance_reason',
+  'console_enabled',
+  'instance_uuid',
+  'resource_class',
+  'owner',
+  'lessee',
+  'description',
+  'conductor_group',
+  'conductor',
+  'automated_clean',
+  'protected',
+  'protected_reason',
+  'retired',
+  'retired_reason',
+  'shard',
+  'boot_mode',
+  'secure_boot',
+  'inspection_started_at',
+  'inspection_finished_at',
+  'reservation',
+  'created_at',
+  'updated_at',
+] as const
+export type SortKey = (typeof SORT_KEYS)[number]
+
+interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
+  /** Whom it is for. */
+  all: 0 | 1
+  project: string | null
+  /** What the client asks for. */
+  ofProject: string | null
+  shards: string | null
+  excluded: string | null
+  now: number
+  /** A list of ids, only in the statements that ask for it. */
+  among: readonly number[]
+  limit: number
+}
+
+type Column = RawBuilder<unknown>
+
+/** True where the argument is left out. */
+const given = (argument: unknown, condition: Column) =>
+  sql<boolean>`(cast(${argument} as text) is null or ${condition})`
+
+const listed = (on: Tools, argument: unknown) =>
+  on.dialect === 'sqlite'
+    ? sql`(select value from json_each(${argument}))`
+    : sql`(select json_array_elements_text(cast(${argument} as json)))`
+
+const held = ({ now }: ListArgs) =>
+  sql`exists (select 1 from reservations r where r.node_id = n.id and r.expires_at > cast(${now} as bigint))`
+
+function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
+  const same = (name: keyof NodeFilter & keyof ListArgs) => given(a[name], sql`n.${sql.ref(name)} = ${a[name]}`)
+  const flag = (name: keyof ListArgs, condition: Column) =>
+    given(a[name], sql`(case when ${condition} then 1 else 0 end) = ${a[name]}`)
+  return [
+    ...(['instance_uuid', 'provision_state', 'driver', 'resource_class', 'owner', 'lessee', 'fault'] as const).map(
+      same,
+    ),
+    ...(['conductor', 'conductor_group'] as const).map(same),
+    flag('associated', sql`n.instance_uuid is not null`),
+    flag('maintenance', sql`n.maintenance = 1`),
+    flag('retired', sql`n.retired = 1`),
+    flag('sharded', sql`n.shard is not null`),
+    flag('reserved', held(a)),
+    given(a.eligible, sql`not ${held(a)}`),
+    given(a.ofProject, sql`(n.owner = ${a.ofProject} or n.lessee = ${a.ofProject})`),
+    inView(a),
+    given(a.chassis_uuid, sql`n.chassis_id = (select c.id from chassis c where c.uuid = ${a.chassis_uuid})`),
+    // Not like: what the client looks for may hold its wildcards.
+    given(
+      a.description_contains,
+      on.dialect === 'sqlite'
+        ? sql`instr(lower(n.description), lower(${a.description_contains})) > 0`
+        : sql`strpos(lower(n.description), lower(${a.description_contains})) > 0`,
+    ),
+    given(a.shards, sql`n.shard in ${listed(on, a.shards)}`),
+    given(a.excluded, sql`cast(n.provider_id as text) not in ${listed(on, a.excluded)}`),
+  ]
+}
+
+const NUMERIC = [
+  'id',
+  'provision_updated_at',
+  'maintenance',
+  'console_enabled',
+  'automated_clean',
+  'protected',
+  'retired',
+]
+const MORE_NUMERIC = ['secure_boot', 'inspection_started_at', 'inspection_finished_at', 'created_at', 'updated_at']
+const TEXTUAL = new Set<string>(SORT_KEYS.filter(key => ![...NUMERIC, ...MORE_NUMERIC].includes(key)))
+
+interface Shape {
+  key: SortKey
+  descending: boolean
+  isAmong: boolean
+  /** Without any the conditions are left out: they cost more than the rest of a long page. */
+  isFiltered: boolean
+  /** Goes on after a marker; said in the statement, so that the database begins there and not at the first node. */
+  isContinued: boolean
+}
+
+/** A page as two lists in one row: a thousand rows cost the drivers more than they cost the databases. */
+interface PackedKeys {
+  ids: string
+  revisions: string
+}
+
+const packed = (on: Tools, column: string) =>
+  on.dialect === 'sqlite'
+    ? sql<string>`json_group_array(${sql.ref(column)})`
+    : sql<string>`coalesce(cast(json_agg(${sql.ref(column)}) as text), '[]')`
+
+function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (args: ListArgs) => Query<PackedKeys> {
+  return query((db, a: ListArgs, on) => {
+    let select = db.selectFrom('nodes as n').select(['n.id', 'n.revision'])
+    if (isFiltered) for (const condition of conditions(on, a)) select = select.where(condition)
+    const order = { table: 'n', key, isText: TEXTUAL.has(key), descending }
+    if (isContinued) select = select.where(afterMarker(order, a))
+    if (isAmong) select = select.where(on.isIn('n.provider_id', a.among, 'bigint'))
+    const page = inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
+    return db.selectFrom(page.as('page')).select([packed(on, 'id').as('ids'), packed(on, 'revision').as('revisions')])
+  })
+}
+
+// One statement for each key, direction and kind, made when first asked for.
+const statements = new Map<string, ReturnType<typeof build>>()
+const statementFor = (shape: Shape) =>
+  statements.getOrInsertComputed(Object.values(shape).join(' '), () => build(shape))
+
+const providersWith = query((db, a: { names: readonly string[]; least: number }, on) =>
+  db
+    .selectFrom('provider_traits as p')
+    .innerJoin('traits as t', 't.id', 'p.trait_id')
+    .select('p.provider_id')
+    .where(on.isIn('t.name', a.names))
+    .groupBy('p.provider_id')
+    .having(sql<boolean>`count(*) >= cast(${a.least} as bigint)`),
+)
+const markerNode = query((db, a: { uuid: string } & View) =>
+  db.selectFrom('nodes as n').selectAll('n').where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+
+type ListedKey = Pick<NodeKey, 'id' | 'revision'>
+
+/** The nodes of one page, and one more when there is a next page. */
+export function* listNodeKeys(
+  view: View,
+  filter: NodeFilter,
+  traits: TraitFilter,
+  page: Page,
+  now: number,
+): Read<ListedKey[]> {
+  const { among, excluded } = yield* byTraits(traits)
+  const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker, ...view }))
+  if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
+  const { shard, project, ...rest } = filter
+  const args: ListArgs = {
+    ...rest,
+    ...view,
+    ofProject: project,
+    shards: shard && JSON.stringify(shard),
+    excluded: excluded && JSON.stringify(excluded.map(String)),
+    among: among ?? [],
+    now,
+    limit: page.limit + 1,
+    markerId: marker?.id ?? null,
+    markerValue: marker?.[page.sortKey] ?? null,
+  }
+  const isFiltered = !view.all || excluded !== null || Object.values(filter).some(value => value !== null)
+  const shape = {
+    key: page.sortKey,
+    descending: page.descending,
+    isAmong: among !== null,
+    isFiltered,
+    isContinued: marker !== null,
+  }
+  const list = statementFor(shape)
+  const { ids, revisions } = (yield* one(list(args)))!
+  const revisionAt = JSON.parse(revisions) as number[]
+  return (JSON.parse(ids) as number[]).map((id, i) => ({ id, revision: revisionAt[i]! }))
+}
+
+/** Which providers the traits allow, null for all, and which they forbid. */
+function* byTraits(traits: TraitFilter): Read<{ among: number[] | null; excluded: number[] | null }> {
+  const { all: every, any, notAll, notAny } = traits
+  const ask = (names: readonly string[] | null, least: number) => providersWith({ names: names ?? [], least })
+  if (!every && !any && !notAll && !notAny) return { among: null, excluded: null }
+  const sizes = (names: readonly string[] | null) => new Set(names).size
+  const answers = yield* together(ask(every, sizes(every)), ask(any, 1), ask(notAll, sizes(notAll)), ask(notAny, 1))
+  const [hasAll, hasAny, lacksNone, hasSome] = answers.map(rows => rows.map(row => row.provider_id)) as [
+    number[],
+    number[],
+    number[],
+    number[],
+  ]
+  const excluded = notAll || notAny ? [...lacksNone, ...hasSome] : null
+  if (!every && !any) return { among: null, excluded }
+  if (!every) return { among: hasAny, excluded }
+  if (!any) return { among: hasAll, excluded }
+  const wanted = new Set(hasAny)
+  return { among: hasAll.filter(id => wanted.has(id)), excluded }
+}

@@ -1,0 +1,241 @@
+// A node in the ledger: what it offers there, and who has it.
+import { sql } from 'kysely'
+import { claimBatch, lockInvolved } from '../../ledger/claims/batch.ts'
+import type { ClaimRequest, ConsumerClaims } from '../../ledger/claims/claim.ts'
+import { consumerClaims, type ConsumerClaim } from '../../ledger/claims/find.ts'
+import { ownConsumer, setManagedInventory, whileUnblocked } from '../../ledger/managed.ts'
+import { problem } from '../../problems/problem.ts'
+import { StoreConflict } from '../../store/failure.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, mark, one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { isSeen, type View } from '../access.ts'
+import { type Hold, holdOn } from '../holds/lookup.ts'
+import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
+import { mayHaveUntil } from './lease-promise.ts'
+import { isUsable } from './states.ts'
+
+/** Makes the ledger say what the node says. */
+export function* syncProvider(node: NodeRow, now: number, traits?: readonly string[]): Write<void> {
+  const offer = { resourceClass: node.placement_class, blocked: !isUsable(node), ...(traits && { traits }) }
+  yield* setManagedInventory(node.uuid, OWNER, offer, now)
+}
+
+/** Who is named in claims when the object itself has no owner. */
+export interface Principal {
+  project: string
+  user: string
+}
+
+export const NOBODY: Principal = {
+  project: '00000000-0000-0000-0000-000000000000',
+  user: '00000000-0000-0000-0000-000000000000',
+}
+
+const holderNow = query((db, a: { provider: number; now: number }, on) =>
+  db
+    .selectFrom('consumers as c')
+    .select(['c.uuid', 'c.type'])
+    .where(on.isAmong('c.id', db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.provider)))
+    .where(e => e.or([e('c.expires_at', 'is', null), e('c.expires_at', '>', a.now)])),
+)
+const allocationWithoutNode = query((db, a: { uuid: string }) =>
+  db.selectFrom('allocations').select('id').where('uuid', '=', a.uuid).where('node_id', 'is', null),
+)
+// Rows are locked, but none stands for an instance that has nothing yet.
+const standInLine = command((db, a: { instance: string }, on) =>
+  db.selectNoFrom(
+    (on.dialect === 'sqlite'
+      ? sql`1`
+      : sql`cast(pg_advisory_xact_lock(hashtextextended(cast(${a.instance} as text), 0)) as text)`
+    ).as('turn'),
+  ),
+)
+const otherNodesOf = query((db, a: { instance: string; self: string }) =>
+  db
+    .selectFrom('consumers as c')
+    .innerJoin('claims as l', 'l.consumer_id', 'c.id')
+    .innerJoin('nodes as n', 'n.provider_id', 'l.provider_id')
+    .select('n.uuid')
+    .where('c.uuid', '=', a.instance)
+    .where('n.uuid', '<>', a.self),
+)
+const otherHoldsFor = query((db, a: { instance: string; self: string }) =>
+  db
+    .selectFrom('reservations as r')
+    .innerJoin('nodes as n', 'n.id', 'r.node_id')
+    .select(['r.uuid', 'r.expires_at'])
+    .where('r.instance_uuid', '=', a.instance)
+    .where('n.uuid', '<>', a.self),
+)
+const removeAllocationOf = command((db, a: { node: number }) =>
+  db.deleteFrom('allocations').where('node_id', '=', a.node),
+)
+
+/** Who has the node, as the ledger tells it. */
+export function* holderOf({ provider_id }: Pick<NodeRow, 'provider_id'>, now: number): Read<string | null> {
+  return (yield* one(holderNow({ provider: provider_id, now })))?.uuid ?? null
+}
+
+/** Consumers are locked before providers: whoever is about to change both begins here. */
+export function* lockInstance(node: NodeRow, instance: string, now: number): Write<void> {
+  yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid], now)
+}
+
+// Not with which node: it may be another project's.
+const instanceTaken = (instance: string) =>
+  problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
+
+/** An instance has one node: refused when it has another, or another is held for it. Those who ask for the same take turns. */
+export function* requireFreeInstance(instance: string, self: string, now: number): Write<void> {
+  yield* one(standInLine({ instance }))
+  const other = yield* findInstance(instance)
+  const [claimed, held, [allocation]] = yield* together(
+    otherNodesOf({ instance, self }),
+    otherHoldsFor({ instance, self }),
+    allocationWithoutNode({ uuid: instance }),
+  )
+  const lapsed = held.filter(hold => hold.expires_at <= now)
+  if ((other && other.uuid !== self) || claimed.length > 0 || held.length > lapsed.length) throw instanceTaken(instance)
+  if (allocation) {
+    throw problem('metal_exists', { reason: `${instance} is the UUID of an allocation, which has no node.` })
+  }
+  for (const { uuid } of lapsed) yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
+}
+
+/** For whom a node is claimed. */
+export interface Claimant extends Principal {
+  consumer: string
+  type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
+  /** What the client sees: what belongs to others is not taken along. */
+  view: View
+  /** When it is given back; left out for never. */
+  until?: number
+}
+
+/**
+ * Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release.
+ * A node that is held goes only to the instance that it is held for, and then the hold ends.
+ */
+export function* claimInstance(
+  node: NodeRow,
+  instance: string,
+  who: Principal & { view: View },
+  now: number,
+): Write<void> {
+  yield* requireFreeInstance(instance, node.uuid, now)
+  yield* claimNode(node, { consumer: instance, type: 'INSTANCE', ...who }, now)
+}
+
+export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
+  const { consumer, until = null } = claimant
+  if (!mayHaveUntil(node, until)) throw promised(node)
+  if (node.provision_state === 'available') requireNotRetired(node)
+  const hold = yield* holdOn(node.id, now)
+  const isRedeemed = hold && hold.instance_uuid === consumer && isSeen(hold.owner, claimant.view)
+  if (hold && !isRedeemed) throw heldBy(node, hold, claimant.view)
+  const releasing: ClaimRequest[] = hold ? [{ kind: 'release', consumer: hold.uuid, owner: OWNER }] : []
+  yield* lockInvolved([replacing(claimant, []), ...releasing], [node.uuid], now)
+  const has = yield* consumerClaims(consumer)
+  if ((yield* all(otherNodesOf({ instance: consumer, self: node.uuid }))).length > 0) throw instanceTaken(consumer)
+  const isThere = has.some(claim => claim.provider === node.uuid)
+  if (!isThere) requireOwn(claimant, has)
+  const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
+  const who = has.length > 0 ? ownerOf(has) : claimant
+  // A new consumer is ours from the start; one that Placement's clients made is handed over with the node.
+  const owner = has.length > 0 ? null : OWNER
+  const adding = isThere ? [] : [{ ...replacing({ ...claimant, ...who }, [...has, more]), owner }]
+  const claiming = claimBatch([...releasing, ...adding], now)
+  const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
+  // The hold ended between finding and locking it: a fresh start sees the node without it.
+  if (refusal?.kind === 'consumer_without_claims') throw new StoreConflict('hold_ended')
+  if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
+  if (refusal) throw refusal
+  yield* ownConsumer(consumer, null, OWNER)
+  yield* mark({ kind: 'consumer', id: consumer })
+  if (isThere && claimant.type === 'ALLOCATION') {
+    yield* claimBatch([{ ...replacing({ ...claimant, ...who }, has), owner: OWNER }], now)
+  }
+}
+
+/** What a consumer has elsewhere comes under our care with the node, so it must be the client's; and a hold has nothing else. */
+function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerClaim[]): void {
+  const isForeign = !view.all && has.some(claim => claim.project_id !== view.project)
+  if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
+}
+
+/** Claims a node that is open and held by nobody; for those who have promised it themselves. */
+export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
+  const one = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
+  const [refusal] = yield* claimBatch([{ ...replacing(claimant, [one]), owner: OWNER }], now)
+  if (refusal) throw claimed(node, yield* holderOf(node, now), claimant.consumer)
+}
+
+export function requireNotRetired({ uuid, retired }: NodeRow): void {
+  if (retired) throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be given to anyone.` })
+}
+
+export const promised = ({ uuid, pledged_at }: NodeRow) =>
+  problem('node_refuses', {
+    reason:
+      `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
+      `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
+  })
+/** The id of a hold is the proof that it is one's own: it is told to those alone who may see the hold. */
+export const heldBy = ({ uuid }: NodeRow, hold: Hold, view: View) =>
+  problem('node_refuses', {
+    reason: isSeen(hold.owner, view)
+      ? `Node ${uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid}; name that as reservation_uuid to deploy it.`
+      : `Node ${uuid} is reserved for someone else.`,
+  })
+const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
+  problem('node_refuses', {
+    reason: `Node ${node.uuid} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
+  })
+
+/** Ends the instance's claim on the node, and the allocation if it is one; what else the consumer has is Placement's again. */
+export function* releaseInstance(node: NodeRow, instance: string, now: number): Write<void> {
+  const has = yield* consumerClaims(instance)
+  const rest = has.filter(claim => claim.provider !== node.uuid)
+  const request: ClaimRequest =
+    rest.length === 0
+      ? { kind: 'release', consumer: instance, owner: OWNER }
+      : { ...replacing({ consumer: instance, type: 'INSTANCE', ...ownerOf(rest) }, rest), owner: OWNER }
+  const [refusal] = yield* claimBatch([request], now)
+  if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
+  if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
+  yield* mark({ kind: 'consumer', id: instance })
+  yield* run(removeAllocationOf({ node: node.id }))
+}
+
+/** Ends the hold on the node, lapsed or not, if there is one. */
+export function* releaseHold(node: NodeRow, now: number): Write<void> {
+  const hold = yield* holdOn(node.id, 0)
+  if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+}
+
+/** A hold whose time is over stands in nobody's way, whether it was swept already or not. */
+export function* releaseLapsedHold(node: Node, now: number): Write<void> {
+  if (node.reserved_until !== null && node.reserved_until <= now) yield* releaseHold(node, now)
+}
+
+/** The instance information without the traits that an allocation put there; what others put there stays. */
+export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): string {
+  const { traits: _, ...rest } = JSON.parse(instance_info) as Record<string, unknown>
+  return JSON.stringify(rest)
+}
+
+type Has = Pick<ConsumerClaim, 'provider' | 'resource_class' | 'used'>
+
+const ownerOf = ([claim]: readonly ConsumerClaim[]): Principal => ({ project: claim!.project_id, user: claim!.user_id })
+
+function replacing(
+  { consumer, type, project, user }: Omit<Claimant, 'view'>,
+  has: readonly Has[],
+): ClaimRequest & { kind: 'replace' } {
+  const resources = new Map<string, Map<string, number>>()
+  for (const { provider, resource_class, used } of has) {
+    resources.getOrInsertComputed(provider, () => new Map()).set(resource_class, used)
+  }
+  const claims: ConsumerClaims = { consumer, projectId: project, userId: user, type, generation: undefined, resources }
+  return { kind: 'replace', consumers: [claims], owner: null }
+}

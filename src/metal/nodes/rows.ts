@@ -1,0 +1,251 @@
+// Nodes: their rows, and what finds, locks and saves them.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problems/problem.ts'
+import type { Schema } from '../../store/schema.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { type Access, inView, type View } from '../access.ts'
+import { fleetNode } from './fleet.ts'
+
+/** The word under which the ledger knows what belongs to nodes. */
+export const OWNER = 'baremetal'
+
+export type NodeRow = Selectable<Schema['nodes']>
+export interface Node extends NodeRow {
+  chassis_uuid: string | null
+  allocation_uuid: string | null
+  /** The hold on it, which may have lapsed. */
+  reservation_uuid: string | null
+  reserved_until: number | null
+  /** Whose the hold is. */
+  reserved_for: string | null
+}
+export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
+export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
+
+/** All that may change in a node's life. */
+const MUTABLE = [
+  'name',
+  'driver',
+  'chassis_id',
+  'provision_state',
+  'target_provision_state',
+  'provision_updated_at',
+  'power_state',
+  'target_power_state',
+  'last_error',
+  'fault',
+  'maintenance',
+  'maintenance_reason',
+  'console_enabled',
+  'instance_uuid',
+  'resource_class',
+  'placement_class',
+  'owner',
+  'lessee',
+  'description',
+  'conductor_group',
+  'conductor',
+  'automated_clean',
+  'protected',
+  'protected_reason',
+  'retired',
+  'retired_reason',
+  'shard',
+  'boot_mode',
+  'secure_boot',
+  'inspection_started_at',
+  'inspection_finished_at',
+  'interfaces',
+  'driver_info',
+  'driver_internal_info',
+  'properties',
+  'extra',
+  'instance_info',
+  'network_data',
+  'raid_config',
+  'target_raid_config',
+  'clean_step',
+  'deploy_step',
+  'transition',
+  'due_at',
+  'reservation',
+  'lock_incarnation',
+  'lock_term',
+  'leasable',
+  'pledged_at',
+  'leased_to',
+  'lessee_before',
+  'leftover',
+  'updated_at',
+] as readonly (keyof NewNode)[]
+
+const pick = (a: object, columns: readonly string[]) =>
+  Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
+
+export const selectNodes = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('nodes as n')
+    .leftJoin('chassis as c', 'c.id', 'n.chassis_id')
+    .leftJoin('allocations as a', 'a.node_id', 'n.id')
+    .leftJoin('reservations as r', 'r.node_id', 'n.id')
+    .selectAll('n')
+    .select(['c.uuid as chassis_uuid', 'a.uuid as allocation_uuid'])
+    .select(['r.uuid as reservation_uuid', 'r.expires_at as reserved_until', 'r.owner as reserved_for'])
+
+const nodeByUuid = query((db, a: { uuid: string } & View) =>
+  selectNodes(db).where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+const nodeByName = query((db, a: { name: string } & View) =>
+  selectNodes(db).where('n.name', '=', a.name).where(inView(a)),
+)
+const selectKeys = (db: Kysely<Schema>) => db.selectFrom('nodes as n').select(['id', 'revision', 'owner', 'lessee'])
+const keyByUuid = query((db, a: { uuid: string } & View) =>
+  selectKeys(db).where('n.uuid', '=', a.uuid).where(inView(a)),
+)
+const keyByName = query((db, a: { name: string } & View) =>
+  selectKeys(db).where('n.name', '=', a.name).where(inView(a)),
+)
+const namedAmong = query((db, a: { uuids: readonly string[]; names: readonly string[] } & View, on) =>
+  db
+    .selectFrom('nodes as n')
+    .select(['n.uuid', 'n.name'])
+    .where(on.isIn('n.uuid', a.uuids))
+    .where(inView(a))
+    .union(db.selectFrom('nodes as n').select(['n.uuid', 'n.name']).where(on.isIn('n.name', a.names)).where(inView(a))),
+)
+const nodesById = query((db, a: { ids: readonly number[] }, on) =>
+  selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
+)
+const nodeByInstance = query((db, a: { instance: string }) => selectNodes(db).where('n.instance_uuid', '=', a.instance))
+const lockById = command((db, a: { id: number }, on) =>
+  on.lock(db.selectFrom('nodes').selectAll().where('id', '=', a.id)),
+)
+const twins = query((db, a: { uuid: string; name: string | null }) =>
+  db
+    .selectFrom('nodes')
+    .select(['uuid', 'name'])
+    .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
+)
+const insertNode = command((db, a: Omit<NodeRow, 'id'>) =>
+  db
+    .insertInto('nodes')
+    .values(pick(a, ['uuid', 'provider_id', 'created_at', 'revision', ...MUTABLE]))
+    .returning('id'),
+)
+const updateNode = command((db, a: NodeRow) =>
+  db
+    .updateTable('nodes')
+    .set(pick(a, MUTABLE))
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where('id', '=', a.id),
+)
+const bumpRevision = command((db, a: { id: number }) =>
+  db
+    .updateTable('nodes')
+    .set(e => ({ revision: e('revision', '+', 1) }))
+    .where('id', '=', a.id),
+)
+const removeNode = command((db, a: { id: number }) => db.deleteFrom('nodes').where('id', '=', a.id))
+
+/** The node of this uuid or name. */
+export function* findNode(ident: string, { view, permit }: Access): Read<Node> {
+  const uuid = canonicalUuid(ident)
+  const found = yield* one(uuid ? nodeByUuid({ uuid, ...view }) : nodeByName({ name: ident, ...view }))
+  if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
+  return found
+}
+
+/** Which node it is and how new, for those who may have read it already. */
+export function* findNodeKey(ident: string, { view, permit }: Access): Read<NodeKey> {
+  const uuid = canonicalUuid(ident)
+  const found = yield* one(uuid ? keyByUuid({ uuid, ...view }) : keyByName({ name: ident, ...view }))
+  if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  permit(found)
+  return found
+}
+
+/** The uuids of nodes that are given by uuid or name, in this order; null for those that aren't there. */
+export function* nodeUuids(idents: readonly string[], { view }: Access): Read<(string | null)[]> {
+  if (idents.length === 0) return []
+  const uuids = idents.map(ident => canonicalUuid(ident)).filter(uuid => uuid !== null)
+  const names = idents.filter(ident => canonicalUuid(ident) === null)
+  const found = yield* all(namedAmong({ uuids, names, ...view }))
+  const known = new Map(found.flatMap(({ uuid, name }) => [[uuid, uuid] as const, [name ?? uuid, uuid] as const]))
+  return idents.map(ident => known.get(canonicalUuid(ident) ?? ident) ?? null)
+}
+
+export function* findInstance(instance: string): Read<Node | undefined> {
+  return yield* one(nodeByInstance({ instance }))
+}
+
+/** The nodes of these ids, in this order. */
+export function* nodesOf(ids: readonly number[]): Read<Node[]> {
+  const found = new Map((yield* all(nodesById({ ids }))).map(node => [node.id, node]))
+  return ids.flatMap(id => found.get(id) ?? [])
+}
+
+/** The node as it is now, held until the transaction ends. Nodes are locked before consumers and providers. */
+export function* lockNode(ident: string, access: Access): Write<Node> {
+  const { id } = yield* findNodeKey(ident, access)
+  // After the lock, in a statement of its own: only then does it see what the previous holder did.
+  const [, [found]] = yield* together(lockById({ id }), nodesById({ ids: [id] }))
+  if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
+  // Once more: it may have changed hands meanwhile.
+  access.permit(found)
+  return found
+}
+
+export function* lockNodeById(id: number): Write<NodeRow | undefined> {
+  return yield* one(lockById({ id }))
+}
+
+export function* requireFreeNames(uuid: string, name: string | null, self: string | null): Read<void> {
+  for (const twin of yield* all(twins({ uuid, name }))) {
+    if (twin.uuid === self) continue
+    const reason =
+      twin.uuid === uuid ? `A node with UUID ${uuid} already exists.` : `A node with name ${name} already exists.`
+    throw problem('metal_exists', { reason })
+  }
+}
+
+export function* addNode(node: Omit<NodeRow, 'id'>): Write<number> {
+  const { id } = (yield* one(insertNode(node)))!
+  yield* noteNode({ ...node, id })
+  return id
+}
+
+export function* saveNode(node: NodeRow): Write<void> {
+  yield* run(updateNode(node))
+  yield* noteNode({ ...node, revision: node.revision + 1 })
+}
+
+/** Tells those who keep nodes in memory what this one is now. */
+export function* noteNode(node: NodeRow): Write<void> {
+  yield* mark({ kind: 'node', id: node.uuid })
+  yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
+}
+
+/** A sign that what is shown of the node has changed, though its row has not. */
+export function* reviseNode(id: number): Write<void> {
+  yield* run(bumpRevision({ id }))
+}
+
+export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
+  yield* run(removeNode({ id }))
+  yield* note([{ provider: provider_id, room: 'metal', attached: null }])
+  yield* mark({ kind: 'node', id: uuid })
+}
+
+/** Work with this due time is to be done at once; with a later one the machine goes on by itself until then. */
+export const AT_ONCE = 0
+
+/** Refuses while a conductor is at work on the node, or is about to be. */
+export function requireUnlocked({ uuid, reservation, transition, due_at }: NodeRow): void {
+  if (reservation !== null) throw problem('node_locked', { node: uuid, host: reservation })
+  if (transition !== null && due_at === AT_ONCE) {
+    throw problem('node_locked', { node: uuid, host: 'the next conductor that is free' })
+  }
+}

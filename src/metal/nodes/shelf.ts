@@ -1,0 +1,63 @@
+// Nodes that were read already, with their traits, kept as long as they are current: a list then only asks which nodes
+// it has and how new they are. The revision comes from the database each time, so nothing old is ever shown.
+import { limits } from '../../shared/limits.ts'
+import type { Read } from '../../store/transaction.ts'
+import { type Node, type NodeKey, nodesOf } from './rows.ts'
+import { traitsOfProviders } from './traits.ts'
+
+export interface ShelvedNode extends Node {
+  traits: readonly string[]
+  /** How it was written for clients, by whatever way of writing; as bytes, which are quickest to put together. */
+  texts: Map<object, Buffer>
+}
+
+export class NodeShelf {
+  readonly #nodes = new Map<number, ShelvedNode>()
+
+  #put(id: number, node: ShelvedNode): void {
+    this.#nodes.delete(id)
+    this.#nodes.set(id, node)
+    if (this.#nodes.size > limits.shelvedNodesMax) this.#nodes.delete(this.#nodes.keys().next().value!)
+  }
+
+  /** These nodes, in this order, in their present state. */
+  *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[], now: number): Read<ShelvedNode[]> {
+    const found: (ShelvedNode | undefined)[] = []
+    const missing: number[] = []
+    for (const { id, revision } of keys) {
+      const node = this.#nodes.get(id)
+      // A hold that has lapsed leaves no mark on the node.
+      const isCurrent = node?.revision === revision && (node.reserved_until ?? Infinity) > now
+      found.push(isCurrent ? node : undefined)
+      if (!isCurrent) missing.push(id)
+    }
+    if (missing.length === 0) return found as ShelvedNode[]
+    const fresh = yield* read(missing, now)
+    for (const [i, { id }] of keys.entries()) found[i] ??= fresh.get(id)
+    for (const [id, node] of fresh) this.#put(id, node)
+    return found.filter(node => node !== undefined)
+  }
+}
+
+function* read(ids: readonly number[], now: number): Read<Map<number, ShelvedNode>> {
+  const nodes = (yield* nodesOf(ids)).map(node => withoutLapsed(node, now))
+  const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
+  return new Map(
+    nodes.map(node => [node.id, { ...node, traits: traits.get(node.provider_id) ?? [], texts: new Map() }]),
+  )
+}
+
+const withoutLapsed = (node: Node, now: number): Node =>
+  node.reserved_until === null || node.reserved_until > now
+    ? node
+    : { ...node, reservation_uuid: null, reserved_until: null, reserved_for: null }
+
+/** What a writer makes of a node, made once for each of the node's states. */
+export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {
+  const known = node.texts.get(writer)
+  if (known !== undefined) return known
+  if (node.texts.size >= limits.textsPerNodeMax) node.texts.clear()
+  const text = Buffer.from(writer(node))
+  node.texts.set(writer, text)
+  return text
+}

@@ -1,0 +1,99 @@
+// A node's traits, which are its provider's: changed here, in one transaction, and nowhere else.
+import { limits } from '../../shared/limits.ts'
+import { providerTraits } from '../../ledger/traits.ts'
+import { problem } from '../../problems/problem.ts'
+import { command, query } from '../../store/statement.ts'
+import { all, mark, type Read, run, type Write } from '../../store/transaction.ts'
+import type { Access } from '../access.ts'
+import { findNode, lockNode } from './rows.ts'
+import { syncProvider } from './provider.ts'
+import { requireUnbooked } from './lease-promise.ts'
+import { isTraitName } from './trait-names.ts'
+
+const touch = command((db, a: { id: number; now: number }) =>
+  db
+    .updateTable('nodes')
+    .set(e => ({ updated_at: a.now, revision: e('revision', '+', 1) }))
+    .where('id', '=', a.id),
+)
+export const traitsByProvider = query((db, a: { providers: readonly number[] }, on) =>
+  db
+    .selectFrom('provider_traits as p')
+    .innerJoin('traits as t', 't.id', 'p.trait_id')
+    .select(['p.provider_id', 't.name'])
+    .where(on.isIn('p.provider_id', a.providers, 'bigint'))
+    .orderBy('p.provider_id')
+    .orderBy('t.name'),
+)
+
+export function requireTraitNames(names: readonly string[]): void {
+  const wrong = names.find(name => !isTraitName(name))
+  if (wrong !== undefined) {
+    throw problem('invalid_parameter', {
+      reason:
+        `Invalid trait ${JSON.stringify(wrong.slice(0, 300))}: a trait is a name of os-traits, or begins with CUSTOM_ ` +
+        'followed by "A"-"Z", "0"-"9" and "_", and has at most 255 characters.',
+    })
+  }
+  if (new Set(names).size > limits.nodeTraitsMax) {
+    throw problem('invalid_parameter', { reason: `A node can not have more than ${limits.nodeTraitsMax} traits.` })
+  }
+}
+
+export function* nodeTraits(ident: string, access: Access): Read<string[]> {
+  return yield* traitsOf((yield* findNode(ident, access)).uuid)
+}
+
+function* traitsOf(uuid: string): Read<string[]> {
+  return (yield* providerTraits(uuid)).traits.map(trait => trait.name)
+}
+
+/** What the node has and these; refused when that is too many. */
+export function* withTraits(uuid: string, more: readonly string[]): Read<string[]> {
+  const traits = [...new Set([...(yield* traitsOf(uuid)), ...more])].sort()
+  requireTraitNames(traits)
+  return traits
+}
+
+/** The traits of these providers, by provider; those that have none are left out. */
+export function* traitsOfProviders(providers: readonly number[]): Read<Map<number, string[]>> {
+  return byProvider(yield* all(traitsByProvider({ providers })))
+}
+
+export function byProvider(rows: readonly { provider_id: number; name: string }[]): Map<number, string[]> {
+  const traits = new Map<number, string[]>()
+  for (const { provider_id, name } of rows) traits.getOrInsertComputed(provider_id, () => []).push(name)
+  return traits
+}
+
+type Change = (present: readonly string[]) => readonly string[]
+
+/** Changes the node's traits and answers what they are then. Neither its state nor a lock matters. */
+export function* changeTraits(ident: string, access: Access, change: Change, now: number): Write<string[]> {
+  const node = yield* lockNode(ident, access)
+  const present = yield* traitsOf(node.uuid)
+  const traits = [...new Set(change(present))].sort()
+  requireTraitNames(traits)
+  if (traits.join() === present.join()) return traits
+  if (present.some(name => !traits.includes(name))) requireUnbooked(node, 'traits')
+  yield* syncProvider(node, now, traits)
+  yield* run(touch({ id: node.id, now }))
+  yield* mark({ kind: 'node', id: node.uuid })
+  return traits
+}
+
+export const replaced =
+  (names: readonly string[]): Change =>
+  () =>
+    names
+export const added =
+  (name: string): Change =>
+  present => [...present, name]
+export const removed =
+  (name: string, node: string): Change =>
+  present => {
+    if (!present.includes(name)) {
+      throw problem('node_trait_not_found', { name, node })
+    }
+    return present.filter(other => other !== name)
+  }

@@ -1,0 +1,203 @@
+// What is asked of a node: a verb of its state machine or a change of its power. Checked, written down for a
+// conductor, or made at once where no hardware is involved.
+import { problem } from '../../problems/problem.ts'
+import type { Write } from '../../store/transaction.ts'
+import { type Access, isSeen } from '../access.ts'
+import { requireConductor } from '../conductors/rows.ts'
+import type { Driver, Json, PowerTarget } from '../drivers/port.ts'
+import type { Drivers } from '../drivers/registry.ts'
+import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
+import { holdOn } from '../holds/lookup.ts'
+import { claimInstance, heldBy, holderOf, syncProvider, type Principal, requireNotRetired } from './provider.ts'
+import {
+  endOf,
+  type Stable,
+  type State,
+  STEPS,
+  type StepName,
+  type Transition,
+  transitionFor,
+  type Verb,
+} from './states.ts'
+import { requireDeployable } from './validation.ts'
+
+/** The work on a node, as it is written down for whichever conductor takes it. */
+export type Work =
+  | {
+      kind: 'provision'
+      verb: Verb
+      steps: readonly StepName[]
+      /** Which of the steps is being done. */
+      step: number
+      to: Stable
+      /** The machine has been waiting by itself in this step. */
+      resumed: boolean
+      args: Json
+      /** The request that asked for it. */
+      request?: string
+    }
+  | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
+
+export const workOf = ({ transition }: NodeRow): Work | null =>
+  transition === null ? null : (JSON.parse(transition) as Work)
+
+export interface Order {
+  verb: Verb
+  /** As the client spelled it. */
+  word: string
+  args: Json
+  /** The hold that the client shows as proof that the node is its own. */
+  reservation: string | null
+  /** Throws unless the client may look at a hold of this project. */
+  permitHold?: Access['permit']
+  who: Principal
+  request?: string
+}
+
+/** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
+export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
+  const node = yield* lockNode(ident, access)
+  requireUnlocked(node)
+  const found = transitionFor(order.verb, node.provision_state as State)
+  if (!found) {
+    throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
+  }
+  const transition = { ...found, to: endOf(found, node) }
+  yield* requireAllowed(node, order, now)
+  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  const ours = yield* redeemed(node, order, access, now)
+  const steps = stepsOf(node, transition)
+  const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
+  if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
+  yield* saveNode(after)
+  yield* syncProvider(after, now)
+  return steps.length > 0
+}
+
+/** The node with the instance that it was held for, when the client shows the hold: claim and hold change in one. */
+function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, now: number): Write<N> {
+  const { reservation, who } = order
+  const hold = yield* holdOn(node.id, now)
+  if (!hold) {
+    if (reservation === null) return node
+    throw problem('node_refuses', { reason: `Node ${node.uuid} is not reserved by it.` })
+  }
+  if (hold.uuid !== reservation || !isSeen(hold.owner, view)) throw heldBy(node, hold, view)
+  order.permitHold?.({ project: hold.owner })
+  yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
+  return { ...node, instance_uuid: hold.instance_uuid }
+}
+
+/** Verbs that end with a machine on the node. */
+const INSTALLING: ReadonlySet<Verb> = new Set<Verb>(['active', 'adopt', 'rebuild'])
+
+function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Write<void> {
+  const { uuid } = node
+  if (node.maintenance) {
+    throw problem('invalid_parameter', {
+      reason: `The ${word} operation can't be performed on node ${uuid} because it's in maintenance mode.`,
+    })
+  }
+  if (node.protected && (verb === 'deleted' || verb === 'rebuild')) {
+    throw problem('node_protected', { node: uuid, action: verb === 'deleted' ? 'undeployed' : 'rebuilt' })
+  }
+  if (node.retired && verb === 'provide') {
+    throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
+  }
+  if (verb === 'active' && node.provision_state === 'available') requireNotRetired(node)
+  if (node.instance_uuid !== null || !INSTALLING.has(verb) || (yield* holdOn(node.id, now))) return
+  // Nobody would ever end it, and a lease would wait for it for ever.
+  if (node.leasable) {
+    throw problem('node_refuses', {
+      reason: `Node ${uuid} is enrolled for leasing and has no instance: only whoever has it may have it deployed.`,
+    })
+  }
+  if (verb === 'active') {
+    const holder = yield* holderOf(node, now)
+    if (holder) {
+      throw problem('node_refuses', {
+        reason: `Node ${uuid} is claimed by consumer ${holder}; set instance_uuid to that to deploy it.`,
+      })
+    }
+  }
+}
+
+/** Cleaning that nobody asked for can be switched off. */
+function stepsOf({ automated_clean }: NodeRow, { verb, steps }: Transition): readonly StepName[] {
+  return verb !== 'clean' && automated_clean === 0 ? steps.filter(step => step !== 'clean') : steps
+}
+
+function settled<N extends NodeRow>(node: N, { verb, to }: Transition, now: number): N {
+  return {
+    ...node,
+    ...stateChange(node, to, now),
+    target_provision_state: null,
+    last_error: verb === 'abort' ? `${node.provision_state} was aborted by request.` : null,
+    transition: null,
+    due_at: null,
+    updated_at: now,
+  }
+}
+
+function begun<N extends NodeRow>(
+  node: N,
+  { verb, to }: Transition,
+  steps: readonly StepName[],
+  { args, request }: Order,
+  now: number,
+): N {
+  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args, ...(request && { request }) }
+  return {
+    ...node,
+    ...stateChange(node, STEPS[steps[0]!].during, now),
+    target_provision_state: to,
+    last_error: null,
+    ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
+    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    transition: JSON.stringify(work),
+    due_at: AT_ONCE,
+    updated_at: now,
+  }
+}
+
+const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
+  JSON.stringify({ ...(JSON.parse(instance_info) as Json), configdrive })
+
+export const stateChange = (node: NodeRow, state: State, now: number) => ({
+  provision_state: state,
+  provision_updated_at: state === node.provision_state ? node.provision_updated_at : now,
+})
+
+export interface PowerOrder {
+  target: PowerTarget
+  args: Json
+  request?: string
+}
+
+/** Asks for another power state. Needs no more than a node that nobody works on. */
+export function* startPower(ident: string, access: Access, order: PowerOrder, now: number): Write<void> {
+  const node = yield* lockNode(ident, access)
+  requireUnlocked(node)
+  if (node.transition !== null) {
+    throw problem('node_refuses', {
+      reason: `Node ${node.uuid} can not change its power while it is in state ${node.provision_state}.`,
+    })
+  }
+  yield* requireConductor(node.driver, node.conductor_group)
+  const { target } = order
+  const work: Work = { kind: 'power', ...order }
+  yield* saveNode({
+    ...node,
+    target_power_state: target.endsWith('power off') ? 'power off' : 'power on',
+    last_error: null,
+    transition: JSON.stringify(work),
+    due_at: AT_ONCE,
+    updated_at: now,
+  })
+}
+
+export function driverOf({ driver }: NodeRow, drivers: Drivers): Driver {
+  const found = drivers.get(driver)
+  if (!found) throw problem('metal_not_found', { what: 'Driver', name: driver })
+  return found
+}

@@ -1,0 +1,70 @@
+// Would it work? What each interface of a node says about its settings, and what a deployment needs.
+import { providerTraits } from '../../ledger/traits.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { problem } from '../../problems/problem.ts'
+import type { Read } from '../../store/transaction.ts'
+import { type InterfaceName, type Json, type Machine, type PowerState, VALIDATED } from '../drivers/port.ts'
+import type { Drivers } from '../drivers/registry.ts'
+import type { NodeRow } from './rows.ts'
+
+export function machineOf(node: NodeRow): Machine {
+  return {
+    uuid: node.uuid,
+    powerState: node.power_state as PowerState | null,
+    driverInfo: JSON.parse(node.driver_info) as Json,
+    driverInternalInfo: JSON.parse(node.driver_internal_info) as Json,
+    properties: JSON.parse(node.properties) as Json,
+    instanceInfo: JSON.parse(node.instance_info) as Json,
+    interfaces: JSON.parse(node.interfaces) as Record<InterfaceName, string>,
+  }
+}
+
+/** By interface: null when it would work, else why not. */
+export function* validateNode(node: NodeRow, drivers: Drivers): Read<Map<InterfaceName, string | null>> {
+  const driver = drivers.get(node.driver)
+  const machine = machineOf(node)
+  const verdicts = new Map<InterfaceName, string | null>()
+  for (const name of VALIDATED) {
+    verdicts.set(name, driver ? driver.validate(name, machine) : `There is no driver ${node.driver}.`)
+  }
+  if (verdicts.get('deploy') === null) verdicts.set('deploy', yield* deployProblem(node, machine))
+  return verdicts
+}
+
+/** Refuses a deployment that validate would refuse. */
+export function* requireDeployable(node: NodeRow, drivers: Drivers): Read<void> {
+  const verdicts = yield* validateNode(node, drivers)
+  for (const name of ['deploy', 'power'] as const) {
+    const reason = verdicts.get(name)
+    if (reason) {
+      throw problem('invalid_parameter', {
+        reason: `Failed to validate ${name} information for node ${node.uuid}. Error: ${reason}`,
+      })
+    }
+  }
+}
+
+function* deployProblem({ uuid }: NodeRow, { instanceInfo }: Machine): Read<string | null> {
+  const image = instanceInfo['image_source']
+  if (image !== undefined && !isImage(image)) {
+    return `instance_info/image_source must be a URL or the UUID of an image, not ${JSON.stringify(image)}.`
+  }
+  const wanted = instanceInfo['traits']
+  if (wanted === undefined || wanted === null) return null
+  if (!Array.isArray(wanted)) return 'Error parsing traits from Node instance_info: expected a list of strings.'
+  const names: unknown[] = wanted
+  if (!names.every(name => typeof name === 'string')) {
+    return 'Error parsing traits from Node instance_info: expected a list of strings.'
+  }
+  const { traits } = yield* providerTraits(uuid)
+  const has = new Set(traits.map(trait => trait.name))
+  const missing = [...new Set(names)].filter(name => !has.has(name)).sort()
+  if (missing.length === 0) return null
+  return (
+    'Cannot specify instance traits that are not also set on the node. ' +
+    `Node ${uuid} is missing traits ${missing.join(', ')}`
+  )
+}
+
+const isImage = (image: unknown) =>
+  typeof image === 'string' && (/^(https?|file|glance|oci):\/\/\S+$/.test(image) || canonicalUuid(image) !== null)

@@ -1,0 +1,48 @@
+// Every failure that we can report to a client, with the words for it: a closed table, one file a room in problems/.
+// The domain throws them; only the edge of each API knows which status code they become there.
+import { COMPUTE_PROBLEMS } from './compute.ts'
+import { IDENTITY_PROBLEMS } from './identity.ts'
+import { LEASE_PROBLEMS } from './leases.ts'
+import { LEDGER_PROBLEMS } from './ledger.ts'
+import { METAL_PROBLEMS } from './metal.ts'
+import { QUOTA_PROBLEMS } from './quotas.ts'
+import { REQUEST_PROBLEMS } from './request.ts'
+
+const PROBLEMS = {
+  ...REQUEST_PROBLEMS,
+  ...LEDGER_PROBLEMS,
+  ...METAL_PROBLEMS,
+  ...COMPUTE_PROBLEMS,
+  ...LEASE_PROBLEMS,
+  ...QUOTA_PROBLEMS,
+  ...IDENTITY_PROBLEMS,
+}
+
+export type RequestProblem = keyof typeof REQUEST_PROBLEMS
+export type LedgerProblem = keyof typeof LEDGER_PROBLEMS
+export type MetalProblem = keyof typeof METAL_PROBLEMS
+export type IdentityProblem = keyof typeof IDENTITY_PROBLEMS
+export type ComputeProblem = keyof typeof COMPUTE_PROBLEMS
+export type LeaseProblem = keyof typeof LEASE_PROBLEMS
+export type ProblemKind = keyof typeof PROBLEMS
+type Facts<K extends ProblemKind> = Parameters<(typeof PROBLEMS)[K]>[0]
+
+export class Problem extends Error {
+  readonly kind: ProblemKind
+  readonly facts: object
+  constructor(kind: ProblemKind, message: string, facts: object = {}) {
+    super(message)
+    this.kind = kind
+    this.facts = facts
+  }
+
+  /** What programs may want to read, where a sentence isn't enough. */
+  get details(): unknown {
+    return 'details' in this.facts ? this.facts.details : undefined
+  }
+}
+
+export function problem<K extends ProblemKind>(kind: K, facts: Facts<K>): Problem {
+  const say = PROBLEMS[kind] as (facts: Facts<K>) => string
+  return new Problem(kind, say(facts), facts)
+}

@@ -1,0 +1,153 @@
+// What works behind the APIs: the conductor with its nodes, and the duties of each room.
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { auditDuty } from '../audit/duty.ts'
+import type { Witness } from '../audit/witness.ts'
+import { workOnServers } from '../compute/duty.ts'
+import type { Context } from './context.ts'
+import { Duty } from '../shared/duty.ts'
+import { eventsDuty } from '../leases/lifecycle/duty.ts'
+import { healingDuty } from '../leases/healing/duty.ts'
+import { limits } from '../shared/limits.ts'
+import type { Memory } from './memory.ts'
+import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
+import { Allocator } from '../metal/allocations/allocator.ts'
+import { Conductor } from '../metal/conductors/conductor.ts'
+import { endLapsed } from '../metal/expiry.ts'
+import { hasRoom } from '../metal/allocations/matching.ts'
+import { isOpen } from '../metal/nodes/fleet.ts'
+import type { Topic } from '../store/bell.ts'
+
+export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
+  memory: Memory
+}
+
+export interface Work {
+  hostname: string
+  allocator: Allocator
+  duties: readonly Duty[]
+  stop(): Promise<void>
+}
+
+export async function startWork(place: Workplace): Promise<Work> {
+  const { config, store, log, metrics, drivers, bell, clock } = place
+  const conductor = new Conductor({
+    store,
+    clock,
+    log,
+    drivers,
+    rules: config.inspectionRules,
+    hostname: config.conductorName ?? hostname(),
+    isNameGiven: config.conductorName !== null,
+    group: config.conductorGroup,
+    takeOverMs: config.takeOverMs,
+    isAudited: config.audit === 'on',
+    tookOver: ({ silent, resumed, failed }) => {
+      metrics.tookOver('conductor', silent)
+      metrics.tookOver('node resumed', resumed)
+      metrics.tookOver('node failed', failed)
+    },
+  })
+  await conductor.start()
+  metrics.watch(
+    'holdfast_conductor_locks_without_task',
+    'Nodes that this conductor has locked and is not working on, as of its last look: more than zero for long is a fault.',
+    () => conductor.strayLocks,
+  )
+  const allocator = allocatorOf(place, conductor)
+  const allocations = allocationDuty(place, allocator)
+  const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
+  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
+  const takeOver = await takeOverDuties(place, conductor, allocations)
+  const duties = [allocations, expiry, servers, leases, healing, audit, ...takeOver]
+  const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
+    nodes: conductor,
+    allocations,
+    expiry,
+    servers,
+    leases,
+    healing,
+  }
+  await bell.listen(topic => {
+    const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
+    const wake = () => concerned.forEach(worker => void worker.wake())
+    // In tests the clock may have been moved, and then that is what the bell is about.
+    if (clock.isTest) void clock.look().then(wake, wake)
+    else wake()
+  })
+  for (const duty of duties) void duty.wake()
+  const stop = async () => {
+    await atMost(limits.drainMsMax / 2, Promise.all(duties.map(duty => duty.stop())))
+    await atMost(limits.drainMsMax, conductor.stop())
+  }
+  return { hostname: conductor.hostname, allocator, duties, stop }
+}
+
+/** What takes longer is left to whoever comes next, as after a crash. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  const late = sleep(ms, null, { signal: over.signal }).catch(() => {})
+  await Promise.race([work, late]).finally(() => over.abort())
+}
+
+/** The duties that any process could do. */
+function dutiesOf(place: Workplace, witness: Witness) {
+  const { store, clock, drivers, bell, log } = place
+  const pollMs = limits.conductorPollMs
+  return {
+    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
+    servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
+    leases: eventsDuty({ ...place, witness }),
+    healing: healingDuty({ ...place, witness }),
+  }
+}
+
+/** In tests a process without a conductor does them too, when it is told to move the clock. */
+export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
+  if (!place.clock.isTest) return []
+  await place.bell.listen(() => void place.clock.look().catch(() => {}))
+  return Object.values(dutiesOf(place, null))
+}
+
+function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
+  const supply = { fleet: memory.fleet, table: memory.mirror.table }
+  const catchUp = () => memory.catchUp()
+  const affinity = () => conductor.affinity
+  const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
+  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness, observe })
+}
+
+function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {
+  const { fleet, mirror } = memory
+  const duty = new Duty({ name: 'allocations', pollMs: limits.conductorPollMs, run: () => allocator.run(), log })
+  const isFreed = (provider: number) => {
+    const node = fleet.ofProvider(provider)
+    return node !== undefined && isOpen(node) && hasRoom({ fleet, table: mirror.table }, node)
+  }
+  memory.watch(providers => {
+    if (allocator.hasWaiting && providers.some(isFreed)) void duty.wake()
+  })
+  return duty
+}
+
+/** What earlier processes of this name left is taken up at once; what the dead leave, by and by. */
+async function takeOverDuties(
+  { config, store, log, metrics }: Workplace,
+  conductor: Conductor,
+  then: Duty,
+): Promise<Duty[]> {
+  const takeOver = async (hostname: string | null) => {
+    const taken = await store.write(() => takeOverAllocations(conductor.affinity, conductor.silentMs, hostname))
+    if (taken === 0) return
+    metrics.tookOver('allocation', taken)
+    log.warn({ allocations: taken }, 'took over allocations from dead conductors')
+    void then.wake()
+  }
+  await takeOver(store.dialect === 'sqlite' ? null : conductor.hostname)
+  if (config.allocationCheckMs === 0) return []
+  const run = async () => {
+    await takeOver(null)
+    return null
+  }
+  return [new Duty({ name: 'allocation take-over', pollMs: config.allocationCheckMs, run, log })]
+}

@@ -1,0 +1,176 @@
+// Runs the service: opens the store, listens, and drains when it is told to stop.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadPolicy } from '../api/policy.ts'
+import { recordAll } from '../audit/record.ts'
+import { systemClock } from '../clock/clock.ts'
+import { type Config, UsageError } from '../config/config.ts'
+import { Census } from '../measure/census.ts'
+import { createApp } from '../http/app.ts'
+import { startHealth } from '../http/health.ts'
+import { followPair } from '../http/tls.ts'
+import { createIdentity } from '../identity/identity.ts'
+import { ClaimQueue } from '../ledger/claims/queue.ts'
+import { addStandardNames } from '../ledger/standard.ts'
+import { limits } from '../shared/limits.ts'
+import { createLog } from '../measure/log.ts'
+import { Memory } from './memory.ts'
+import { FakeHardware } from '../metal/drivers/fake.ts'
+import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
+import { NodeShelf } from '../metal/nodes/shelf.ts'
+import { Metrics } from '../measure/metrics.ts'
+import { SharedClock } from '../clock/shared-clock.ts'
+import { Bell } from '../store/bell.ts'
+import { migrate, pendingMigrations } from '../store/migrate.ts'
+import { openStore } from '../store/open.ts'
+import type { Feed } from '../store/feed.ts'
+import { PostgresStore } from '../store/postgres.ts'
+import type { Store } from '../store/store.ts'
+import { dutiesForTests, startWork } from './background.ts'
+
+export async function migrateStore(store: Store): Promise<string[]> {
+  const now = systemClock.now()
+  const applied = await migrate(store, now)
+  await store.write(() => addStandardNames(now))
+  return applied
+}
+
+export interface RunningApi {
+  address: string
+  /** Takes no more requests, lets those under way finish, and closes what was opened. */
+  stop(): Promise<void>
+}
+
+/** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
+export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
+  const policy = loadPolicy(config)
+  await using opened = new AsyncDisposableStack()
+  const place = await openPlace(config, role, opened)
+  const { store, log, metrics, drivers, bell, clock, memory } = place
+  const claims = new ClaimQueue(store, clock, {
+    observe: (granted, refused) => metrics.claimBatch(granted, refused),
+    record: recordAll,
+  })
+  metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
+  const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null
+  const duties = work?.duties ?? (await dutiesForTests(place))
+  const identity = opened.adopt(await createIdentity({ config, store, clock, log, metrics }), made => made.stop())
+  const context = {
+    config,
+    store,
+    clock,
+    log,
+    metrics,
+    identity,
+    policy,
+    claims,
+    mirror: memory.mirror,
+    fleet: memory.fleet,
+    calendar: memory.calendar,
+    catchUp: () => memory.catchUp(),
+    drivers,
+    shelf: new NodeShelf(),
+    allocator: work?.allocator ?? null,
+    bell,
+    duties,
+  }
+  const health = await startHealth(config.metricsPort, context)
+  opened.defer(() => health?.stop())
+  const app = opened.adopt(await createApp(context), started => started.close())
+  const address = await app.listen({ host: config.host, port: config.port })
+  opened.defer(followPair(app.server, config, log))
+  const running = opened.move()
+  return { address, stop: () => running.disposeAsync() }
+}
+
+export interface RunningConductor {
+  hostname: string
+  /** Where it can be asked how it is; null when nobody wanted that. */
+  address: string | null
+  stop(): Promise<void>
+}
+
+/** Starts a conductor by itself, beside others on one PostgreSQL. */
+export async function startConductor(config: Config): Promise<RunningConductor> {
+  if (config.database.startsWith('sqlite:')) {
+    throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
+  }
+  await using opened = new AsyncDisposableStack()
+  const place = await openPlace(config, 'conductor', opened)
+  const work = opened.adopt(await startWork(place), started => started.stop())
+  const health = await startHealth(config.conductorPort || config.metricsPort, place)
+  opened.defer(() => health?.stop())
+  // Its timers don't hold the process; this does.
+  opened.adopt(
+    setInterval(() => {}, limits.feedPruneMs),
+    alive => clearInterval(alive),
+  )
+  const running = opened.move()
+  return { hostname: work.hostname, address: health?.address ?? null, stop: () => running.disposeAsync() }
+}
+
+/** What every process has: the store, its clock, the copies in memory, the bell. Closed in reverse, also when a later step fails. */
+async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
+  const log = createLog(config.logLevel)
+  const metrics = new Metrics()
+  const store = openStore(config.database, {
+    observer: metrics,
+    serving: role !== 'conductor',
+    connections: config.databaseConnections,
+    origin: systemClock.newUuid(),
+  })
+  opened.defer(() => store.close())
+  if (role === 'serve') await migrateStore(store)
+  else await requireMigrated(store)
+  const clock = new SharedClock(store, config.testClock)
+  opened.defer(() => clock.stop())
+  await clock.start()
+  const memory = new Memory({ store, log, lagged: seconds => metrics.feedLag(seconds) })
+  opened.defer(() => memory.stop())
+  await memory.start()
+  watchAll({ metrics, store, memory, clock, config })
+  const bell = new Bell(store)
+  opened.defer(() => bell.stop())
+  return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
+}
+
+function driversFor({ fakeDelayMs }: Config): Drivers {
+  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
+}
+
+async function requireMigrated(store: Store): Promise<void> {
+  const pending = await pendingMigrations(store)
+  if (pending.length > 0) {
+    throw new UsageError(`the database lacks ${pending.join(', ')}; run: holdfast migrate --database <the same>`)
+  }
+}
+
+interface Watched {
+  metrics: Metrics
+  store: Store
+  memory: Memory
+  clock: SharedClock
+  config: Config
+}
+
+/** What metrics show that others keep or count. */
+function watchAll({ metrics, store, memory: { mirror, fleet, feed }, clock, config }: Watched): void {
+  metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
+  metrics.watchNodes(fleet)
+  metrics.watchCensus(new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs }))
+  if (store instanceof PostgresStore) watchPool(metrics, store)
+  if (feed) watchFeed(metrics, feed)
+}
+
+function watchFeed(metrics: Metrics, feed: Feed): void {
+  metrics.watch('holdfast_feed_backlog', 'Changes by other processes that the last poll found.', () => feed.backlog)
+  const help = 'Time since everything was taken in that other processes had changed.'
+  metrics.watch('holdfast_feed_behind_seconds', help, () => feed.behindSeconds)
+}
+
+function watchPool(metrics: Metrics, { pools }: PostgresStore): void {
+  const sum = (count: 'totalCount' | 'idleCount' | 'waitingCount') => () =>
+    pools.all.reduce((total, pool) => total + pool[count], 0)
+  metrics.watch('holdfast_store_pool_connections', 'Connections to PostgreSQL.', sum('totalCount'))
+  metrics.watch('holdfast_store_pool_idle', 'Connections to PostgreSQL that wait for work.', sum('idleCount'))
+  metrics.watch('holdfast_store_pool_waiters', 'Transactions that wait for a connection.', sum('waitingCount'))
+}
