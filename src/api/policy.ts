@@ -1,10 +1,10 @@
 // All actions of all APIs with their rules, and the operator's own rules in place of some.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
-import { type Config, UsageError } from '../config/config.ts'
 import type { Caller } from '../identity/caller.ts'
 import { Policy, PolicyError, type Target } from '../identity/policy.ts'
 import { problem } from '../problems/problem.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { type BaremetalAction, baremetalPolicy } from './baremetal/policy.ts'
 import { type ComputeAction, computePolicy } from './compute/policy.ts'
 import { type IdentityAction, identityPolicy } from './identity/policy.ts'
@@ -29,7 +29,12 @@ export const tableOf = (placement: PolicyName): Readonly<Record<Action, string>>
   ...operatorPolicy,
 })
 
-export function loadPolicy({ placementPolicy, policyFile }: Pick<Config, 'placementPolicy' | 'policyFile'>) {
+interface PolicySettings {
+  readonly placementPolicy: PolicyName
+  readonly policyFile: string | null
+}
+
+export function loadPolicy({ placementPolicy, policyFile }: PolicySettings) {
   try {
     return new Policy<Action>(tableOf(placementPolicy), policyFile === null ? {} : rulesIn(policyFile))
   } catch (error) {

@@ -1,5 +1,5 @@
 // Checks the chain of seals against the entries. In many short transactions: what is sealed doesn't change any more.
-import type { Finding } from '../ledger/fsck.ts'
+import type { Finding } from '../store/fsck.ts'
 import { limits } from '../shared/limits.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,6 @@
 // The database of a ledger, opened by a command beside the server or without one. Nothing is made that isn't there.
 import { existsSync } from 'node:fs'
-import { UsageError } from '../config/config.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { pendingMigrations } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'

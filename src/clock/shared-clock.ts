@@ -1,8 +1,8 @@
 // The time that all processes of one database share: this machine's, corrected to the database's, and in tests moved ahead.
 import { sql } from 'kysely'
 import { type Clock, systemClock } from './clock.ts'
+import { databaseNow } from './database-now.ts'
 import { limits } from '../shared/limits.ts'
-import { databaseNow } from '../metal/conductors/rows.ts'
 import { command, query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { one } from '../store/transaction.ts'

@@ -1,5 +1,5 @@
 // The invariants of servers, flavors and moves, each as a query that counts what breaks it.
-import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 
 const CLAIMED_ON_HOST = `
   select 1 from consumers k join claims c on c.consumer_id = k.id join providers p on p.id = c.provider_id

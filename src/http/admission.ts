@@ -1,6 +1,5 @@
 // What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.ts'
 import type { Context } from '../process/context.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Authenticate } from '../identity/identity.ts'
@@ -8,7 +7,7 @@ import { networkOf } from '../identity/networks.ts'
 import { limits } from '../shared/limits.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import { problem, type ProblemKind } from '../problems/problem.ts'
-import { requireJsonType, requireNoForeignPage } from './pages.ts'
+import { type PageSettings, requireJsonType, requireNoForeignPage } from './pages.ts'
 import { Shares } from './shares.ts'
 
 declare module 'fastify' {
@@ -21,14 +20,20 @@ declare module 'fastify' {
 type Next = (error?: Error) => void
 export type Hook = (request: FastifyRequest, reply: FastifyReply, next: Next) => void
 
+interface AdmissionSettings extends PageSettings {
+  readonly requestsMax: number
+  /** In percent. */
+  readonly requestShare: number
+}
+
 export interface AdmissionOptions {
-  config: Config
+  config: AdmissionSettings
   authenticate: Authenticate
   metrics: Metrics
 }
 
 export class Admission {
-  readonly #config: Config
+  readonly #config: AdmissionSettings
   readonly #authenticate: Authenticate
   readonly #ofAddresses: Shares
   readonly #ofProjects: Shares

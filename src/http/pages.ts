@@ -2,10 +2,16 @@
 // So pages of other sites are refused, and names that were made to point here, which would make a page one of ours.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
-import { type Config, isLoopback, isOpen } from '../config/config.ts'
+import { isLoopback } from '../identity/networks.ts'
+import { type AuthMode, isOpen } from '../identity/settings.ts'
 import { problem } from '../problems/problem.ts'
 
-type Names = Pick<Config, 'auth' | 'host' | 'hostNames' | 'corsOrigin'>
+export interface PageSettings {
+  readonly auth: AuthMode
+  readonly host: string
+  readonly hostNames: string
+  readonly corsOrigin: string | null
+}
 
 interface Asked {
   method: string
@@ -18,7 +24,7 @@ const AT_THE_TOP = /^\/\w*\/?(\?|$)/
 const READING = new Set(['GET', 'HEAD'])
 
 /** Refuses what a foreign page sends. */
-export function requireNoForeignPage(config: Names, { method, url, headers }: Asked): void {
+export function requireNoForeignPage(config: PageSettings, { method, url, headers }: Asked): void {
   if (!isOpen(config.auth)) return
   const { host, origin } = headers
   if (host !== undefined && !isOurs(config, nameIn(host))) {
@@ -35,13 +41,13 @@ export function requireNoForeignPage(config: Names, { method, url, headers }: As
 }
 
 /** Refuses bodies that a page may send without asking first. Clients that name no type are no pages: those name their origin. */
-export function requireJsonType({ auth }: Names, headers: IncomingHttpHeaders): void {
+export function requireJsonType({ auth }: PageSettings, headers: IncomingHttpHeaders): void {
   const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
   const isJson = type === '' || /^application\/([\w.-]+\+)?json$/.test(type)
   if (isOpen(auth) && !isJson) throw problem('unsupported_media_type', { given: type.slice(0, 255) })
 }
 
-function isOurs({ host, hostNames }: Names, name: string): boolean {
+function isOurs({ host, hostNames }: PageSettings, name: string): boolean {
   if (isLoopback(name) || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   // Only what was loaded from an address has it for a name, so it can't be made to point here.
   if (isIP(name) !== 0 && !isLoopback(host)) return true

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
 import type { Logger } from 'pino'
-import { type Config, UsageError } from '../config/config.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { watchFiles } from '../shared/watched-files.ts'
 
 export interface Pair extends SecureContextOptions {
@@ -13,7 +13,11 @@ export interface Pair extends SecureContextOptions {
   ca?: Buffer
 }
 
-type Files = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>
+interface Files {
+  readonly tlsCert: string | null
+  readonly tlsKey: string | null
+  readonly tlsClientCa: string | null
+}
 
 // Forward-secret only: who gets the key later can't read what was recorded before. Those of TLS 1.3 all are.
 const CIPHERS = [

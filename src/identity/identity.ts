@@ -4,9 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
-import { type Config, UsageError } from '../config/config.ts'
 import { limits } from '../shared/limits.ts'
-import type { Metrics } from '../measure/metrics.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import type { Store } from '../store/store.ts'
 import { basicCredentials } from './basic.ts'
 import { ANYONE, type Caller } from './caller.ts'
@@ -17,6 +16,7 @@ import { Login } from './login.ts'
 import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
+import type { IdentitySettings } from './settings.ts'
 import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
@@ -47,11 +47,12 @@ export interface Identity {
 }
 
 export interface IdentityOptions {
-  config: Config
+  config: IdentitySettings
   store: Store
   clock: Clock
   log: Logger
-  metrics: Metrics
+  /** Counts logins, and what Keystone said of tokens. */
+  observe: (method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable') => void
 }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
@@ -110,7 +111,7 @@ function openUsers({ config, log }: IdentityOptions): Users {
 }
 
 async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
-  const { config, store, clock, log, metrics } = options
+  const { config, store, clock, log, observe } = options
   const now = () => clock.now()
   const lifeMs = config.tokenHours * 60 * 60_000
   const keys = await KeyRing.open({ store, clock, lifeMs })
@@ -130,7 +131,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
       if (config.audit === 'on') await store.write(() => recordLogin(deed, now()))
     },
     observe: (method, outcome, address) => {
-      metrics.authenticated(method, outcome)
+      observe(method, outcome)
       // One that is throttled would let a guesser fill the log.
       if (outcome === 'refused') log.warn({ method, address }, 'a login was refused')
     },
@@ -138,7 +139,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
   return { tokens, login, passwords, directory }
 }
 
-function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identity {
+function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Identity {
   const keystone = new Keystone({
     url: config.keystoneUrl!,
     username: config.keystoneUsername,
@@ -149,7 +150,7 @@ function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identi
     keepMs: config.keystoneCacheSeconds * 1_000,
     now: () => clock.now(),
     log,
-    observe: outcome => metrics.authenticated('keystone', outcome),
+    observe: outcome => observe('keystone', outcome),
   })
   const authenticate: Authenticate = ({ headers, ip }) => {
     const token = headers['x-auth-token']
@@ -159,7 +160,7 @@ function keystoneUsers({ config, clock, log, metrics }: IdentityOptions): Identi
 }
 
 /** Read at each login, so that a new password in the file is taken up. */
-function keystonePassword({ keystonePassword, keystonePasswordFile }: Config): string {
+function keystonePassword({ keystonePassword, keystonePasswordFile }: IdentitySettings): string {
   if (keystonePasswordFile === null) return keystonePassword ?? ''
   return readFileSync(keystonePasswordFile, 'utf8').replace(/\r?\n$/, '')
 }

@@ -1,4 +1,4 @@
-// Whom an address stands for, where callers are counted by it.
+// Whom an address stands for: a caller, where callers are counted by it, or this machine.
 import { isIPv6 } from 'node:net'
 
 /**
@@ -17,3 +17,7 @@ export function networkOf(address: string): string {
 
 const groupsOf = (part: string) =>
   part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16).toString(16))
+
+/** Nobody reaches it from another machine. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

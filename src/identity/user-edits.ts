@@ -1,6 +1,6 @@
 // Changes to the users file that several commands make.
 import type { Document } from 'yaml'
-import { UsageError } from '../config/config.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import type { Role } from './roles.ts'
 import type { UsersFile } from './users-file.ts'
 

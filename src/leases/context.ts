@@ -1,7 +1,6 @@
 // What leases need of the process that they run in.
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
@@ -22,16 +21,17 @@ export interface LeaseContext {
   readonly seesHosts?: boolean
 }
 
-export type LeaseSettings = Pick<
-  Config,
-  | 'leaseBeforeEndMinutes'
-  | 'leaseCleaningMinutes'
-  | 'leaseHealingMinutes'
-  | 'leaseSecondsMax'
-  | 'leaseExemptProjects'
-  | 'leaseHoursMax'
-  | 'leaseServiceUrl'
-  | 'leaseServiceToken'
->
+/** What operators set about leases. Where a limit is 0 there is none. */
+export interface LeaseSettings {
+  readonly leaseBeforeEndMinutes: number
+  readonly leaseCleaningMinutes: number
+  readonly leaseHealingMinutes: number
+  readonly leaseSecondsMax: number
+  /** With commas between them. */
+  readonly leaseExemptProjects: string
+  readonly leaseHoursMax: number
+  readonly leaseServiceUrl: string | null
+  readonly leaseServiceToken: string | null
+}
 
 export const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 // The invariants of leases, each as a query that counts what breaks it.
 import { sql } from 'kysely'
-import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 import { query } from '../store/statement.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`

@@ -144,19 +144,3 @@ export interface HostProperty {
   created_at: number
   updated_at: number | null
 }
-
-/** Why a request doesn't fit, and when it would. */
-export interface Refusal {
-  reasons: readonly RefusalReason[]
-  /** The next windows of the same length in which all of it would fit. */
-  windows: readonly { start_at: number; end_at: number }[]
-}
-
-/** One reason, and how many hosts (or nodes) it is true of; `free` are those that could be had. */
-export interface RefusalReason {
-  /** Which of the request's reservations, counted from 0. */
-  reservation: number
-  reason: string
-  count: number
-  sample: readonly { host: string; detail: string }[]
-}

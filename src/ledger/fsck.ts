@@ -1,32 +1,5 @@
 // The invariants of the ledger, each as a query that counts what breaks it. All must count zero, always.
-import { count, type Invariants } from '../store/fsck.ts'
-import { one, type Read } from '../store/transaction.ts'
-
-export { count, type Invariants }
-
-export interface Finding {
-  invariant: string
-  violations: number
-}
-
-/** A column that refers to another table, and the column that it refers to. */
-export type Reference = readonly [from: `${string}.${string}`, to: `${string}.${string}`]
-
-/** Rows that refer to something that isn't there: constraints forbid it, unless they were switched off. */
-export const danglings = (...references: Reference[]) =>
-  count(
-    references
-      .map(([from, to]) => {
-        const [table, parent] = [from.split('.')[0]!, to.split('.')[0]!]
-        return `select 1 from ${table} where ${from} is not null and not exists (
-          select 1 from ${parent} as target where target.${to.split('.')[1]!} = ${from})`
-      })
-      .join(' union all '),
-  )
-
-/** UUIDs with capitals: they are another text, and so would be somebody else. */
-export const capitals = (...columns: `${string}.${string}`[]) =>
-  count(columns.map(name => `select 1 from ${name.split('.')[0]!} where ${name} <> lower(${name})`).join(' union all '))
+import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 
 export const ledgerInvariants: Invariants = {
   'an inventory’s use is the sum of its claims': count(`
@@ -77,8 +50,4 @@ export const ledgerInvariants: Invariants = {
         select id from providers where parent_id is null
         union select c.id from providers c join reached r on c.parent_id = r.id
       ) select id from reached) as reached`),
-}
-
-export function* violationsOf(invariant: Invariants[string]): Read<number> {
-  return (yield* one(invariant({})))!.count
 }

@@ -4,7 +4,7 @@ import { byState, type Gauges, type Sample, secondsSince } from '../shared/gauge
 import { query } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 import { STATES } from './allocations/rows.ts'
-import { databaseNow } from './conductors/rows.ts'
+import { databaseNow } from '../clock/database-now.ts'
 
 export const metalGauges = {
   holdfast_conductors: {

@@ -1,9 +1,9 @@
 // The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
 import { sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
-import { capitals, count, danglings, type Invariants } from '../ledger/fsck.ts'
+import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 import { query } from '../store/statement.ts'
-import { databaseNow } from './conductors/rows.ts'
+import { databaseNow } from '../clock/database-now.ts'
 import { STEPS } from './nodes/states.ts'
 
 const BUSY = Object.values(STEPS)

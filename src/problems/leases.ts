@@ -1,5 +1,4 @@
 // What leases refuse.
-import type { Refusal } from '../leases/types.ts'
 
 export const LEASE_PROBLEMS = {
   /** Something about the request itself: dates, amounts, properties. */
@@ -19,3 +18,19 @@ export const LEASE_PROBLEMS = {
   host_invalid: (f: { reason: string }) => f.reason,
   property_not_found: (f: { name: string }) => `Resource property ${f.name} could not be found.`,
 } as const
+
+/** Why a request doesn't fit, and when it would. */
+export interface Refusal {
+  reasons: readonly RefusalReason[]
+  /** The next windows of the same length in which all of it would fit. */
+  windows: readonly { start_at: number; end_at: number }[]
+}
+
+/** One reason, and how many hosts (or nodes) it is true of; `free` are those that could be had. */
+export interface RefusalReason {
+  /** Which of the request's reservations, counted from 0. */
+  reservation: number
+  reason: string
+  count: number
+  sample: readonly { host: string; detail: string }[]
+}

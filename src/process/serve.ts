@@ -3,15 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadPolicy } from '../api/policy.ts'
 import { recordAll } from '../audit/record.ts'
 import { systemClock } from '../clock/clock.ts'
-import { type Config, UsageError } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { Census } from '../measure/census.ts'
 import { createApp } from '../http/app.ts'
 import { startHealth } from '../http/health.ts'
 import { followPair } from '../http/tls.ts'
-import { createIdentity } from '../identity/identity.ts'
+import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { addStandardNames } from '../ledger/standard.ts'
 import { limits } from '../shared/limits.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { FakeHardware } from '../metal/drivers/fake.ts'
@@ -53,7 +54,8 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   metrics.watch('holdfast_claims_waiting', 'Claims that wait to be decided.', () => claims.length)
   const work = role === 'serve' ? opened.adopt(await startWork(place), started => started.stop()) : null
   const duties = work?.duties ?? (await dutiesForTests(place))
-  const identity = opened.adopt(await createIdentity({ config, store, clock, log, metrics }), made => made.stop())
+  const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
+  const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
   const context = {
     config,
     store,

@@ -1,6 +1,7 @@
-// What each database knows about its own state, as queries that count what is wrong.
+// Invariants are queries that count what breaks them. What all rooms write theirs with, and those of the databases themselves.
 import { sql } from 'kysely'
 import { type Dialect, query } from './statement.ts'
+import { one, type Read } from './transaction.ts'
 
 /** A query that finds one row for each violation, made one that counts them. */
 export const count = (violations: string) =>
@@ -10,6 +11,34 @@ export const count = (violations: string) =>
 
 /** Each by what it promises. */
 export type Invariants = Record<string, ReturnType<typeof count>>
+
+export interface Finding {
+  invariant: string
+  violations: number
+}
+
+/** A column that refers to another table, and the column that it refers to. */
+export type Reference = readonly [from: `${string}.${string}`, to: `${string}.${string}`]
+
+/** Rows that refer to something that isn't there: constraints forbid it, unless they were switched off. */
+export const danglings = (...references: Reference[]) =>
+  count(
+    references
+      .map(([from, to]) => {
+        const [table, parent] = [from.split('.')[0]!, to.split('.')[0]!]
+        return `select 1 from ${table} where ${from} is not null and not exists (
+          select 1 from ${parent} as target where target.${to.split('.')[1]!} = ${from})`
+      })
+      .join(' union all '),
+  )
+
+/** UUIDs with capitals: they are another text, and so would be somebody else. */
+export const capitals = (...columns: `${string}.${string}`[]) =>
+  count(columns.map(name => `select 1 from ${name.split('.')[0]!} where ${name} <> lower(${name})`).join(' union all '))
+
+export function* violationsOf(invariant: Invariants[string]): Read<number> {
+  return (yield* one(invariant({})))!.count
+}
 
 const HERE = 'current_schema()::regnamespace'
 

@@ -1,5 +1,5 @@
 // Opens the store that a database address names.
-import { UsageError } from '../config/config.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { StoreDamaged } from './failure.ts'
 import { PostgresStore } from './postgres.ts'
 import { failureOf } from './sqlite-failure.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { checkEverything } from '../../src/process/fsck.ts'
+import { checkEverything } from '../../src/measure/fsck.ts'
 import { metalInvariants } from '../../src/metal/fsck.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -1,7 +1,7 @@
 // What fsck sees of promises that were broken in the database itself.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { checkEverything } from '../../src/process/fsck.ts'
+import { checkEverything } from '../../src/measure/fsck.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Baremetal } from '../support/baremetal.ts'

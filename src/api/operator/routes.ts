@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../process/context.ts'
-import { checkEverything } from '../../process/fsck.ts'
+import { checkEverything } from '../../measure/fsck.ts'
 import type { Caller } from '../../identity/caller.ts'
 import { type Action, requireAllowed } from '../policy.ts'
 import { MetalRequest } from '../baremetal/request.ts'

@@ -1,6 +1,6 @@
 // Failures as the reservation API's clients know them: a status, and one of three forms around the words.
 import { Type } from 'typebox'
-import type { Refusal } from '../../leases/types.ts'
+import type { Refusal } from '../../problems/leases.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { ShownDate, shownDate } from './dates.ts'

@@ -8,7 +8,8 @@ import { checkHours, checkLength } from '../enforcement.ts'
 import { fit, type Places } from '../calendar/fit.ts'
 import { requestFor } from '../lifecycle/leases.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
-import type { NewLease, Refusal } from '../types.ts'
+import type { Refusal } from '../../problems/leases.ts'
+import type { NewLease } from '../types.ts'
 import { nextWindows, reasonsOf } from '../calendar/why-not.ts'
 
 /** No lease has this id. */

@@ -5,7 +5,7 @@ import { type Leasable, meets, roomIn, type Size, SIZES, slotsIn, type Window } 
 import { fit, type Request, type Wish } from './fit.ts'
 import { NO_LEASE } from './resources.ts'
 import { MINUTE_MS } from '../context.ts'
-import type { Refusal, RefusalReason } from '../types.ts'
+import type { Refusal, RefusalReason } from '../../problems/leases.ts'
 
 export function refusalOf(leasables: readonly Leasable[], request: Request, now: number, seesHosts: boolean): Problem {
   const reasons = reasonsOf(leasables, request, seesHosts)

@@ -1,7 +1,8 @@
 // Conductors: who is there to work, who has gone silent. All times here are the database's, so all processes agree.
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import { databaseNow } from '../../clock/database-now.ts'
 import { problem } from '../../problems/problem.ts'
-import { command, query, type Tools } from '../../store/statement.ts'
+import { command, query } from '../../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
 
 export interface Conductor {
@@ -16,12 +17,6 @@ export interface Conductor {
   /** Since its last heartbeat. */
   silent_ms: number
 }
-
-/** Milliseconds since 1970 by the database's clock. */
-export const databaseNow = (on: Tools): RawBuilder<number> =>
-  on.dialect === 'sqlite'
-    ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)`
-    : sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
 
 const everyConductor = query((db, _: object, on) =>
   db

@@ -2,10 +2,10 @@
 import { checkAudit } from '../audit/fsck.ts'
 import { computeInvariants } from '../compute/fsck.ts'
 import { leaseInvariants } from '../leases/fsck.ts'
-import { type Finding, ledgerInvariants, violationsOf } from '../ledger/fsck.ts'
+import { ledgerInvariants } from '../ledger/fsck.ts'
 import { metalInvariants } from '../metal/fsck.ts'
 import { StoreDamaged } from '../store/failure.ts'
-import { databaseInvariants } from '../store/fsck.ts'
+import { databaseInvariants, type Finding, violationsOf } from '../store/fsck.ts'
 import type { Store } from '../store/store.ts'
 
 /** Each by itself, in a statement that sees one state: what can't be read must not hide the rest. */
