@@ -1,5 +1,6 @@
 // holdfast conductor
-import { type Config, mask } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { mask } from '../config/mask.ts'
 import { limits } from '../shared/limits.ts'
 import { startConductor } from '../process/serve.ts'
 

@@ -1,5 +1,6 @@
 // holdfast migrate
-import { type Config, mask } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
+import { mask } from '../config/mask.ts'
 import { migrateStore } from '../process/serve.ts'
 import { openStore } from '../store/open.ts'
 

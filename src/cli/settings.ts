@@ -1,6 +1,7 @@
 // The settings of the service as options of a command.
 import { type Command, Option } from 'commander'
-import { type Config, loadConfig, printable, SETTINGS } from '../config/config.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import { printable, SETTINGS } from '../config/settings.ts'
 import { yamlOf } from '../shared/yaml.ts'
 
 export type SettingFlags = Record<string, unknown>

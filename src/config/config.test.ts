@@ -3,7 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadConfig, mask, printable, UsageError } from './config.ts'
+import { UsageError } from '../shared/usage-error.ts'
+import { loadConfig } from './config.ts'
+import { mask } from './mask.ts'
+import { printable } from './settings.ts'
 
 function fileWith(content: string): string {
   const path = join(mkdtempSync(join(tmpdir(), 'holdfast-config-')), 'holdfast.yaml')

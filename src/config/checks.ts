@@ -1,0 +1,69 @@
+// Whether a configuration can be: each setting by itself, and all of them together.
+import { Ajv } from 'ajv'
+import { Type } from 'typebox'
+import { trustOf } from '../http/forwarded.ts'
+import { isLoopback } from '../identity/networks.ts'
+import { isOpen } from '../identity/settings.ts'
+import { wrongIn } from '../metal/nodes/inspection.ts'
+import { UsageError } from '../shared/usage-error.ts'
+import { type Config, flagName, type Given, KEYS, SETTINGS, shown } from './settings.ts'
+
+const schema = Type.Object(Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].is])))
+const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(schema)
+
+/** The settings with their right types, or which of them is wrong and where it came from. */
+export function checked(given: Given, origins: ReadonlyMap<string, string>): Config {
+  if (typeof given.inspectionRules === 'string') given.inspectionRules = parsedRules(given.inspectionRules)
+  given.trustForwarded = proxiesIn(given.trustForwarded)
+  if (!validate(given)) throw wrongSetting(given, origins)
+  checkTogether(given)
+  return given
+}
+
+function wrongSetting(config: Given, origins: ReadonlyMap<string, string>): UsageError {
+  const key = validate.errors![0]!.instancePath.slice(1).split('/')[0] as keyof Config
+  const { help } = SETTINGS[key]
+  const value = shown(key, config[key])
+  const given = typeof value === 'string' ? value : JSON.stringify(value)
+  return new UsageError(`${flagName(key)} (from the ${origins.get(key)}): '${given}' is not valid; expected: ${help}`)
+}
+
+/** What is wrong only in combination. */
+function checkTogether(config: Config): void {
+  const { auth, tlsCert, tlsKey } = config
+  if (isOpen(auth) && !config.insecure && !isLoopback(config.host)) {
+    throw new UsageError(
+      `auth '${auth}' lets everyone in who can reach ${config.host}; ` +
+        'listen on 127.0.0.1, use --auth password or keystone, or say --insecure if you mean it',
+    )
+  }
+  if (config.reservationMs > config.reservationMaxMs)
+    throw new UsageError('reservation-ms must not be above reservation-max-ms')
+  if (auth === 'keystone') {
+    if (config.keystoneUrl === null) throw new UsageError('--auth keystone needs --keystone-url')
+    const ways = [config.keystonePassword, config.keystonePasswordFile].filter(way => way !== null)
+    if (ways.length !== 1) {
+      throw new UsageError('--auth keystone needs one of keystone-password and keystone-password-file')
+    }
+  }
+  trustOf(config.trustForwarded)
+  if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
+  if (config.tlsClientCa !== null && tlsCert === null) throw new UsageError('tls-client-ca needs tls-cert and tls-key')
+  const [wrong] = wrongIn(config.inspectionRules)
+  if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
+}
+
+/** Yes is one proxy, as most have it. */
+function proxiesIn(given: unknown): unknown {
+  if (given === true || given === 'true') return '1'
+  return given === false || given === 'false' || given === '' ? '0' : given
+}
+
+/** On the command line and in the environment the rules are JSON; anything else is left for the check to refuse. */
+function parsedRules(text: string): unknown {
+  try {
+    return text === '' ? [] : (JSON.parse(text) as unknown)
+  } catch {
+    return text
+  }
+}
