@@ -1,5 +1,6 @@
 // holdfast lease: capacity for a time to come.
 import type { Command } from 'commander'
+import { systemClock } from '../clock/clock.ts'
 import type { Holdfast, Lease, LeaseChange, LeaseExplained, NewLease } from '../client/index.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import {
@@ -57,7 +58,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     ),
   ).action(
     onServer(async ({ leases }, name: string | undefined, flags: LeaseFlags) =>
-      printExplained(await leases.explain({ ...wantedIn(flags), name }), flags),
+      printExplained(await leases.explain({ ...wantedIn(flags, systemClock.now()), name }), flags),
     ),
   )
   printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS).action(
@@ -101,7 +102,7 @@ const withTerms = (command: Command) =>
     .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
 
 async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags): Promise<void> {
-  const wanted = { ...wantedIn(flags), name }
+  const wanted = { ...wantedIn(flags, systemClock.now()), name }
   if (!flags.dryRun) return printOne(await leases.create(wanted), flags)
   const explained = await leases.explain(wanted)
   printExplained(explained, flags)
@@ -136,12 +137,12 @@ function printExplained(explained: LeaseExplained, flags: Flags): void {
   for (const { start_date, end_date } of windows) say(`It would fit from ${typed(start_date)} to ${typed(end_date)}.`)
 }
 
-function wantedIn(flags: LeaseFlags): Omit<NewLease, 'name'> {
+function wantedIn(flags: LeaseFlags, now: number): Omit<NewLease, 'name'> {
   const { startDate = 'now', for: duration } = flags
   if ((flags.endDate === undefined) === (duration === undefined))
     throw new UsageError('say --end-date, or --for how long')
   if (!flags.reservation) throw new UsageError('say with --reservation what is to be booked')
-  const end = flags.endDate ?? shownDate((startDate === 'now' ? Date.now() : timeOf(startDate)) + durationOf(duration!))
+  const end = flags.endDate ?? shownDate((startDate === 'now' ? now : timeOf(startDate)) + durationOf(duration!))
   return {
     start_date: startDate,
     end_date: end,

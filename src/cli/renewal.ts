@@ -10,6 +10,7 @@ export interface Term {
   graceMs: number
   /** No renewal goes beyond this instant. */
   endsAt: number
+  now: () => number
 }
 
 export class Renewal {
@@ -65,11 +66,11 @@ export class Renewal {
   }
 
   get #leftMs(): number {
-    return this.#safeUntil - this.#term.graceMs - Date.now()
+    return this.#safeUntil - this.#term.graceMs - this.#term.now()
   }
 
   async #renew(): Promise<void> {
-    const sentAt = Date.now()
+    const sentAt = this.#term.now()
     const lastsMs = Math.min(this.#term.lastsMs, this.#term.endsAt - sentAt)
     if (lastsMs <= 0) return
     await this.#server.allocations.renew(this.#uuid, lasting(lastsMs))

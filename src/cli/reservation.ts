@@ -1,5 +1,6 @@
 // holdfast reservation: hold a node for a while. The spellings with a hyphen are those of the ironic command.
 import type { Command } from 'commander'
+import { systemClock } from '../clock/clock.ts'
 import type { Holdfast } from '../client/index.ts'
 import {
   countOf,
@@ -68,7 +69,7 @@ const withTerms = (command: Command) =>
     .option('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
 
 async function create({ reservations }: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
-  const { instance = crypto.randomUUID(), owner, expiresAt: expires_at } = flags
+  const { instance = systemClock.newUuid(), owner, expiresAt: expires_at } = flags
   const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
   if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
   const { node_uuid, expires_at: until } = await reservations.forecast(wanted)

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
+import { type Clock, systemClock } from '../clock/clock.ts'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
@@ -53,17 +54,18 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
     .passThroughOptions()
     .action(async (words: string[], flags: RunFlags, command: Command) => {
-      process.exitCode = await run(words, { ...flags, ...serverFlagsOf(command) })
+      process.exitCode = await run(words, { ...flags, ...serverFlagsOf(command) }, systemClock)
     })
 }
 
-async function run(words: readonly string[], flags: RunFlags): Promise<number> {
+async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
+  const { now } = clock
   const server = await connectWith(flags)
-  const endsAt = flags.for === undefined ? Infinity : Date.now() + durationOf(flags.for)
-  const term = termOf(flags.renewEvery * 1_000, endsAt)
+  const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
+  const term = termOf(flags.renewEvery * 1_000, endsAt, now)
   const wanted = {
     // Ours, so that it can be given back even if the answer never comes.
-    uuid: crypto.randomUUID(),
+    uuid: clock.newUuid(),
     resource_class: flags.resourceClass,
     traits: flags.trait,
     candidate_nodes: flags.candidateNode,
@@ -76,7 +78,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     return EXIT.ok
   }
   const signals = new Signals()
-  const sentAt = Date.now()
+  const sentAt = now()
   let renewal: Renewal | null = null
   try {
     const made = await server.allocations.create(wanted)
@@ -85,7 +87,7 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
     const got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
     const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
-    return await commandEnds(words, environment, { signals, renewal, endsAt, graceMs: term.graceMs })
+    return await commandEnds(words, environment, { signals, renewal, endsAt, term })
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
@@ -98,9 +100,9 @@ async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   }
 }
 
-function termOf(everyMs: number, endsAt: number): Term {
+function termOf(everyMs: number, endsAt: number, now: () => number): Term {
   const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
-  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs }
+  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs, now }
 }
 
 async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
@@ -158,14 +160,14 @@ interface Watch {
   signals: Signals
   renewal: Renewal
   endsAt: number
-  graceMs: number
+  term: Term
 }
 
 /** Runs it to its end, or until the time is up or the node is lost; answers the code to exit with. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { signals, renewal, endsAt, graceMs }: Watch,
+  { signals, renewal, endsAt, term: { graceMs, now } }: Watch,
 ): Promise<number> {
   const [file, ...args] = words
   const child = spawn(file!, args, { env, stdio: 'inherit' })
@@ -180,7 +182,7 @@ async function commandEnds(
     end(child, 'SIGTERM', graceMs)
   }
   void renewal.lost.then(giveUp)
-  const timer = untilInstant(endsAt, () => {
+  const timer = untilInstant(endsAt, now, () => {
     verdict ??= TIMED_OUT
     end(child, 'SIGTERM', graceMs)
   })
@@ -197,10 +199,10 @@ async function commandEnds(
 /** Timers can't look further ahead than this. */
 const TIMER_MAX_MS = 2 ** 31 - 1
 
-function untilInstant(at: number, act: () => void) {
+function untilInstant(at: number, now: () => number, act: () => void) {
   let timer: NodeJS.Timeout | undefined
   const arm = () => {
-    const left = at - Date.now()
+    const left = at - now()
     if (left <= 0) act()
     else timer = setTimeout(arm, Math.min(left, TIMER_MAX_MS))
   }

@@ -1,5 +1,6 @@
 // Waits for something to happen over there, and says meanwhile what for.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../clock/clock.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { visible } from './output.ts'
 
@@ -12,19 +13,20 @@ export interface WaitOptions {
   /** null for as long as it takes. */
   timeoutMs: number | null
   signal?: AbortSignal
+  now?: () => number
   /** Where it is said what for; a line of its own if nothing else is given. */
   progress?: { show: (text: string, waitedMs: number) => void; clear: () => void }
 }
 
 export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOptions): Promise<T> {
-  const { timeoutMs, signal, progress = new Progress() } = options
-  const started = Date.now()
+  const { timeoutMs, signal, now = systemClock.now, progress = new Progress() } = options
+  const started = now()
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, PAUSE_MAX_MS)) {
       signal?.throwIfAborted()
       const seen = await look()
       if ('done' in seen) return seen.done
-      const waited = Date.now() - started
+      const waited = now() - started
       if (timeoutMs !== null && waited >= timeoutMs) {
         throw new CommandFailure(EXIT.failed, `gave up after ${seconds(waited)}: ${seen.waitingFor}`)
       }

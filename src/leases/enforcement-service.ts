@@ -1,7 +1,8 @@
 // The outside service that may say no to leases: asked before a lease is made or changed, told when it ends.
 import { problem } from '../problems/problem.ts'
 import { limits } from '../shared/limits.ts'
-import { fit, type Request } from './calendar/fit.ts'
+import type { Request } from './calendar/candidates.ts'
+import { fit } from './calendar/fit.ts'
 import type { LeaseContext } from './context.ts'
 import type { Lease } from './types.ts'
 

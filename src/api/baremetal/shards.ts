@@ -1,23 +1,12 @@
 // /v1/shards, and the lists that are empty because nothing here fills them.
-import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
-import { query } from '../../store/statement.ts'
-import { all } from '../../store/transaction.ts'
+import { countShards } from '../../metal/nodes/shards.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, named, Text } from '../shapes.ts'
 import { Links, linksTo } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
-
-const shards = query((db, _: object) =>
-  db
-    .selectFrom('nodes')
-    .select('shard as name')
-    .select(sql<number>`count(*)`.as('count'))
-    .groupBy('shard')
-    .orderBy('shard'),
-)
 
 listShards.operation = {
   summary: 'List the shards, with the number of nodes in each',
@@ -25,7 +14,7 @@ listShards.operation = {
 } satisfies Operation
 
 export async function listShards({ context }: MetalRequest): Promise<Answer> {
-  const found = await context.store.read(() => all(shards({})))
+  const found = await context.store.read(() => countShards())
   return { status: 200, body: { shards: found.map(({ name, count }) => ({ name: name ?? 'None', count })) } }
 }
 

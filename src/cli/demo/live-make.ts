@@ -1,5 +1,4 @@
 // Makes what the demo's people ask for, over HTTP: a maker for each kind of thing.
-import { randomUUID } from 'node:crypto'
 import type { Json } from '../../client/index.ts'
 import { ownersOf } from './fill-hosts.ts'
 import { dateOf } from './fill-leases.ts'
@@ -101,11 +100,11 @@ const MAKERS: { [K in Made['kind']]: Maker<K> } = {
     return false
   },
   hold: async (acting, act, thing) => {
-    const { crowd, say } = acting
+    const { crowd, say, newUuid } = acting
     const { who, machines, lifeMs, isForgotten } = act
     const { reservations } = await crowd.as(who)
     const { uuid, node_uuid } = await reservations.create({
-      instance_uuid: randomUUID(),
+      instance_uuid: newUuid(),
       node_uuid: machines.map(({ uuid }) => uuid),
       owner: crowd.projectOf(who.project),
       expires_at: isForgotten ? seconds(lifeMs) : seconds(lifeMs + 60_000),

@@ -13,6 +13,7 @@ export interface Living {
   fleet: Fleet
   random: Random
   now: () => number
+  newUuid: () => string
   /** Events in a minute. */
   pace: number
   signal: AbortSignal
@@ -30,13 +31,14 @@ const ACTS_AT_ONCE_MAX = 8
 const LOOK_MS = 1_000
 
 export async function live(living: Living): Promise<Tally> {
-  const { crowd, fleet, random, now, pace, signal } = living
+  const { crowd, fleet, random, now, newUuid, pace, signal } = living
   const tally: Tally = { events: 0, refusals: 0 }
   const things = new Set<Held>()
   const machines = new Map(fleet.machines.map(machine => [machine.uuid, machine]))
   const acting: Acting = {
     crowd,
     now,
+    newUuid,
     machines,
     add: thing => things.add(thing),
     drop: thing => things.delete(thing),

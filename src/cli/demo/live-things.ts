@@ -30,6 +30,7 @@ export interface Said {
 export interface Acting {
   crowd: Crowd
   now: () => number
+  newUuid: () => string
   machines: ReadonlyMap<string, Machine>
   add: (thing: Held) => void
   drop: (thing: Held) => void

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
+import { systemClock } from '../../clock/clock.ts'
 import { parseAddress } from '../../store/hosts.ts'
 import { type Finding, warning, wrong } from './examine.ts'
 import { type Exchange, judgeMode, judgePostgres } from './judgement.ts'
@@ -117,9 +118,9 @@ function reasonOf(error: unknown): string {
 async function clockOf(rows: (sql: string) => Promise<Record<string, unknown>[]>): Promise<Exchange> {
   const rounds: Exchange[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const sentAt = Date.now()
+    const sentAt = systemClock.now()
     const [row] = await rows('select (extract(epoch from clock_timestamp()) * 1000)::float8 as now')
-    rounds.push({ sentAt, receivedAt: Date.now(), saidAt: Math.floor(row!['now'] as number), stepMs: 1 })
+    rounds.push({ sentAt, receivedAt: systemClock.now(), saidAt: Math.floor(row!['now'] as number), stepMs: 1 })
   }
   return rounds.reduce((best, one) => (one.receivedAt - one.sentAt < best.receivedAt - best.sentAt ? one : best))
 }

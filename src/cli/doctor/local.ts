@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
+import { systemClock } from '../../clock/clock.ts'
 import { loadPolicy } from '../../api/policy.ts'
 import { type Config, loadSettings } from '../../config/config.ts'
 import { mask } from '../../config/mask.ts'
@@ -112,7 +113,7 @@ async function readCertificate({ config }: Local): Promise<Finding> {
   const { tlsCert, tlsKey } = config!
   readPair(config!)
   const { validFrom, validTo } = new X509Certificate(readFileSync(tlsCert!))
-  const dates = judgeCertificate(Date.parse(validFrom), Date.parse(validTo), Date.now())
+  const dates = judgeCertificate(Date.parse(validFrom), Date.parse(validTo), systemClock.now())
   return dates.grade === 'ok' ? judgeMode(statSync(tlsKey!).mode, tlsKey!, dates.found) : dates
 }
 

@@ -10,6 +10,7 @@ import {
   type Where,
   whereIs,
 } from '../../client/index.ts'
+import { systemClock } from '../../clock/clock.ts'
 import { VERSION } from '../../shared/version.ts'
 import { passwordAsker, trust } from '../client-command.ts'
 import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
@@ -41,7 +42,7 @@ export const remoteChecks: readonly Check<Remote>[] = [
     name: 'tls',
     needs: ['port'],
     when: remote => addressOf(remote).startsWith('https:'),
-    look: remote => shakeHands(addressOf(remote), Date.now()),
+    look: remote => shakeHands(addressOf(remote), systemClock.now()),
   },
   { name: 'catalog', needs: ['tls'], when: ({ where }) => where!.url === null, look: askCatalog },
   { name: 'alive', needs: ['catalog'], look: isAlive },

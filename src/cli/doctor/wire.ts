@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { systemClock } from '../../clock/clock.ts'
 import { type Finding, ok, wrong } from './examine.ts'
 import { judgeCertificate } from './judgement.ts'
 
@@ -87,10 +88,10 @@ export interface Answer {
 }
 
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
-  const sentAt = Date.now()
+  const sentAt = systemClock.now()
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS_MAX) })
-    const receivedAt = Date.now()
+    const receivedAt = systemClock.now()
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: parsed(text), sentAt, receivedAt }
   } catch (error) {

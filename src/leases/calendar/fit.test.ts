@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Booked, Leasable, Size } from './calendar.ts'
-import { fit, type Places, type Request, type Wish } from './fit.ts'
+import type { Places, Request, Wish } from './candidates.ts'
+import { fit } from './fit.ts'
 
 const numRuns = Number(process.env.HOLDFAST_RUNS ?? 1500)
 const INSTANTS = [0, 1, 2, 3, 4, 5, 6, 7]

@@ -1,7 +1,16 @@
 // Packs several wishes that compete for the same hosts: places one after the other and takes back what leads nowhere.
 import { limits } from '../../shared/limits.ts'
 import { add } from './calendar.ts'
-import { type Candidate, type Candidates, keeps, leastChoiceFirst, type Places, roomFor, type Wish } from './fit.ts'
+import {
+  type Candidate,
+  type Candidates,
+  keeps,
+  leastChoiceFirst,
+  type Places,
+  roomFor,
+  take,
+  type Wish,
+} from './candidates.ts'
 
 /** One wish, and how many slots each candidate could give it. */
 interface Turn {
@@ -58,7 +67,10 @@ export class Search {
       if (slots < kept) continue
       if (++this.#steps > limits.fitStepsMax) return false
       const { isUntouched, isTaken } = candidate
-      if (slots > 0) this.#take(wish, candidate, slots, places)
+      if (slots > 0) {
+        take(wish, candidate, slots)
+        places.set(candidate.leasable.id, slots)
+      }
       if (this.#spread(turn, from + 1, left - slots)) return true
       if (slots === 0) continue
       if (wish.kind === 'slots') add(candidate.free, wish.size, slots)
@@ -73,12 +85,5 @@ export class Search {
     if (wish.affinity === true) return left > 0 && roomFor(wish, candidate) >= left ? [left, 0] : [0]
     const most = Math.min(roomFor(wish, candidate), left)
     return Array.from({ length: most + 1 }, (_, i) => most - i)
-  }
-
-  #take(wish: Wish, candidate: Candidate, slots: number, places: Map<number, number>): void {
-    candidate.isUntouched = false
-    if (wish.kind === 'whole') candidate.isTaken = true
-    else add(candidate.free, wish.size, -slots)
-    places.set(candidate.leasable.id, slots)
   }
 }

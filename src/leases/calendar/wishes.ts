@@ -1,7 +1,7 @@
 // What a lease asks for, in the words of the calendar.
 import { problem } from '../../problems/problem.ts'
 import type { Booked, Leasable, Window } from './calendar.ts'
-import type { Wish } from './fit.ts'
+import type { Wish } from './candidates.ts'
 import type { RevisedLeasable } from './resources.ts'
 import { matches, parseProperties } from '../pool/properties.ts'
 import type { Terms } from '../types.ts'

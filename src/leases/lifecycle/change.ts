@@ -1,7 +1,7 @@
 // What becomes of a lease when a client changes it: decided on what it is and has, before anything is written.
 import { problem } from '../../problems/problem.ts'
 import { checkMovedDates } from './dates.ts'
-import type { Wish } from '../calendar/fit.ts'
+import type { Wish } from '../calendar/candidates.ts'
 import { type LeaseSettings, MINUTE_MS } from '../context.ts'
 import type { StoredLease } from './rows.ts'
 import type { EventType, LeaseChange, LeaseEvent, Reservation, Terms, TermsChange } from '../types.ts'
