@@ -30,7 +30,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'Capacity:': {
     provider: { help: 'what capacity there is', load: () => import('./provider.ts') },
-    claim: { help: 'who has what', load: () => import('./claim.ts') },
+    claim: { help: 'who has what', load: () => import('./claim/claim.ts') },
     candidate: { help: 'where a claim would fit', load: () => import('./candidate.ts') },
     usage: { help: 'how much is used, by a project or of a provider', load: () => import('./usage.ts') },
     quota: { help: 'how much a project may have', load: () => import('./quota.ts') },
@@ -38,23 +38,32 @@ const GROUPS: Record<string, Record<string, Words>> = {
   'All of it:': {
     import: {
       help: 'make nodes, providers and hosts what files say of them; - is standard input',
-      load: () => import('./import.ts'),
+      load: () => import('./import/import.ts'),
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
     demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo/demo.ts') },
     audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
     fsck: {
       help: 'check the invariants of the ledger, in the database or of a running server',
-      load: () => import('./fsck.ts'),
+      load: () => import('./fsck/fsck.ts'),
     },
-    doctor: { help: 'look for what is wrong with a server, or with this machine', load: () => import('./doctor.ts') },
+    doctor: {
+      help: 'look for what is wrong with a server, or with this machine',
+      load: () => import('./doctor/doctor.ts'),
+    },
   },
   'The service:': {
-    serve: { help: 'run everything in one process, on SQLite or PostgreSQL', load: () => import('./service.ts') },
-    api: { help: 'run only the APIs, on a migrated database', load: () => import('./service.ts') },
-    conductor: { help: 'run only the work on nodes, beside others, on PostgreSQL', load: () => import('./service.ts') },
-    migrate: { help: 'bring the database up to this version', load: () => import('./service.ts') },
-    user: { help: 'the users of --auth password', load: () => import('./user.ts') },
+    serve: {
+      help: 'run everything in one process, on SQLite or PostgreSQL',
+      load: () => import('./service/service.ts'),
+    },
+    api: { help: 'run only the APIs, on a migrated database', load: () => import('./service/service.ts') },
+    conductor: {
+      help: 'run only the work on nodes, beside others, on PostgreSQL',
+      load: () => import('./service/service.ts'),
+    },
+    migrate: { help: 'bring the database up to this version', load: () => import('./service/service.ts') },
+    user: { help: 'the users of --auth password', load: () => import('./user/user.ts') },
   },
   'In other words:': {
     'reservation-create': { help: 'hold a node for an instance', load: () => import('./reservation.ts') },
@@ -63,7 +72,10 @@ const GROUPS: Record<string, Record<string, Words>> = {
     'reservation-delete': { help: 'let the node go', load: () => import('./reservation.ts') },
   },
   'The command itself:': {
-    completion: { help: 'print what makes a shell complete commands and names', load: () => import('./completion.ts') },
+    completion: {
+      help: 'print what makes a shell complete commands and names',
+      load: () => import('./completion/completion.ts'),
+    },
     version: {
       help: 'say which version this is, and which one the server is if it answers',
       load: () => import('./version.ts'),
@@ -95,7 +107,7 @@ export async function programWith(meant: string | undefined): Promise<Command> {
 /** Answers the exit code. */
 export async function runCommand(words: readonly string[]): Promise<number> {
   const [first, ...rest] = withoutOptions(words)
-  if (first === '__complete') return (await import('./complete.ts')).complete(rest.slice(1), programWith)
+  if (first === '__complete') return (await import('./completion/next-words.ts')).complete(rest.slice(1), programWith)
   const program = await programWith(first === 'help' ? rest[0] : first)
   try {
     await program.parseAsync(words, { from: 'user' })

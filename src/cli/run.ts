@@ -59,7 +59,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
-  const { now } = clock
+  const now = () => clock.now()
   const server = await connectWith(flags)
   const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
   const term = termOf(flags.renewEvery * 1_000, endsAt, now)

@@ -19,7 +19,7 @@ export interface WaitOptions {
 }
 
 export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOptions): Promise<T> {
-  const { timeoutMs, signal, now = systemClock.now, progress = new Progress() } = options
+  const { timeoutMs, signal, now = () => systemClock.now(), progress = new Progress() } = options
   const started = now()
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, PAUSE_MAX_MS)) {

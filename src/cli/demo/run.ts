@@ -117,7 +117,7 @@ async function liveOn(flags: DemoFlags, { crowd, fleet }: Pick<Parameters<typeof
       fleet,
       random: seeded(fleet.seed),
       now,
-      newUuid: systemClock.newUuid,
+      newUuid: () => systemClock.newUuid(),
       pace: flags.pace,
       signal,
       say: printEvent,

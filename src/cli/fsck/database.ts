@@ -1,8 +1,8 @@
 // Checks the invariants in the database itself, whether a server runs on it or not.
-import type { Fsck } from '../client/index.ts'
-import type { Config } from '../config/config.ts'
-import { checkEverything, unreadable } from '../measure/fsck.ts'
-import { withLedger } from './ledger-database.ts'
+import type { Fsck } from '../../client/index.ts'
+import type { Config } from '../../config/config.ts'
+import { checkEverything, unreadable } from '../../measure/fsck.ts'
+import { withLedger } from '../ledger-database.ts'
 
 export async function fsckOfDatabase({ database }: Config): Promise<Fsck> {
   const look = withLedger(database, checkEverything)

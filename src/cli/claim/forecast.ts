@@ -1,5 +1,5 @@
 // What a consumer would have instead of what it has, and whether the providers have room for it. Pure.
-import type { Inventory } from '../client/index.ts'
+import type { Inventory } from '../../client/index.ts'
 
 type Amounts = Readonly<Record<string, number>>
 export type ByProvider = Readonly<Record<string, Amounts>>

@@ -1,7 +1,7 @@
 // What a claim would change, and what stands in its way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changesOf, type Stock } from './claim-forecast.ts'
+import { changesOf, type Stock } from './forecast.ts'
 
 const inventory = (total: number, more: object = {}) => ({
   total,

@@ -1,8 +1,8 @@
 // holdfast serve, holdfast api
-import type { Config } from '../config/config.ts'
-import { mask } from '../config/mask.ts'
-import { limits } from '../shared/limits.ts'
-import { startApi } from '../process/serve.ts'
+import type { Config } from '../../config/config.ts'
+import { mask } from '../../config/mask.ts'
+import { limits } from '../../shared/limits.ts'
+import { startApi } from '../../process/serve.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
   // Before anyone can know that we run: who reads the welcome may send a signal at once.

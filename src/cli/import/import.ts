@@ -1,19 +1,19 @@
 // holdfast import: brings the server to what files say of a fleet.
 import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
-import type { Holdfast } from '../client/index.ts'
-import { UsageError } from '../shared/usage-error.ts'
-import { durationOf, onServer, type ServerFlags, serverCommand } from './client-command.ts'
-import type { Word } from './command.ts'
-import { CommandFailure, EXIT, type ExitCode, tell, verdictOn } from './failures.ts'
-import type { Outcome } from './import/apply.ts'
-import type { Fleet } from './import/document.ts'
-import type { Mistake } from './import/mistake.ts'
-import type { Question } from './import/present.ts'
-import type { Kind } from './import/shape.ts'
-import type { FileFormat } from './import/source.ts'
-import type { Step } from './import/step.ts'
-import { printList, say } from './output.ts'
+import type { Holdfast } from '../../client/index.ts'
+import { UsageError } from '../../shared/usage-error.ts'
+import { durationOf, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
+import type { Word } from '../command.ts'
+import { CommandFailure, EXIT, type ExitCode, tell, verdictOn } from '../failures.ts'
+import type { Outcome } from './apply.ts'
+import type { Fleet } from './document.ts'
+import type { Mistake } from './mistake.ts'
+import type { Question } from './present.ts'
+import type { Kind } from './shape.ts'
+import type { FileFormat } from './source.ts'
+import type { Step } from './step.ts'
+import { printList, say } from '../output.ts'
 
 interface ImportFlags extends ServerFlags {
   format?: FileFormat
@@ -42,8 +42,8 @@ async function importFleet(server: Holdfast, files: readonly string[], flags: Im
   await refuse([...mistakes, ...clashes], files)
   const steps = stepsOf(plan)
   if (flags.dryRun) return show(steps)
-  const { apply, workIn } = await import('./import/apply.ts')
-  const { Progress } = await import('./import/progress.ts')
+  const { apply, workIn } = await import('./apply.ts')
+  const { Progress } = await import('./progress.ts')
   const progress = new Progress(workIn(plan))
   let outcome: Outcome
   try {
@@ -70,8 +70,8 @@ function show(steps: readonly Step[]): void {
 }
 
 async function read(files: readonly string[], format: FileFormat | undefined) {
-  const { formatOf, sourceOf, FILE_BYTES_MAX } = await import('./import/source.ts')
-  const { readFleet } = await import('./import/document.ts')
+  const { formatOf, sourceOf, FILE_BYTES_MAX } = await import('./source.ts')
+  const { readFleet } = await import('./document.ts')
   const read = []
   for (const file of files) read.push(sourceOf(file, await textIn(file, FILE_BYTES_MAX), format ?? formatOf(file)))
   const { fleet, mistakes } = readFleet(read.flatMap(({ source }) => source ?? []))
@@ -101,8 +101,8 @@ async function textIn(file: string, bytesMax: number): Promise<string> {
 
 /** Also with mistakes in the file: whoever mends them should know of all others. */
 async function planned(server: Holdfast, fleet: Fleet, mistakes: readonly Mistake[]) {
-  const { presentOf, NOTHING } = await import('./import/present.ts')
-  const { planOf, stepsOf } = await import('./import/plan.ts')
+  const { presentOf, NOTHING } = await import('./present.ts')
+  const { planOf, stepsOf } = await import('./plan.ts')
   try {
     const present = await presentOf(server, questionFor(fleet))
     const { plan, mistakes: clashes } = planOf(present, fleet)
@@ -134,7 +134,7 @@ const MISTAKES_SHOWN_MAX = 1_000
 
 async function refuse(mistakes: readonly Mistake[], files: readonly string[]): Promise<void> {
   if (mistakes.length === 0) return
-  const { inOrder, mistakeText } = await import('./import/mistake.ts')
+  const { inOrder, mistakeText } = await import('./mistake.ts')
   const exitCode: ExitCode = mistakes.every(({ isClash }) => isClash) ? EXIT.conflict : EXIT.usage
   for (const one of inOrder(mistakes, files).slice(0, MISTAKES_SHOWN_MAX)) {
     tell({ exitCode, message: mistakeText(one), hint: null })

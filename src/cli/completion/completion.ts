@@ -1,7 +1,7 @@
-// holdfast completion: the script that makes a shell ask us (complete.ts) when someone presses the Tab key.
+// holdfast completion: the script that makes a shell ask us (next-words.ts) when someone presses the Tab key.
 import { readFileSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
-import type { Word } from './command.ts'
+import type { Word } from '../command.ts'
 
 const HOW_TO = `
 To have it in every new shell:
@@ -16,6 +16,6 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .addArgument(new Argument('<shell>', 'whose script to print').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', HOW_TO)
     .action((shell: string) => {
-      process.stdout.write(readFileSync(new URL(`completion/holdfast.${shell}`, import.meta.url), 'utf8'))
+      process.stdout.write(readFileSync(new URL(`holdfast.${shell}`, import.meta.url), 'utf8'))
     })
 }

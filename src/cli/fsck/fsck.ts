@@ -1,13 +1,20 @@
 // holdfast fsck: the invariants of the ledger, as a running server sees them or in the database itself.
 import { type Command, Option } from 'commander'
-import type { Fsck } from '../client/index.ts'
-import { UsageError } from '../shared/usage-error.ts'
-import { connectWith } from './client-command.ts'
-import type { Word } from './command.ts'
-import { EXIT } from './failures.ts'
-import { FORMATS, type OutputFlags, printList, printOne } from './output.ts'
-import { serverFlagsOf, withServerFlags } from './server-flags.ts'
-import { configOf, printConfig, type SettingFlags, saysSettings, withPrintConfig, withSettings } from './settings.ts'
+import type { Fsck } from '../../client/index.ts'
+import { UsageError } from '../../shared/usage-error.ts'
+import { connectWith } from '../client-command.ts'
+import type { Word } from '../command.ts'
+import { EXIT } from '../failures.ts'
+import { FORMATS, type OutputFlags, printList, printOne } from '../output.ts'
+import { serverFlagsOf, withServerFlags } from '../server-flags.ts'
+import {
+  configOf,
+  printConfig,
+  type SettingFlags,
+  saysSettings,
+  withPrintConfig,
+  withSettings,
+} from '../service/settings.ts'
 
 const WHICH = `
 With --url, --os-cloud or another --os- option it asks the server that they name, which needs the role admin.
@@ -36,7 +43,7 @@ async function findingsOf(flags: SettingFlags, command: Command): Promise<Fsck> 
     if (saysSettings(flags)) throw new UsageError('name a server (--url, --os-…) or a database (settings), not both')
     return (await connectWith(server)).fsck()
   }
-  const { fsckOfDatabase } = await import('./fsck-database.ts')
+  const { fsckOfDatabase } = await import('./database.ts')
   return fsckOfDatabase(configOf(flags))
 }
 

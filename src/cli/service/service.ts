@@ -1,7 +1,7 @@
 // holdfast serve, api, conductor, migrate: what runs the service or prepares its database.
 import type { Command } from 'commander'
-import type { Config } from '../config/config.ts'
-import type { Word } from './command.ts'
+import type { Config } from '../../config/config.ts'
+import type { Word } from '../command.ts'
 import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
 
 /** Each answers the exit code. */

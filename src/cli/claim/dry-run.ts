@@ -1,8 +1,8 @@
 // holdfast claim set and move, --dry-run: what consumers have, and what they would have.
-import type { Holdfast, Resources } from '../client/index.ts'
-import { type ByProvider, changesOf, type Stock } from './claim-forecast.ts'
-import { CommandFailure, EXIT } from './failures.ts'
-import { printList } from './output.ts'
+import type { Holdfast, Resources } from '../../client/index.ts'
+import { type ByProvider, changesOf, type Stock } from './forecast.ts'
+import { CommandFailure, EXIT } from '../failures.ts'
+import { printList } from '../output.ts'
 
 const amountsOf = (resources: Resources): ByProvider =>
   Object.fromEntries(Object.entries(resources).map(([provider, { resources }]) => [provider, resources]))

@@ -1,9 +1,9 @@
-// What may come next on a command line, for the scripts in completion/: a line for each word, with its help behind a tab.
+// What may come next on a command line, for the scripts beside this file: a line for each word, with its help behind a tab.
 // A line that begins with a tab says what the shell knows better: files, commands. Whatever goes wrong, nothing is said.
 import type { Command, Option } from 'commander'
-import { ColumnOption, connectWith } from './client-command.ts'
-import { type Asker, namesFor } from './names.ts'
-import { withoutOptions } from './server-flags.ts'
+import { ColumnOption, connectWith } from '../client-command.ts'
+import { type Asker, namesFor } from '../names.ts'
+import { withoutOptions } from '../server-flags.ts'
 
 type Program = (meant: string | undefined) => Promise<Command>
 

@@ -1,8 +1,8 @@
 // holdfast migrate
-import type { Config } from '../config/config.ts'
-import { mask } from '../config/mask.ts'
-import { migrateStore } from '../process/serve.ts'
-import { openStore } from '../store/open.ts'
+import type { Config } from '../../config/config.ts'
+import { mask } from '../../config/mask.ts'
+import { migrateStore } from '../../process/serve.ts'
+import { openStore } from '../../store/open.ts'
 
 export async function migrateDatabase({ database }: Config): Promise<number> {
   const store = openStore(database)

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { type Command, Option } from 'commander'
-import type { Grade, Result } from './doctor/examine.ts'
-import type { Word } from './command.ts'
-import { EXIT } from './failures.ts'
-import { FORMATS, type OutputFlags, printList, visible } from './output.ts'
-import { type ServerFlags, serverFlagsOf, withServerFlags } from './server-flags.ts'
-import { type SettingFlags, saysSettings, withSettings } from './settings.ts'
+import type { Grade, Result } from './examine.ts'
+import type { Word } from '../command.ts'
+import { EXIT } from '../failures.ts'
+import { FORMATS, type OutputFlags, printList, visible } from '../output.ts'
+import { type ServerFlags, serverFlagsOf, withServerFlags } from '../server-flags.ts'
+import { type SettingFlags, saysSettings, withSettings } from '../service/settings.ts'
 
 const WHAT = `
 It looks at the server as other commands find it, and at the service on this machine
@@ -49,13 +49,13 @@ const runsHere = () => ENVIRONMENT.some(name => process.env[name]) || existsSync
 
 async function* examined(flags: SettingFlags, server: ServerFlags): AsyncGenerator<Row> {
   const [namesServer, namesSettings] = [Object.keys(server).length > 0, saysSettings(flags)]
-  const { examine } = await import('./doctor/examine.ts')
+  const { examine } = await import('./examine.ts')
   if (namesSettings || (!namesServer && runsHere())) {
-    const { localChecks } = await import('./doctor/local.ts')
+    const { localChecks } = await import('./local.ts')
     for await (const result of examine(localChecks, { flags })) yield { side: 'machine', ...result }
   }
   if (namesServer || !namesSettings) {
-    const { remoteChecks } = await import('./doctor/remote.ts')
+    const { remoteChecks } = await import('./remote.ts')
     for await (const result of examine(remoteChecks, { flags: server })) yield { side: 'server', ...result }
   }
 }

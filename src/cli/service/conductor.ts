@@ -1,8 +1,8 @@
 // holdfast conductor
-import type { Config } from '../config/config.ts'
-import { mask } from '../config/mask.ts'
-import { limits } from '../shared/limits.ts'
-import { startConductor } from '../process/serve.ts'
+import type { Config } from '../../config/config.ts'
+import { mask } from '../../config/mask.ts'
+import { limits } from '../../shared/limits.ts'
+import { startConductor } from '../../process/serve.ts'
 
 export async function conductor(config: Config): Promise<number> {
   const running = await startConductor(config)

@@ -1,9 +1,9 @@
 // holdfast user keys list, rotate: the keys that tokens are signed with, in the database of the settings.
 import type { Command } from 'commander'
-import { configOf, type SettingFlags, withSettings } from './settings.ts'
+import { configOf, type SettingFlags, withSettings } from '../service/settings.ts'
 
 const SHOWN = ['database', 'tokenHours'] as const
-const database = () => import('./user-keys-database.ts')
+const database = () => import('./keys-database.ts')
 
 export function addKeyCommands(user: Command): void {
   const keys = user.command('keys').description('the keys that tokens are signed with')

@@ -1,8 +1,8 @@
 // The settings of the service as options of a command.
 import { type Command, Option } from 'commander'
-import { type Config, loadConfig } from '../config/config.ts'
-import { printable, SETTINGS } from '../config/settings.ts'
-import { yamlOf } from '../shared/yaml.ts'
+import { type Config, loadConfig } from '../../config/config.ts'
+import { printable, SETTINGS } from '../../config/settings.ts'
+import { yamlOf } from '../../shared/yaml.ts'
 
 export type SettingFlags = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 // holdfast claim: who has what.
 import type { Command } from 'commander'
-import type { Holdfast, Owners, Resources } from '../client/index.ts'
-import { UsageError } from '../shared/usage-error.ts'
+import type { Holdfast, Owners, Resources } from '../../client/index.ts'
+import { UsageError } from '../../shared/usage-error.ts'
 import {
   type Flags,
   many,
@@ -10,13 +10,13 @@ import {
   printingCommand,
   type ServerFlags,
   serverCommand,
-} from './client-command.ts'
-import { printClaimForecast, printMoveForecast } from './claim-dry-run.ts'
-import type { Word } from './command.ts'
-import { type DryRun, withDryRun } from './dry-run.ts'
-import { CommandFailure, EXIT } from './failures.ts'
-import { printList, printOne, say } from './output.ts'
-import { amountsIn } from './provider.ts'
+} from '../client-command.ts'
+import { printClaimForecast, printMoveForecast } from './dry-run.ts'
+import type { Word } from '../command.ts'
+import { type DryRun, withDryRun } from '../dry-run.ts'
+import { CommandFailure, EXIT } from '../failures.ts'
+import { printList, printOne, say } from '../output.ts'
+import { amountsIn } from '../provider.ts'
 
 const COLUMNS = ['provider', 'resource_class', 'used', 'consumer_type', 'project_id', 'user_id']
 

@@ -1,10 +1,10 @@
 // The keys that tokens are signed with, in the database itself, whether a server runs on it or not.
-import { systemClock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
-import { isAccepted, rotateSigningKeys, type SigningKey, signingKeys } from '../identity/signing-keys.ts'
-import { SharedClock } from '../clock/shared-clock.ts'
-import type { Store } from '../store/store.ts'
-import { withLedger } from './ledger-database.ts'
+import { systemClock } from '../../clock/clock.ts'
+import type { Config } from '../../config/config.ts'
+import { isAccepted, rotateSigningKeys, type SigningKey, signingKeys } from '../../identity/signing-keys.ts'
+import { SharedClock } from '../../clock/shared-clock.ts'
+import type { Store } from '../../store/store.ts'
+import { withLedger } from '../ledger-database.ts'
 
 export const listKeys = (config: Config): Promise<void> => onDatabase(config, list)
 
