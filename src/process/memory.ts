@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { CalendarMirror } from '../leases/calendar/mirror.ts'
 import { Mirror } from '../ledger/mirror.ts'
 import { Fleet } from '../metal/nodes/fleet.ts'
+import { Listeners } from '../shared/listeners.ts'
 import type { Change } from '../store/change.ts'
 import { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
@@ -22,12 +23,13 @@ export class Memory {
   readonly calendar: CalendarMirror
   readonly #options: MemoryOptions
   #feed: Feed | null = null
-  #watcher: (providers: readonly number[]) => void = () => {}
+  readonly #watchers: Listeners<readonly number[]>
 
   constructor(options: MemoryOptions) {
     const { store, log } = options
     this.#options = options
     const failed = (error: unknown) => log.warn({ err: error }, 'the copy in memory could not be refreshed')
+    this.#watchers = new Listeners(error => log.error({ err: error }, 'a watcher of changes failed'))
     this.mirror = new Mirror(store, failed)
     this.fleet = new Fleet(store)
     this.calendar = new CalendarMirror(store, () => this.catchUp(), failed)
@@ -55,15 +57,15 @@ export class Memory {
     return this.#feed
   }
 
-  /** Is told which providers changed, here or elsewhere, once memory knows. */
-  watch(watcher: (providers: readonly number[]) => void): void {
-    this.#watcher = watcher
+  /** Is told which providers changed, here or elsewhere, once memory knows. Any number may watch; answers how to stop that. */
+  watch(watcher: (providers: readonly number[]) => void): () => void {
+    return this.#watchers.add(watcher)
   }
 
   /** Resolves when memory has everything that is committed now. */
   async catchUp(): Promise<void> {
     await this.#options.store.settled()
-    await this.#feed?.catchUp()
+    await this.#feed?.poll()
   }
 
   async #load(): Promise<void> {
@@ -73,7 +75,7 @@ export class Memory {
   async #refresh(providers: readonly number[]): Promise<void> {
     const { mirror, fleet, calendar } = this
     await Promise.all([mirror.refresh(providers), fleet.refresh(providers), calendar.refresh(providers)])
-    this.#watcher(providers)
+    this.#watchers.tell(providers)
   }
 
   #absorb(changes: readonly Change[]): void | Promise<void> {
@@ -81,7 +83,7 @@ export class Memory {
     const readings = [this.mirror.absorb(changes), this.calendar.absorb(changes)].filter(
       reading => reading !== undefined,
     )
-    const tell = () => this.#watcher(changes.map(change => change.provider))
+    const tell = () => this.#watchers.tell(changes.map(change => change.provider))
     if (readings.length === 0) return tell()
     return Promise.all(readings).then(tell)
   }

@@ -130,7 +130,7 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   opened.defer(() => memory.stop())
   await memory.start()
   watchAll({ metrics, store, memory, clock, config })
-  const bell = new Bell(store)
+  const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
   opened.defer(() => bell.stop())
   return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
 }

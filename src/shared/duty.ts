@@ -1,6 +1,7 @@
 // A duty: work in the background that takes no input and may run twice. It runs when it is nudged, when its next work
 // is due, and now and then, for nudges that were lost.
 import type { Logger } from 'pino'
+import { Runner } from './runner.ts'
 
 export interface DutyOptions {
   name: string
@@ -13,50 +14,48 @@ export interface DutyOptions {
 
 export class Duty {
   readonly #options: DutyOptions
-  #running: Promise<void> | null = null
-  #again = false
+  readonly #runner: Runner
   #timer: NodeJS.Timeout | null = null
-  #stopped = false
+  #isStopped = false
 
   constructor(options: DutyOptions) {
+    const { name, log } = options
     this.#options = options
+    this.#runner = new Runner(
+      () => this.#run(),
+      error => log.warn({ err: error, duty: name }, 'a duty failed; it will be tried again'),
+    )
   }
 
   /** Resolves when a run that began after this call is over. */
-  async wake(): Promise<void> {
-    if (this.#stopped) return
-    if (this.#running) {
-      this.#again = true
-      return this.#running
-    }
-    this.#running = this.#runUntilQuiet().finally(() => {
-      this.#running = null
-    })
-    return this.#running
+  wake(): Promise<void> {
+    return this.#runner.run()
+  }
+
+  /** For a duty that nobody needs at once: looks for the first time when it is due. */
+  wakeLater(): void {
+    this.#wakeIn(this.#options.pollMs)
   }
 
   /** Lets the present run finish; there will be no other. */
-  async stop(): Promise<void> {
-    this.#stopped = true
+  stop(): Promise<void> {
+    this.#isStopped = true
     if (this.#timer) clearTimeout(this.#timer)
-    await this.#running
+    return this.#runner.stop()
   }
 
-  async #runUntilQuiet(): Promise<void> {
+  async #run(): Promise<void> {
+    const { run, pollMs } = this.#options
     let nextMs: number | null = null
-    do {
-      this.#again = false
-      try {
-        nextMs = await this.#options.run()
-      } catch (error) {
-        this.#options.log.warn({ err: error, duty: this.#options.name }, 'a duty failed; it will be tried again')
-      }
-    } while (this.#again && !this.#stopped)
-    this.#wakeIn(Math.min(nextMs ?? this.#options.pollMs, this.#options.pollMs))
+    try {
+      nextMs = await run()
+    } finally {
+      this.#wakeIn(Math.min(nextMs ?? pollMs, pollMs))
+    }
   }
 
   #wakeIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer)
-    if (!this.#stopped) this.#timer = setTimeout(() => void this.wake(), Math.max(ms, 0)).unref()
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.wake(), Math.max(ms, 0)).unref()
   }
 }

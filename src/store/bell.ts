@@ -1,6 +1,7 @@
 // Wakes those who wait for work: in this process at once, in others by PostgreSQL's notifications. A ring may be lost;
 // whoever listens looks by itself now and then.
-import { Listener } from './listener.ts'
+import { Listeners } from '../shared/listeners.ts'
+import type { Ear } from './listener.ts'
 import { PostgresStore } from './postgres.ts'
 import type { Store } from './store.ts'
 
@@ -11,16 +12,18 @@ export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 
 
 export class Bell {
   readonly #store: Store
-  #listener: (topic: Topic) => void = () => {}
-  #ear: Listener | null = null
+  readonly #listeners: Listeners<Topic>
+  #ear: Ear | null = null
   readonly #ringing = new Set<Topic>()
+  #isStopped = false
 
-  constructor(store: Store) {
+  constructor(store: Store, failed: (error: unknown) => void = () => {}) {
     this.#store = store
+    this.#listeners = new Listeners(failed)
   }
 
   ring(topic: Topic = 'any'): void {
-    this.#listener(topic)
+    this.#tell(topic)
     if (!(this.#store instanceof PostgresStore) || this.#ringing.has(topic)) return
     this.#ringing.add(topic)
     // One notification for all that rings for this in this turn of the loop.
@@ -31,21 +34,24 @@ export class Bell {
     })
   }
 
+  /** Any number may listen. Whenever other processes begin to be heard, all are told that there may be work on anything. */
   async listen(listener: (topic: Topic) => void): Promise<void> {
-    this.#listener = listener
-    if (!(this.#store instanceof PostgresStore)) return
-    this.#ear = new Listener({
-      store: this.#store,
+    this.#listeners.add(listener)
+    if (!(this.#store instanceof PostgresStore) || this.#ear) return
+    this.#ear = {
       channel: CHANNEL,
-      name: 'holdfast bell',
-      heard: payload => this.#listener((payload as Topic | undefined) ?? 'any'),
-      connected: () => this.#listener('any'),
-    })
-    await this.#ear.start()
+      heard: payload => this.#tell((payload as Topic | undefined) ?? 'any'),
+      connected: () => this.#tell('any'),
+    }
+    await this.#store.listener.listen(this.#ear)
   }
 
   stop(): void {
-    this.#listener = () => {}
-    this.#ear?.stop()
+    this.#isStopped = true
+    if (this.#ear && this.#store instanceof PostgresStore) this.#store.listener.forget(this.#ear)
+  }
+
+  #tell(topic: Topic): void {
+    if (!this.#isStopped) this.#listeners.tell(topic)
   }
 }

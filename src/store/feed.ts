@@ -1,7 +1,8 @@
 // Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
 // notifications only make it quicker.
 import { limits } from '../shared/limits.ts'
-import { Listener } from './listener.ts'
+import { Runner } from '../shared/runner.ts'
+import type { Ear } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 
 export interface FeedReader {
@@ -81,10 +82,9 @@ export class Feed {
   #doubtedAt: string | null = null
   #backlog = 0
   #caughtUpAt = performance.now()
-  readonly #listener: Listener
+  readonly #ear: Ear
   #timer: NodeJS.Timeout | null = null
-  #polling: Promise<void> | null = null
-  #again = false
+  readonly #polling: Runner
   #stopped = false
   #prunedAt = 0
 
@@ -92,25 +92,25 @@ export class Feed {
     this.#store = store
     this.#reader = reader
     this.#keepMs = keepMs
-    this.#listener = new Listener({
-      store,
+    const failed = (error: unknown) => reader.failed(error)
+    this.#polling = new Runner(() => this.#pollOnce(), failed)
+    this.#ear = {
       channel: NUDGE_CHANNEL,
-      name: 'holdfast feed',
       heard: () => void this.poll(),
       // The server may have crashed, or another one is in its place: then what was read may be undone, and its numbers given again.
       lost: () => void this.#doubts++,
-      failed: error => reader.failed(error),
-    })
+      failed,
+    }
     store.onDoubt(error => {
       this.#doubts++
-      reader.failed(error)
+      failed(error)
     })
   }
 
   /** Loads, and follows by itself from there. */
   async start(): Promise<void> {
     await this.load()
-    await this.#listener.start()
+    await this.#store.listener.listen(this.#ear)
     this.#schedule()
   }
 
@@ -125,33 +125,13 @@ export class Feed {
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#timer) clearTimeout(this.#timer)
-    await this.#polling
-    this.#listener.stop()
+    await this.#polling.stop()
+    this.#store.listener.forget(this.#ear)
   }
 
-  /** Takes in all that is there now; one poll at a time, and one more when asked meanwhile. */
+  /** Resolves when everything is taken in that is committed now, or the poll for it has failed. */
   poll(): Promise<void> {
-    if (this.#polling) {
-      this.#again = true
-      return this.#polling
-    }
-    this.#polling = this.#pollOnce()
-      .catch(error => this.#reader.failed(error))
-      .finally(() => {
-        this.#polling = null
-        if (this.#again && !this.#stopped) {
-          this.#again = false
-          void this.poll()
-        }
-      })
-    return this.#polling
-  }
-
-  /** Resolves when everything is taken in that is committed now. */
-  async catchUp(): Promise<void> {
-    // A poll that is under way may have begun too early.
-    await this.#polling
-    await this.poll()
+    return this.#polling.run()
   }
 
   /** How many changes by others the last poll found. */

@@ -30,7 +30,7 @@ export class SqliteStore implements Store {
   readonly #lock: DatabaseSync | null
   #armed = false
   #isClosed = false
-  #absorb: Absorb = () => {}
+  readonly #absorbs = new Set<Absorb>()
   /** Commits that readers see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
   #idle: NodeJS.Timeout | null = null
@@ -83,8 +83,9 @@ export class SqliteStore implements Store {
     await Promise.all(this.#settling)
   }
 
-  onCommit(absorb: Absorb): void {
-    this.#absorb = absorb
+  onCommit(absorb: Absorb): () => void {
+    this.#absorbs.add(absorb)
+    return () => void this.#absorbs.delete(absorb)
   }
 
   write<T>(work: () => Write<T>): Promise<T> {
@@ -124,7 +125,7 @@ export class SqliteStore implements Store {
     const { changes: changed } = this.#total.get()!
     if (changed !== this.#changed) this.#wrote()
     this.#changed = changed
-    await this.#absorbed(changes)
+    await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, changes)))
     for (const settle of outcomes) settle()
   }
 
@@ -150,11 +151,13 @@ export class SqliteStore implements Store {
   }
 
   /** What is committed is told as such, whatever becomes of the copy in memory; that tries again until it has it. */
-  async #absorbed(changes: readonly Change[]): Promise<void> {
-    const absorbing = Promise.try(() => this.#absorb(changes)).catch(() => {
-      const again = () => (this.#isClosed ? undefined : void this.#absorbed(changes))
-      setTimeout(again, limits.absorbRetryMs).unref()
-    })
+  async #absorbed(absorb: Absorb, changes: readonly Change[]): Promise<void> {
+    const again = () => {
+      if (!this.#isClosed && this.#absorbs.has(absorb)) void this.#absorbed(absorb, changes)
+    }
+    const absorbing = Promise.try(() => absorb(changes)).catch(
+      () => void setTimeout(again, limits.absorbRetryMs).unref(),
+    )
     this.#settling.add(absorbing)
     await absorbing
     this.#settling.delete(absorbing)

@@ -12,8 +12,8 @@ export interface Store {
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
   /** Resolves when all that others may see of our commits by now has gone through `onCommit`. */
   settled(): Promise<void>
-  /** From now on every commit's changes go through this. */
-  onCommit(absorb: Absorb): void
+  /** From now on every commit's changes go through this too, until it is taken off with what is answered. */
+  onCommit(absorb: Absorb): () => void
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -33,5 +33,8 @@ export interface StoreObserver {
 
 export const SILENT: StoreObserver = { committed: () => {}, retried: () => {} }
 
-/** Takes in what was committed. Nobody is told of a commit before this is done, so clients read their own writes. */
+/**
+ * Takes in what was committed. Nobody is told of a commit before this is done, so clients read their own writes. When it fails, clients
+ * are told of the commit all the same: SQLite's store hands it the changes again, PostgreSQL's reports a doubt, upon which all is read again.
+ */
 export type Absorb = (changes: readonly Change[]) => void | Promise<void>

@@ -17,6 +17,8 @@ import * as sql from '../store/statements.ts'
 const patience = { connectMs: 1_000, silenceMs: 200, lockMs: 200, closeMs: 200 }
 // Only writes ask for their number.
 const WRITE = '\0who\0'
+const LISTENING = `select pid from pg_stat_activity
+  where datname = current_database() and application_name = 'holdfast feed'`
 
 describe('a store on a network that fails', () => {
   let postgres: Awaited<ReturnType<typeof sharedPostgres>>
@@ -102,6 +104,42 @@ describe('a store on a network that fails', () => {
     )
     bell.stop()
     await other.close()
+  })
+
+  test('listens for all by one connection, and all are told when it was lost and is back', async () => {
+    const watcher = new Client({ connectionString: database })
+    await watcher.connect()
+    const heard: string[] = []
+    const earOn = (channel: string) => ({
+      channel,
+      heard: (payload?: string) => void heard.push(`${channel} ${payload}`),
+      connected: () => void heard.push(`${channel} is heard`),
+      lost: () => void heard.push(`${channel} is lost`),
+    })
+    const until = (words: readonly string[]) =>
+      eventually(
+        async () => heard.toSorted(),
+        found => words.toSorted().join() === found.join(),
+      ).then(() => (heard.length = 0))
+    const [one, two, three] = [earOn('one'), earOn('two'), earOn('three')]
+    await Promise.all([store.listener.listen(one), store.listener.listen(two)])
+    await store.listener.listen(three)
+    await until(['one is heard', 'two is heard', 'three is heard'])
+    const { rows } = await watcher.query<{ pid: number }>(LISTENING)
+    assert.equal(rows.length, 1)
+    store.listener.forget(three)
+    await watcher.query("notify three, 'c'; notify one, 'a'; notify two, 'b'")
+    await until(['one a', 'two b'])
+    await watcher.query('select pg_terminate_backend($1)', [rows[0]!.pid])
+    await until(['one is lost', 'two is lost', 'one is heard', 'two is heard'])
+    store.listener.forget(one)
+    store.listener.forget(two)
+    await eventually(
+      async () => (await watcher.query(LISTENING)).rowCount,
+      count => count === 0,
+    )
+    assert.deepEqual(heard, [])
+    await watcher.end()
   })
 
   test('a commit is answered as done when only its answer was lost', async () => {

@@ -17,7 +17,8 @@ import { type Postgres, sharedPostgres, startPostgres } from '../support/postgre
 import { type Proxy, startProxy } from '../support/proxy.ts'
 import { type ServerProcess, spawnServer } from '../support/server.ts'
 
-describe('a server whose PostgreSQL fails', () => {
+// What hangs must end too, after far longer than any of this takes.
+describe('a server whose PostgreSQL fails', { timeout: 300_000 }, () => {
   const api = new Placement()
   let postgres: Postgres
   let proxy: Proxy
@@ -42,9 +43,22 @@ describe('a server whose PostgreSQL fails', () => {
   })
 
   const isReady = async () => (await fetch(`${server.origin}/readyz`)).status
+  /** PostgreSQL takes a setting over by and by. Once a new session begins with it, all others have been told. */
   const setReadOnly = async (value: 'on' | 'off') => {
     await admin.query(`alter system set default_transaction_read_only = ${value}`)
     await admin.query('select pg_reload_conf()')
+    await eventually(
+      async () => {
+        const fresh = new Client({ connectionString: postgres.url('ledger') })
+        await fresh.connect()
+        const { rows } = await fresh.query<{ value: string }>(
+          "select current_setting('default_transaction_read_only') as value",
+        )
+        await fresh.end()
+        return rows[0]!.value
+      },
+      found => found === value,
+    )
   }
 
   /** Claims and looks without end while the fault comes and goes; then everything that was granted must be there. */
@@ -64,24 +78,28 @@ describe('a server whose PostgreSQL fails', () => {
         await sleep(5)
       }
     })
-    await eventually(
-      async () => granted.length,
-      count => count > 5,
-    )
-    await fault(provider)
-    await eventually(
-      async () => refused,
-      count => count > 0,
-    )
-    await heal()
-    await eventually(isReady, status => status === 200)
-    const before = granted.length
-    await eventually(
-      async () => granted.length,
-      count => count > before + 5,
-    )
-    done.abort()
-    await load
+    try {
+      await eventually(
+        async () => granted.length,
+        count => count > 5,
+      )
+      await fault(provider)
+      await eventually(
+        async () => refused,
+        count => count > 0,
+      )
+      await heal()
+      await eventually(isReady, status => status === 200)
+      const before = granted.length
+      await eventually(
+        async () => granted.length,
+        count => count > before + 5,
+      )
+    } finally {
+      // However it went: clients without an end would keep the test from ending.
+      done.abort()
+      await load
+    }
     const { allocations } = (await api.get(`/resource_providers/${provider}/allocations`)).body
     for (const consumer of granted) assert.ok(consumer in allocations, `lost: ${consumer}`)
     await api.fsck()
@@ -126,12 +144,15 @@ describe('a server whose PostgreSQL fails', () => {
     )
   })
 
-  test('where several servers are named, the one that takes writes is found', async () => {
+  test('where several servers are named, the one that takes writes is found', async t => {
     const elsewhere = await sharedPostgres()
+    t.after(() => elsewhere.stop())
     const second = await elsewhere.createDatabase()
     const { pathname } = new URL(second)
     await postgres.createDatabase(pathname.slice(1))
     const wires = [await startProxy(postgres.url(pathname.slice(1))), await startProxy(second)]
+    t.after(() => Promise.all(wires.map(wire => wire.stop())))
+    t.after(() => setReadOnly('off'))
     for (const { url } of wires) await withStore(url, store => migrate(store, 0))
     const hosts = wires.map(({ url }) => new URL(url).host).join(',')
     const add = (store: Store, name: string) => store.write(() => run(addTrait({ name, now: 0 })))
@@ -154,8 +175,6 @@ describe('a server whose PostgreSQL fails', () => {
       withStore(url, async store => (await store.read(() => one(traitByName({ name })))) !== undefined)
     assert.deepEqual(await Promise.all(wires.map(({ url }) => has(url, 'WITH_THE_FIRST'))), [true, false])
     assert.deepEqual(await Promise.all(wires.map(({ url }) => has(url, 'WITH_THE_SECOND'))), [false, true])
-    for (const wire of wires) await wire.stop()
-    await elsewhere.stop()
   })
 
   test('ends when it is told to while the network is silent', async () => {

@@ -164,6 +164,24 @@ test('a database in memory is served like any other', async () => {
   await server.stop()
 })
 
+test('who could not take a commit in is handed it again until it can, and the others are not', async () => {
+  const { store } = await openNew('absorb.db')
+  const heard: string[] = []
+  store.onCommit(() => void heard.push('well'))
+  let failures = 2
+  const done = Promise.withResolvers<void>()
+  store.onCommit(() => {
+    heard.push('slow')
+    if (failures-- > 0) throw new Error('not now')
+    done.resolve()
+  })
+  await store.write(() => add('ABSORBED'))
+  assert.deepEqual(heard, ['well', 'slow'], 'its writer was told at once')
+  await done.promise
+  assert.deepEqual(heard, ['well', 'slow', 'slow', 'slow'])
+  await store.close()
+})
+
 test('a write that comes after the end is told so, and nobody else notices', async () => {
   const store = openStore('sqlite::memory:')
   await store.close()

@@ -181,6 +181,31 @@ export function storeSuite(open: () => Promise<Store>): void {
     store.onCommit(() => {})
   })
 
+  test('any number keep copies: one that fails keeps neither the others nor the writer from a commit', async () => {
+    const heard: string[] = []
+    const listen = (name: string, fails: boolean) =>
+      store.onCommit(changes => {
+        if (changes.length > 0) heard.push(name)
+        if (fails) throw new Error('not now')
+      })
+    const offs = [listen('throws', true), listen('first', false), listen('second', false)]
+    const commit = (name: string) =>
+      store.write(function* () {
+        yield* create(name)
+        yield* note([{ provider: 5 }])
+      })
+    await commit('COPIED_1')
+    assert.deepEqual(heard, ['throws', 'first', 'second'])
+    // One that is taken off isn't asked again either.
+    offs[0]!()
+    offs[2]!()
+    heard.length = 0
+    await commit('COPIED_2')
+    assert.deepEqual(heard, ['first'])
+    assert.deepEqual(await names('COPIED'), ['COPIED_1', 'COPIED_2'])
+    offs[1]!()
+  })
+
   test('a database that is up to date stays as it is', async () => {
     assert.deepEqual(await pendingMigrations(store), [])
     assert.deepEqual(await migrate(store, NOW), [])

@@ -5,6 +5,7 @@ import type { Outcome } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
 import { conductorEntry, type Deed, type Witness } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
+import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../../store/failure.ts'
@@ -45,18 +46,25 @@ export class Conductor {
   readonly #options: ConductorOptions
   /** What is under way, by node. */
   readonly #tasks = new Map<number, Promise<void>>()
-  readonly #timers: NodeJS.Timeout[] = []
   readonly #presence: Presence
+  readonly #taking: Duty
+  /** That it is heard of, and that others are. A duty each: taking over may have to wait for rows that the dead still hold. */
+  readonly #watching: readonly Duty[]
   #strayLocks = 0
-  #due: NodeJS.Timeout | null = null
-  #taking: Promise<void> | null = null
-  #again = false
   #stopped = false
 
   constructor(options: ConductorOptions) {
     this.#options = options
     this.witness = options.isAudited ? deed => conductorEntry(deed, this.hostname, options.clock.now()) : null
     this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs: this.silentMs })
+    const { log } = options
+    const every = (pollMs: number, name: string, run: () => Promise<number | null>) =>
+      new Duty({ name, pollMs, run, log })
+    this.#taking = every(limits.conductorPollMs, 'nodes', () => this.#take())
+    this.#watching = [
+      every(this.#tickMs, 'heartbeat', () => this.#presence.beat().then(() => null)),
+      ...(this.#isAlone ? [] : [every(this.#tickMs, 'node take-over', () => this.#takeOverFromSilent())]),
+    ]
   }
 
   get hostname(): string {
@@ -91,59 +99,27 @@ export class Conductor {
     if (this.#isAlone) await this.#takeOver(-1)
     await this.#presence.signIn()
     await this.#takeOver(this.silentMs)
-    // A duty of its own: taking over may have to wait for rows that the dead still hold.
-    this.#every(this.#tickMs, () => this.#presence.beat())
-    if (!this.#isAlone) this.#every(this.#tickMs, () => this.#takeOverFromSilent())
-    this.#every(limits.conductorPollMs, async () => this.wake())
+    for (const duty of this.#watching) duty.wakeLater()
     this.wake()
   }
 
   /** There may be work. */
   wake(): void {
-    if (this.#stopped) return
-    if (this.#taking) {
-      this.#again = true
-      return
-    }
-    this.#taking = this.#take()
-      .catch(error => this.#options.log.warn({ err: error }, 'the conductor could not look for work'))
-      .finally(() => {
-        this.#taking = null
-        if (this.#again) {
-          this.#again = false
-          this.wake()
-        }
-      })
+    void this.#taking.wake()
   }
 
   /** Takes no more work, lets what is under way finish, and signs off; what is left then is for the others. */
   async stop(): Promise<void> {
     this.#stopped = true
-    for (const timer of this.#timers) clearInterval(timer)
-    if (this.#due) clearTimeout(this.#due)
-    await this.#taking
+    for (const duty of this.#watching) void duty.stop()
+    await this.#taking.stop()
     await Promise.race([Promise.all(this.#tasks.values()), sleep(limits.drainMsMax / 2, null, { ref: false })])
     await this.#presence.leave().catch(() => {})
   }
 
-  #every(ms: number, duty: () => Promise<void>): void {
-    let isRunning = false
-    const run = async () => {
-      if (isRunning || this.#stopped) return
-      isRunning = true
-      try {
-        await duty()
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'a duty of the conductor failed')
-      } finally {
-        isRunning = false
-      }
-    }
-    this.#timers.push(setInterval(() => void run(), ms).unref())
-  }
-
-  async #takeOverFromSilent(): Promise<void> {
+  async #takeOverFromSilent(): Promise<null> {
     if (this.#presence.mayJudgeOthers) await this.#takeOver(this.silentMs)
+    return null
   }
 
   async #takeOver(silentMs: number): Promise<void> {
@@ -158,7 +134,8 @@ export class Conductor {
     if (resumed > 0) this.wake()
   }
 
-  async #take(): Promise<void> {
+  /** Begins all that is due and that there is room for; says when the next will be due. */
+  async #take(): Promise<number | null> {
     const { store, group, drivers } = this.#options
     for (;;) {
       const limit = limits.conductorTasksMax - this.#tasks.size
@@ -166,17 +143,13 @@ export class Conductor {
       const seeker = { incarnation, group, drivers: [...drivers.keys()], busy: [...this.#tasks.keys()] }
       const { ms, stray } = await store.read(() => writes.workAhead(seeker))
       this.#strayLocks = stray
-      if (ms !== null && ms > 0) this.#wakeIn(ms)
-      if (ms === null || ms > 0 || limit <= 0 || this.#stopped) return
+      if (ms === null || ms > 0) return ms
+      // Each task that ends looks for more.
+      if (limit <= 0 || this.#stopped) return null
       const nodes = await store.write(() => writes.takeWork({ ...seeker, hostname, limit }))
       for (const node of nodes) this.#begin(node)
-      if (nodes.length === 0) return
+      if (nodes.length === 0) return null
     }
-  }
-
-  #wakeIn(ms: number): void {
-    if (this.#due) clearTimeout(this.#due)
-    this.#due = setTimeout(() => this.wake(), Math.min(ms, limits.conductorPollMs)).unref()
   }
 
   #begin(node: NodeRow): void {

@@ -1,0 +1,153 @@
+// One attempt at a transaction, on one connection to PostgreSQL: from its begin to the certainty of what became of it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { limits } from '../shared/limits.ts'
+import type { Change } from './change.ts'
+import { StoreUnavailable } from './failure.ts'
+import { classify } from './postgres-failure.ts'
+import type { Session } from './session.ts'
+import type { Call, Command } from './statement.ts'
+import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
+
+const READ = 'begin isolation level repeatable read read only'
+const FEED = 'insert into changes (provider_id, origin) select unnest($1::bigint[]), $2'
+// A transaction's own number; with it another connection can ask what became of it.
+const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
+const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text = $2
+  then pg_xact_status($1::xid8) end as status`
+
+export interface AttemptOptions {
+  /** Names this process in the feed. */
+  origin: string
+  /** For questions about a connection that broke. */
+  pool: pg.Pool
+  /** For how long a plan is kept. */
+  planMs: number
+  /** Is told when a transaction may be committed and nobody can tell. */
+  doubt: (error: unknown) => void
+  /** For what writes; a transaction that only reads has neither. */
+  write?: {
+    lockWaitMs: number
+    /** Is told before others may see the commit. */
+    committing: () => void
+  }
+}
+
+/** When each connection began to make plans anew. */
+const plannedAt = new WeakMap<pg.PoolClient, number>()
+
+export class Attempt {
+  /** What the transaction noted. */
+  readonly changes: Change[] = []
+  readonly #options: AttemptOptions
+  readonly #client: pg.PoolClient
+  readonly #last: Command[] = []
+  #xid: string | null = null
+  #isBroken = false
+
+  constructor(client: pg.PoolClient, options: AttemptOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  /** The connection is of no more use, although the transaction is committed. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  async run<T>(transaction: Write<T>): Promise<T> {
+    let opened: Promise<unknown> | null = null
+    try {
+      let step = transaction.next()
+      while (!step.done) {
+        // The first burst carries the begin with it.
+        const calls = step.value
+        const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
+        const [answers] = await Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
+        step = transaction.next(answers)
+      }
+      if (opened) await this.#commit()
+      return step.value
+    } catch (error) {
+      if (opened) await this.#client.query('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  /** Joins are planned for tables as large as they were then: in time, plans are made for what the tables have become. */
+  #freshPlans(): Promise<unknown>[] {
+    const now = performance.now()
+    if (now - plannedAt.getOrInsert(this.#client, now) < this.#options.planMs) return []
+    plannedAt.set(this.#client, now)
+    return [this.#client.query('discard plans')]
+  }
+
+  async #begin(): Promise<void> {
+    const { write } = this.#options
+    if (!write) return void (await this.#client.query(READ))
+    const begin = `begin; set local lock_timeout = ${write.lockWaitMs}`
+    const [, who] = await Promise.all([this.#client.query(begin), this.#client.query<{ xid: string }>(WHO)])
+    this.#xid = who.rows[0]!.xid
+  }
+
+  async #take(call: Yielded): Promise<Answer> {
+    if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
+    if (call.kind === 'note') this.changes.push(...call.changes)
+    if (call.kind === 'last') this.#last.push(call.call)
+    return NOTHING
+  }
+
+  async #execute({ compiled, args }: Call): Promise<Answer> {
+    const { postgres } = compiled
+    const { rows, rowCount } = await this.#client.query({
+      name: `h${postgres.id}`,
+      text: postgres.sql,
+      values: postgres.bind(args)[0]!,
+    })
+    return { rows, count: rowCount ?? 0 }
+  }
+
+  async #commit(): Promise<void> {
+    const parting = [...this.#last.map(call => this.#execute(call)), ...this.#feed()]
+    this.#options.write?.committing()
+    try {
+      await Promise.all([...parting, this.#client.query('commit')])
+    } catch (error) {
+      if (!(classify(error) instanceof StoreUnavailable) || this.#xid === null) throw error
+      // The answer was lost, and not always what it was about.
+      this.#isBroken = true
+      const outcome = await this.#outcomeOf(this.#xid)
+      if (outcome === 'committed') return
+      if (outcome === 'aborted') throw error
+      this.#options.doubt(error)
+      throw new StoreUnavailable('the database went away in the middle of a commit, which may be done', {
+        cause: error,
+      })
+    }
+  }
+
+  /** Tells the other processes, as part of the transaction and in one burst with its commit. */
+  #feed(): Promise<unknown>[] {
+    if (this.changes.length === 0) return []
+    const providers = [...new Set(this.changes.map(change => change.provider))]
+    return [this.#client.query({ name: 'feed', text: FEED, values: [providers, this.#options.origin] })]
+  }
+
+  /** Null when nobody can tell: the database is away, or another server is in its place. */
+  async #outcomeOf(xid: string): Promise<'committed' | 'aborted' | null> {
+    const { server } = this.#client as unknown as Session
+    const until = performance.now() + limits.outcomeMsMax
+    let failures = 0
+    while (performance.now() < until && failures < 2) {
+      try {
+        const { rows } = await this.#options.pool.query<{ status: string | null }>(OUTCOME, [xid, server])
+        const { status } = rows[0]!
+        if (status === null || status === 'committed' || status === 'aborted') return status
+        await sleep(limits.outcomeAskMs)
+      } catch {
+        failures++
+      }
+    }
+    return null
+  }
+}
