@@ -7,6 +7,7 @@ import { Fleet } from '../metal/nodes/fleet.ts'
 import type { Change } from '../store/change.ts'
 import { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 
 export interface MemoryOptions {
@@ -22,7 +23,7 @@ export class Memory {
   readonly calendar: CalendarMirror
   readonly #options: MemoryOptions
   #feed: Feed | null = null
-  #watcher: (providers: readonly number[]) => void = () => {}
+  #watcher: (providers: readonly ProviderId[]) => void = () => {}
 
   constructor(options: MemoryOptions) {
     const { store, log } = options
@@ -56,7 +57,7 @@ export class Memory {
   }
 
   /** Is told which providers changed, here or elsewhere, once memory knows. */
-  watch(watcher: (providers: readonly number[]) => void): void {
+  watch(watcher: (providers: readonly ProviderId[]) => void): void {
     this.#watcher = watcher
   }
 
@@ -70,7 +71,7 @@ export class Memory {
     await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
   }
 
-  async #refresh(providers: readonly number[]): Promise<void> {
+  async #refresh(providers: readonly ProviderId[]): Promise<void> {
     const { mirror, fleet, calendar } = this
     await Promise.all([mirror.refresh(providers), fleet.refresh(providers), calendar.refresh(providers)])
     this.#watcher(providers)

@@ -2,11 +2,12 @@
 import { limits } from '../../shared/limits.ts'
 import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 import { Search } from './packing.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 interface AnyWish {
   accepts: (leasable: Leasable) => boolean
   /** The slots that it has already, by id; these are preferred. */
-  held: ReadonlyMap<number, number>
+  held: ReadonlyMap<ProviderId, number>
   /** It is in use: what it has it must keep. */
   isFixed: boolean
 }
@@ -41,7 +42,7 @@ export interface Request {
 }
 
 /** For each wish the slots by id of the host or node. */
-export type Places = readonly ReadonlyMap<number, number>[]
+export type Places = readonly ReadonlyMap<ProviderId, number>[]
 
 /** A host or node while places are looked for: what is placed is taken away from what is free. */
 export interface Candidate extends Room {
@@ -75,7 +76,7 @@ export class Candidates {
   readonly #leasables: readonly Leasable[]
   readonly #request: Request
   /** What one wish takes the next one must not find free. */
-  readonly #known: Map<number, Candidate> | null
+  readonly #known: Map<ProviderId, Candidate> | null
 
   constructor(leasables: readonly Leasable[], request: Request) {
     this.#leasables = leasables
@@ -121,7 +122,7 @@ function mayUse(wish: Wish, leasable: Leasable): boolean {
 }
 
 function place(candidates: Candidates, wishes: readonly Wish[]): Places | null {
-  const places: Map<number, number>[] = wishes.map(() => new Map())
+  const places: Map<ProviderId, number>[] = wishes.map(() => new Map())
   for (const index of leastChoiceFirst(wishes)) {
     const wish = wishes[index]!
     const usable = candidates.inOrder(wish)

@@ -2,12 +2,13 @@
 import { limits } from '../../shared/limits.ts'
 import { add } from './calendar.ts'
 import { type Candidate, type Candidates, keeps, leastChoiceFirst, type Places, roomFor, type Wish } from './fit.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 /** One wish, and how many slots each candidate could give it. */
 interface Turn {
   wish: Wish
   usable: readonly Candidate[]
-  places: Map<number, number>
+  places: Map<ProviderId, number>
   depth: number
 }
 
@@ -15,7 +16,7 @@ export class Search {
   readonly #candidates: Candidates
   readonly #wishes: readonly Wish[]
   readonly #order: readonly number[]
-  readonly #places: Map<number, number>[]
+  readonly #places: Map<ProviderId, number>[]
   #steps = 0
 
   constructor(candidates: Candidates, wishes: readonly Wish[]) {
@@ -75,7 +76,7 @@ export class Search {
     return Array.from({ length: most + 1 }, (_, i) => most - i)
   }
 
-  #take(wish: Wish, candidate: Candidate, slots: number, places: Map<number, number>): void {
+  #take(wish: Wish, candidate: Candidate, slots: number, places: Map<ProviderId, number>): void {
     candidate.isUntouched = false
     if (wish.kind === 'whole') candidate.isTaken = true
     else add(candidate.free, wish.size, -slots)

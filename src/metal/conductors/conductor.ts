@@ -8,6 +8,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../../store/failure.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Write } from '../../store/transaction.ts'
 import { affinityOf } from './rows.ts'
@@ -44,7 +45,7 @@ export class Conductor {
   readonly witness: Witness
   readonly #options: ConductorOptions
   /** What is under way, by node. */
-  readonly #tasks = new Map<number, Promise<void>>()
+  readonly #tasks = new Map<NodeId, Promise<void>>()
   readonly #timers: NodeJS.Timeout[] = []
   readonly #presence: Presence
   #strayLocks = 0

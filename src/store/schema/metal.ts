@@ -1,9 +1,10 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
+import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
 
 export interface MetalTables {
   chassis: {
-    id: Generated<number>
+    id: Generated<ChassisId>
     uuid: string
     description: string | null
     extra: string
@@ -22,10 +23,10 @@ export interface MetalTables {
   }
   nodes: NodeTable
   allocations: {
-    id: Generated<number>
+    id: Generated<AllocationId>
     uuid: string
     name: string | null
-    node_id: number | null
+    node_id: NodeId | null
     resource_class: string
     traits: string
     candidate_nodes: string
@@ -47,7 +48,7 @@ export interface MetalTables {
   reservations: {
     id: Generated<number>
     uuid: string
-    node_id: number
+    node_id: NodeId
     instance_uuid: string
     owner: string | null
     /** For whom the ledger has it; null where that was not written down yet. */
@@ -57,10 +58,10 @@ export interface MetalTables {
     updated_at: number | null
   }
   ports: {
-    id: Generated<number>
+    id: Generated<PortId>
     uuid: string
-    node_id: number
-    portgroup_id: number | null
+    node_id: NodeId
+    portgroup_id: PortgroupId | null
     address: string
     name: string | null
     pxe_enabled: 0 | 1
@@ -73,9 +74,9 @@ export interface MetalTables {
     updated_at: number | null
   }
   portgroups: {
-    id: Generated<number>
+    id: Generated<PortgroupId>
     uuid: string
-    node_id: number
+    node_id: NodeId
     name: string | null
     address: string | null
     mode: string
@@ -89,12 +90,12 @@ export interface MetalTables {
 
 /** The JSON columns are text: most of them pass through unread. */
 interface NodeTable {
-  id: Generated<number>
+  id: Generated<NodeId>
   uuid: string
-  provider_id: number
+  provider_id: ProviderId
   name: string | null
   driver: string
-  chassis_id: number | null
+  chassis_id: ChassisId | null
   provision_state: string
   target_provision_state: string | null
   provision_updated_at: number | null
