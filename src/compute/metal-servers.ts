@@ -5,7 +5,7 @@ import { patchNode } from '../metal/nodes/lifecycle.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Patch } from '../metal/json-patch.ts'
 import { findInstance, lockNode, type NodeRow } from '../metal/nodes/rows.ts'
-import { FREE_TO_CHANGE, type State, transitionFor } from '../metal/nodes/states.ts'
+import { FREE_TO_CHANGE, transitionFor } from '../metal/nodes/states.ts'
 import type { Principal } from '../metal/nodes/provider.ts'
 import { type Order, startVerb } from '../metal/nodes/transitions.ts'
 import { limits } from '../shared/limits.ts'
@@ -69,7 +69,7 @@ export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined
       ? { kind: 'gone' }
       : { kind: 'fail', fault: 'The bare metal node of this server was taken away from it.' }
   }
-  const state = node.provision_state as State
+  const state = node.provision_state
   const mayBeEmptied = transitionFor('deleted', state) !== null
   if (task === 'deleting' && mayBeEmptied) return { kind: 'tear down' }
   if (node.transition !== null) return { kind: 'wait' }

@@ -17,7 +17,7 @@ import { type Allocation, lockAllocation, selectAllocations } from './allocation
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, type NodeRow, OWNER } from './nodes/rows.ts'
 import { NOBODY } from './nodes/provider.ts'
-import { hasMachine, type State, transitionFor } from './nodes/states.ts'
+import { hasMachine, transitionFor } from './nodes/states.ts'
 import { startVerb } from './nodes/transitions.ts'
 
 const lapsed = query((db, a: { now: number; limit: number }) =>
@@ -110,7 +110,7 @@ function* endNow(found: Allocation, now: number): Write<'ended'> {
 
 function* tearDown(found: Allocation, drivers: Drivers, now: number): Write<boolean> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
-  if (!node || !transitionFor('deleted', node.provision_state as State)) return false
+  if (!node || !transitionFor('deleted', node.provision_state)) return false
   return yield* undeploy(node, drivers, now)
 }
 

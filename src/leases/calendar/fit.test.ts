@@ -80,17 +80,15 @@ const leasable = fc
   })
   .map(({ capacity, isReservable, drawn }) => ({ capacity, isReservable, booked: booked(capacity, drawn) }))
 
-const world = fc
-  .array(leasable, { minLength: 1, maxLength: 3 })
-  .map(list =>
-    list.map((one, i): Leasable => ({
-      id: asId(i + 1),
-      kind: 'host',
-      name: `h${i + 1}`,
-      facts: () => undefined,
-      ...one,
-    })),
-  )
+const world = fc.array(leasable, { minLength: 1, maxLength: 3 }).map(list =>
+  list.map((one, i): Leasable => ({
+    id: asId(i + 1),
+    kind: 'host',
+    name: `h${i + 1}`,
+    facts: () => undefined,
+    ...one,
+  })),
+)
 
 const accepts = fc.constantFrom(
   () => true,

@@ -2,6 +2,7 @@
 // other processes did. Whether a node can be had is in the ledger's table, next to it.
 import type { Change } from '../../store/change.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
+import type { PowerState, State } from '../../store/schema/states.ts'
 import { type Query, query } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
 import { all } from '../../store/transaction.ts'
@@ -15,8 +16,8 @@ export interface FleetNode {
   name: string | null
   resource_class: string | null
   placement_class: string
-  provision_state: string
-  power_state: string | null
+  provision_state: State
+  power_state: PowerState | null
   maintenance: 0 | 1
   retired: 0 | 1
   instance_uuid: string | null

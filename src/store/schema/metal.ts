@@ -1,6 +1,7 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
 import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
+import type { PowerState, State } from './states.ts'
 
 export interface MetalTables {
   chassis: {
@@ -96,11 +97,11 @@ interface NodeTable {
   name: string | null
   driver: string
   chassis_id: ChassisId | null
-  provision_state: string
-  target_provision_state: string | null
+  provision_state: State
+  target_provision_state: State | null
   provision_updated_at: number | null
-  power_state: string | null
-  target_power_state: string | null
+  power_state: PowerState | null
+  target_power_state: PowerState | null
   last_error: string | null
   fault: string | null
   maintenance: 0 | 1

@@ -25,3 +25,6 @@ void ((table: CandidateTable, node: Node) => table.parentRow(node.provider_id))
 
 // @ts-expect-error -- nor is any other number an id
 void ((table: CandidateTable, node: Node) => table.rowOfId(node.revision))
+
+// @ts-expect-error -- a word that is no state
+void ((node: Node): Node => ({ ...node, provision_state: 'avaliable' }))
