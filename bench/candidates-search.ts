@@ -7,6 +7,7 @@ import { search, searchNow } from '../src/ledger/candidates/search.ts'
 import { seeded } from '../src/clock/chance.ts'
 import { CandidateTable } from '../src/ledger/candidates/table.ts'
 import type { InventorySnapshot, ProviderSnapshot } from '../src/ledger/candidates/table.ts'
+import { asId } from '../test/support/ids.ts'
 
 const NEWEST = { keyed: true, traits: true, allClasses: true, nested: true, mappings: true }
 const OLDEST = { keyed: false, traits: false, allClasses: false, nested: false, mappings: false }
@@ -30,8 +31,12 @@ function inventory(resourceClass: string, total: number, used = 0, maxUnit = tot
   }
 }
 
-function provider(id: number, rest: Partial<ProviderSnapshot>): ProviderSnapshot {
-  const plain = { generation: 0, parentId: null, rootId: id, inventories: [], traits: [], aggregates: [] }
+type Sketch = Partial<Omit<ProviderSnapshot, 'parentId' | 'rootId'> & { parentId: number; rootId: number }>
+
+function provider(number: number, { parentId, rootId = number, ...rest }: Sketch): ProviderSnapshot {
+  const id = asId<ProviderSnapshot['id']>(number)
+  const place = { parentId: parentId === undefined ? null : asId<typeof id>(parentId), rootId: asId<typeof id>(rootId) }
+  const plain = { generation: 0, ...place, inventories: [], traits: [], aggregates: [] }
   return { id, uuid: uuid(id), name: `provider-${id}`, ...plain, ...rest }
 }
 
@@ -321,7 +326,7 @@ function measureMemory(): void {
   const cached = (usage() - before) / 100_000
   const claims = 1_000_000
   const startUse = performance.now()
-  for (let i = 0; i < claims; i++) table.use((i % 100_000) + 1, 'VCPU', i % 100, i)
+  for (let i = 0; i < claims; i++) table.use(asId((i % 100_000) + 1), 'VCPU', i % 100, i)
   const claim = ((performance.now() - startUse) / claims) * 1e6
   const exact = globalThis.gc === undefined ? ' (run with --expose-gc for exact memory)' : ''
   console.log(`load of 100000 flat providers ${loaded.toFixed(0)} ms; a claim ${claim.toFixed(0)} ns`)

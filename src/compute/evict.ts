@@ -1,6 +1,7 @@
 // Empties resource classes that are taken back: nobody gets any of them any more, servers that have some of them are
 // deleted, and moves that still hold some of them for a server elsewhere are ended there.
 import { closeShares } from '../ledger/shares.ts'
+import type { MoveId, ServerId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
 import { all, type Read, run, together, type Write } from '../store/transaction.ts'
 import { endMove, movesByIds } from './moves.ts'
@@ -25,12 +26,12 @@ const holders = query((db, a: { classes: readonly string[] }, on) =>
 const byFlavors = query((db, a: { flavors: readonly string[] }, on) =>
   db.selectFrom('servers').select('id').where(on.isIn('flavor_id', a.flavors)),
 )
-const byIds = query((db, a: { ids: readonly number[] }, on) =>
+const byIds = query((db, a: { ids: readonly ServerId[] }, on) =>
   selectServers(db)
     .where(on.isIn('s.id', a.ids, 'bigint'))
     .orderBy('s.id'),
 )
-const lockByIds = command((db, a: { ids: readonly number[] }, on) =>
+const lockByIds = command((db, a: { ids: readonly ServerId[] }, on) =>
   on.lock(
     db
       .selectFrom('servers')
@@ -42,9 +43,9 @@ const lockByIds = command((db, a: { ids: readonly number[] }, on) =>
 
 interface Tenants {
   /** Servers that have some of it, or are made for it. */
-  servers: ReadonlySet<number>
+  servers: ReadonlySet<ServerId>
   /** Moves that hold some of it for a server that has none itself. */
-  moves: readonly { id: number; server: number }[]
+  moves: readonly { id: MoveId; server: ServerId }[]
 }
 
 function* tenantsOf(classes: readonly string[], flavors: readonly string[]): Read<Tenants> {

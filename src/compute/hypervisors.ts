@@ -1,6 +1,7 @@
 // Hypervisors: root providers that have VCPU, MEMORY_MB and DISK_GB, and whether servers may be put there.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
@@ -11,7 +12,7 @@ type Said = Selectable<Schema['hypervisors']>
 
 export interface Hypervisor {
   /** The provider's: it stays as long as the provider does. */
-  id: number
+  id: ProviderId
   uuid: string
   name: string
   state: Said['state']
@@ -50,7 +51,7 @@ const selectHypervisors = (db: Kysely<Schema>) =>
     .select(sql<number>`(select count(*) from servers where servers.host_id = p.id)`.as('running_vms'))
 
 const everyHypervisor = query((db, _: object) => selectHypervisors(db).orderBy('p.id'))
-const hypervisorById = query((db, a: { id: number }) => selectHypervisors(db).where('p.id', '=', a.id))
+const hypervisorById = query((db, a: { id: ProviderId }) => selectHypervisors(db).where('p.id', '=', a.id))
 const hypervisorByName = query((db, a: { name: string }) => selectHypervisors(db).where('p.name', '=', a.name))
 const unusable = query((db, _: object) =>
   db
@@ -85,7 +86,7 @@ export function* listHypervisors(): Read<Hypervisor[]> {
   return yield* all(everyHypervisor({}))
 }
 
-export function* findHypervisor(id: number): Read<Hypervisor> {
+export function* findHypervisor(id: ProviderId): Read<Hypervisor> {
   const found = yield* one(hypervisorById({ id }))
   if (!found) throw problem('hypervisor_not_found', { name: String(id) })
   return found
@@ -103,7 +104,7 @@ export function* requireTarget(name: string): Read<void> {
 }
 
 /** The ids of those that are down or disabled. */
-export function* unusableHypervisors(): Read<Set<number>> {
+export function* unusableHypervisors(): Read<Set<ProviderId>> {
   return new Set((yield* all(unusable({}))).map(row => row.provider_id))
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { State } from '../metal/nodes/states.ts'
 import { nextStep } from './metal-servers.ts'
 
-const node = (provision_state: string, more: { transition?: string; last_error?: string } = {}) => ({
+const node = (provision_state: State, more: { transition?: string; last_error?: string } = {}) => ({
   uuid: 'n',
   provision_state,
   transition: null,

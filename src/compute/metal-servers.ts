@@ -5,10 +5,11 @@ import { patchNode } from '../metal/nodes/lifecycle.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Patch } from '../metal/json-patch.ts'
 import { findInstance, lockNode, type NodeRow } from '../metal/nodes/rows.ts'
-import { FREE_TO_CHANGE, type State, transitionFor } from '../metal/nodes/states.ts'
+import { FREE_TO_CHANGE, transitionFor } from '../metal/nodes/states.ts'
 import type { Principal } from '../metal/nodes/provider.ts'
 import { type Order, startVerb } from '../metal/nodes/transitions.ts'
 import { limits } from '../shared/limits.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, type Write } from '../store/transaction.ts'
 import { addServer, dropServers, lockServer, type NewServer, saveServer, type Server } from './servers.ts'
@@ -28,7 +29,7 @@ const unsettled = query((db, _: object) =>
 /** Gives the node to the server and begins to deploy it; whatever the node refuses ends the transaction. */
 export function* deployServer(
   server: NewServer,
-  node: { id: number; uuid: string },
+  host: { id: ProviderId; uuid: string },
   wish: Wish,
   drivers: Drivers,
   now: number,
@@ -40,9 +41,9 @@ export function* deployServer(
     info('traits', requiredTraits(wish)),
     ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
   ]
-  yield* patchNode(node.uuid, ALL, patches, drivers, principalOf(server), now)
-  yield* startVerb(node.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
-  yield* addServer({ ...server, host_id: node.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
+  yield* patchNode(host.uuid, ALL, patches, drivers, principalOf(server), now)
+  yield* startVerb(host.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
+  yield* addServer({ ...server, host_id: host.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   return true
 }
 
@@ -68,7 +69,7 @@ export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined
       ? { kind: 'gone' }
       : { kind: 'fail', fault: 'The bare metal node of this server was taken away from it.' }
   }
-  const state = node.provision_state as State
+  const state = node.provision_state
   const mayBeEmptied = transitionFor('deleted', state) !== null
   if (task === 'deleting' && mayBeEmptied) return { kind: 'tear down' }
   if (node.transition !== null) return { kind: 'wait' }

@@ -6,6 +6,7 @@ import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
 import { consumerClaims } from '../ledger/claims/find.ts'
 import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
+import type { MoveId, ProviderId, ServerId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../store/transaction.ts'
@@ -78,7 +79,7 @@ const latestMoves = query((db, a: { limit: number }) =>
 const movesOfServer = query((db, a: { server: string }) =>
   selectMoves(db).where('s.uuid', '=', a.server).orderBy('m.id', 'desc'),
 )
-const finishedMove = query((db, a: { server: number }) =>
+const finishedMove = query((db, a: { server: ServerId }) =>
   selectMoves(db).where('m.server_id', '=', a.server).where('m.status', '=', 'finished'),
 )
 // A live migration is over as soon as it is looked at; what an evacuated server had is free when its host is back.
@@ -103,12 +104,12 @@ const movesFinished = query((db, a: { before: number }) =>
     .orderBy('m.id')
     .limit(limits.serversPerLook),
 )
-const movesById = query((db, a: { ids: readonly number[] }, on) =>
+const movesById = query((db, a: { ids: readonly MoveId[] }, on) =>
   selectMoves(db)
     .where(on.isIn('m.id', a.ids, 'bigint'))
     .orderBy('m.id'),
 )
-const moveStatus = query((db, a: { id: number }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
+const moveStatus = query((db, a: { id: MoveId }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
 const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
   db.insertInto('moves').values({
     uuid: a.uuid,
@@ -124,7 +125,7 @@ const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
     updated_at: a.updated_at,
   }),
 )
-const changeMove = command((db, a: { id: number; status: MoveRow['status']; now: number }) =>
+const changeMove = command((db, a: { id: MoveId; status: MoveRow['status']; now: number }) =>
   db.updateTable('moves').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
 )
 
@@ -155,7 +156,7 @@ const VM_STATES: Record<Status, string> = {
 export const vmState = (status: Status): string => VM_STATES[status]
 
 /** Swaps the claims: the move gets what the server had, the server gets the new place. False when that is taken. */
-export function* moveTo(place: Place, request: MoveRequest, sourceId: number, now: number): Write<boolean> {
+export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId, now: number): Write<boolean> {
   const server = yield* lockServer(request.server, request.visibleTo)
   requireMovable(server, request.kind)
   if (server.host_id !== sourceId) throw problem('server_state_refused', movedMeanwhile(server, request.kind))
@@ -258,7 +259,7 @@ export function* completeMove(move: Move, now: number): Write<void> {
   if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
 }
 
-export function* movesByIds(ids: readonly number[]): Read<Move[]> {
+export function* movesByIds(ids: readonly MoveId[]): Read<Move[]> {
   return ids.length === 0 ? [] : yield* all(movesById({ ids }))
 }
 

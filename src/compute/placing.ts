@@ -4,6 +4,7 @@ import type { Mirror } from '../ledger/mirror.ts'
 import { limits } from '../shared/limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import { Problem, type ProblemKind } from '../problems/problem.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import { runYielding } from '../shared/yielding.ts'
 import { unusableHypervisors } from './hypervisors.ts'
@@ -23,7 +24,7 @@ export interface Scheduling {
 export interface Where {
   only: string | null
   /** Hosts that are out of the question, by provider id. */
-  except: readonly number[]
+  except: readonly ProviderId[]
 }
 
 /** Proposes one place after another until one is taken; null when there is none, or too many were lost to others. */

@@ -7,16 +7,17 @@ import { limits } from '../shared/limits.ts'
 import { OWNER as BAREMETAL } from '../metal/nodes/rows.ts'
 import { HYPERVISOR_CLASSES } from './hypervisors.ts'
 import { asksForReservation, candidateRequestOf, type Wish } from './wishes.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 
 export interface Place {
-  host: { id: number; uuid: string; name: string }
+  host: { id: ProviderId; uuid: string; name: string }
   isMetal: boolean
   claims: Resources
 }
 
 export interface Choice {
   /** Hosts that are out of the question, by provider id. */
-  without: ReadonlySet<number>
+  without: ReadonlySet<ProviderId>
   /** This host and no other. */
   only: string | null
   /** The same seed gives the same order; different ones spread servers over hosts. */

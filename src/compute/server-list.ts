@@ -30,7 +30,7 @@ const given = (value: string | null) => sql`cast(${value} as text)`
 
 const filtered = (db: Kysely<Schema>, a: Args) =>
   selectServers(db)
-    .where('s.id', '<', a.before)
+    .where(sql.ref<number>('s.id'), '<', a.before)
     .where(sql<boolean>`(${given(a.project)} is null or s.project_id = ${given(a.project)})`)
     .where(sql<boolean>`(${given(a.user)} is null or s.user_id = ${given(a.user)})`)
     .where(sql<boolean>`(${given(a.name)} is null or lower(s.name) like ${given(a.name)} escape '\\')`)

@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable } from 'kysely'
 import { claimBatch } from '../ledger/claims/batch.ts'
 import { problem } from '../problems/problem.ts'
+import type { ServerId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
@@ -61,10 +62,10 @@ const insertServer = command((db, a: NewServer) =>
 const updateServer = command((db, a: ServerRow) =>
   db.updateTable('servers').set(pick(a, MUTABLE)).where('id', '=', a.id),
 )
-const removeServers = command((db, a: { ids: readonly number[] }, on) =>
+const removeServers = command((db, a: { ids: readonly ServerId[] }, on) =>
   db.deleteFrom('servers').where(on.isIn('id', a.ids, 'bigint')),
 )
-const movesHolding = query((db, a: { servers: readonly number[] }, on) =>
+const movesHolding = query((db, a: { servers: readonly ServerId[] }, on) =>
   db
     .selectFrom('moves')
     .select('uuid')
@@ -91,7 +92,7 @@ function visibleServer(uuid: string, found: Server | undefined, visibleTo: strin
   return found
 }
 
-export function* addServer(server: NewServer): Write<number> {
+export function* addServer(server: NewServer): Write<ServerId> {
   yield* mark({ kind: 'server', id: server.uuid })
   return (yield* one(insertServer(server)))!.id
 }

@@ -1,4 +1,5 @@
 // The nouns of leases. Times are milliseconds since 1970.
+import type { Schema } from '../store/schema.ts'
 
 /** What was asked for. It is kept as it was said, and shown again. */
 export interface InstanceTerms {
@@ -32,9 +33,9 @@ export interface NodeTerms {
 export type Terms = InstanceTerms | HostTerms | NodeTerms
 export type ResourceType = Terms['resource_type']
 
-export type LeaseStatus = 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
-export type ReservationStatus = 'pending' | 'active' | 'deleted'
-export type EventType = 'start_lease' | 'before_end_lease' | 'end_lease'
+export type LeaseStatus = Schema['leases']['status']
+export type ReservationStatus = Schema['lease_reservations']['status']
+export type EventType = Schema['lease_events']['event_type']
 export type EventStatus = 'UNDONE' | 'IN_PROGRESS' | 'DONE'
 
 export interface Reservation {

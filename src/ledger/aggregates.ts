@@ -1,22 +1,23 @@
 // Aggregates: groups of providers, known only by their UUIDs.
 import { problem } from '../problems/problem.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, touchProvider } from './providers.ts'
 
 interface Membership {
-  provider_id: number
+  provider_id: ProviderId
   aggregate: string
 }
 
-const aggregatesOf = query((db, a: { provider: number }, on) =>
+const aggregatesOf = query((db, a: { provider: ProviderId }, on) =>
   db
     .selectFrom('provider_aggregates')
     .select('aggregate')
     .where('provider_id', '=', a.provider)
     .orderBy(on.unindexed('aggregate', 'text')),
 )
-const leaveAll = command((db, a: { provider: number }) =>
+const leaveAll = command((db, a: { provider: ProviderId }) =>
   db.deleteFrom('provider_aggregates').where('provider_id', '=', a.provider),
 )
 const join = bulk<Membership>({ provider_id: 'bigint', aggregate: 'text' }, (db, r, on) =>

@@ -1,6 +1,7 @@
 // Inventories: how much of a resource class a provider has, and how it may be handed out.
 import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
@@ -17,7 +18,7 @@ export interface InventoryTerms {
 }
 
 export interface Inventory extends InventoryTerms {
-  class_id: number
+  class_id: ResourceClassId
   resource_class: string
   capacity: number
   used: number
@@ -26,7 +27,7 @@ export interface Inventory extends InventoryTerms {
   updated_at: number | null
 }
 
-const inventoriesOf = query((db, a: { provider: number }, on) =>
+const inventoriesOf = query((db, a: { provider: ProviderId }, on) =>
   db
     .selectFrom('inventories as i')
     .selectAll()
@@ -36,8 +37,8 @@ const inventoriesOf = query((db, a: { provider: number }, on) =>
 )
 
 export interface InventoryRow extends InventoryTerms {
-  provider_id: number
-  class_id: number
+  provider_id: ProviderId
+  class_id: ResourceClassId
   capacity: number
   now: number
 }
@@ -76,7 +77,7 @@ export const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r
       })),
     ),
 )
-export const removeInventories = command((db, a: { provider: number; classes: readonly number[] }, on) =>
+export const removeInventories = command((db, a: { provider: ProviderId; classes: readonly ResourceClassId[] }, on) =>
   db
     .deleteFrom('inventories')
     .where('provider_id', '=', a.provider)

@@ -1,5 +1,6 @@
 // What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
 import { problem } from '../problems/problem.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, note, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
@@ -21,17 +22,17 @@ export interface ManagedInventory {
 
 const ONE = { total: 1, reserved: 0, min_unit: 1, max_unit: 1, step_size: 1, allocation_ratio: 1 }
 
-const blockedNow = query((db, a: { provider: number; name: string }) =>
+const blockedNow = query((db, a: { provider: ProviderId; name: string }) =>
   db
     .selectFrom('inventories as i')
     .select(['i.blocked', 'i.used'])
     .where('i.provider_id', '=', a.provider)
     .where(className('i.class_id'), '=', a.name),
 )
-const setBlocked = command((db, a: { provider: number; blocked: 0 | 1 }) =>
+const setBlocked = command((db, a: { provider: ProviderId; blocked: 0 | 1 }) =>
   db.updateTable('inventories').set({ blocked: a.blocked }).where('provider_id', '=', a.provider),
 )
-const setDedication = command((db, a: { provider: number; to: string | null }) =>
+const setDedication = command((db, a: { provider: ProviderId; to: string | null }) =>
   db.updateTable('providers').set({ dedicated_to: a.to }).where('id', '=', a.provider),
 )
 const setConsumerOwner = command((db, a: { consumer: string; owner: string | null }) =>
@@ -72,7 +73,7 @@ function* changeTraits(provider: Provider, names: readonly string[], now: number
 }
 
 /** Lets the owner claim what is blocked to all others: nothing of it shows, since it happens inside one transaction. */
-export function* whileUnblocked<T>(provider: number, blocked: boolean, work: Write<T>): Write<T> {
+export function* whileUnblocked<T>(provider: ProviderId, blocked: boolean, work: Write<T>): Write<T> {
   if (!blocked) return yield* work
   yield* run(setBlocked({ provider, blocked: 0 }))
   const value = yield* work
@@ -106,7 +107,7 @@ export function* releaseLapsed(owner: string, limit: number, now: number): Write
   return lapsed.length
 }
 
-const setProviderOwner = command((db, a: { id: number; owner: string }) =>
+const setProviderOwner = command((db, a: { id: ProviderId; owner: string }) =>
   db.updateTable('providers').set({ managed_by: a.owner }).where('id', '=', a.id),
 )
 

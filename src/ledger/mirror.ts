@@ -1,5 +1,6 @@
 // Keeps the candidate table equal to the ledger: loaded at the start, then changed with every commit.
 import type { Change, UseChange } from '../store/change.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, type Read } from '../store/transaction.ts'
@@ -9,7 +10,7 @@ import { allSnapshots, type RevisedSnapshot, snapshotsOf } from './snapshot.ts'
 
 const RETRY_MS = 200
 
-const membersOf = query((db, a: { roots: readonly number[] }, on) =>
+const membersOf = query((db, a: { roots: readonly ProviderId[] }, on) =>
   db
     .selectFrom('providers')
     .select('id')
@@ -20,8 +21,8 @@ export class Mirror {
   readonly table = new CandidateTable()
   readonly #store: Store
   readonly #failed: (error: unknown) => void
-  readonly #revisions = new Map<number, number>()
-  #wanted = new Set<number>()
+  readonly #revisions = new Map<ProviderId, number>()
+  #wanted = new Set<ProviderId>()
   #running: Promise<void> = Promise.resolve()
   #next: Promise<void> | null = null
 
@@ -61,7 +62,7 @@ export class Mirror {
   }
 
   /** Reads these providers again. Resolves when a reading that began after this call has been taken in. */
-  refresh(providers: Iterable<number>): Promise<void> {
+  refresh(providers: Iterable<ProviderId>): Promise<void> {
     for (const provider of providers) this.#wanted.add(provider)
     // One at a time: then each reading is newer than the last, and none can undo it.
     this.#next ??= this.#running = this.#running.then(() => this.#refreshWanted())
@@ -72,7 +73,7 @@ export class Mirror {
     const ids = this.#wanted
     this.#wanted = new Set()
     this.#next = null
-    let read: { ids: Set<number>; snapshots: RevisedSnapshot[] }
+    let read: { ids: Set<ProviderId>; snapshots: RevisedSnapshot[] }
     try {
       read = await this.#store.read(() => this.#readTrees(ids))
     } catch (error) {
@@ -87,7 +88,7 @@ export class Mirror {
   }
 
   /** These providers, and all of each tree that one of them has left or joined: half a move would be no tree at all. */
-  *#readTrees(ids: ReadonlySet<number>): Read<{ ids: Set<number>; snapshots: RevisedSnapshot[] }> {
+  *#readTrees(ids: ReadonlySet<ProviderId>): Read<{ ids: Set<ProviderId>; snapshots: RevisedSnapshot[] }> {
     const wanted = new Set(ids)
     for (;;) {
       const before = wanted.size
@@ -101,10 +102,10 @@ export class Mirror {
   }
 
   /** The roots of the trees that would be torn if only these were taken in. */
-  #rootsTorn(wanted: ReadonlySet<number>, snapshots: readonly RevisedSnapshot[]): number[] {
+  #rootsTorn(wanted: ReadonlySet<ProviderId>, snapshots: readonly RevisedSnapshot[]): ProviderId[] {
     const { table } = this
     const found = new Map(snapshots.map(snapshot => [snapshot.id, snapshot]))
-    const roots = new Set<number>()
+    const roots = new Set<ProviderId>()
     for (const id of wanted) {
       const row = table.rowOfId(id)
       const snapshot = found.get(id)
@@ -117,18 +118,18 @@ export class Mirror {
         if (parent < 0 || table.rootId[parent] !== snapshot.rootId) roots.add(snapshot.rootId)
       } else if (!snapshot && row >= 0) {
         const root = table.rootId[row]!
-        const orphaned = (member: number) => !wanted.has(member) && table.parentRow(table.rowOfId(member)) === row
+        const orphaned = (member: ProviderId) => !wanted.has(member) && table.parentRow(table.rowOfId(member)) === row
         if (this.#membersKnown(root).some(orphaned)) roots.add(root)
       }
     }
     return [...roots]
   }
 
-  #membersKnown(root: number): number[] {
+  #membersKnown(root: ProviderId): ProviderId[] {
     return Array.from(this.table.trees.get(root)?.members ?? [], row => this.table.id[row]!)
   }
 
-  #take(snapshots: readonly RevisedSnapshot[], removes: readonly number[]): void {
+  #take(snapshots: readonly RevisedSnapshot[], removes: readonly ProviderId[]): void {
     this.table.apply({ puts: snapshots.map(snapshot => this.#withNewerUse(snapshot)), removes })
     for (const id of removes) this.#revisions.delete(id)
     for (const { id, revision } of snapshots) this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 0))

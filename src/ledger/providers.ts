@@ -1,18 +1,19 @@
 // Resource providers and the trees that they form.
 import { type Kysely, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
-  id: number
+  id: ProviderId
   uuid: string
   name: string
   generation: number
-  parent_id: number | null
+  parent_id: ProviderId | null
   parent_uuid: string | null
-  root_id: number
+  root_id: ProviderId
   root_uuid: string
   managed_by: string | null
   dedicated_to: string | null
@@ -25,7 +26,7 @@ const selectProviders = (db: Kysely<Schema>) =>
     .selectFrom('providers as p')
     .select(['p.id', 'p.uuid', 'p.name', 'p.generation', 'p.parent_id', 'p.managed_by', 'p.dedicated_to'])
     .select(['p.created_at', 'p.updated_at'])
-    .select(sql<number>`p.root_id`.as('root_id'))
+    .select(sql<ProviderId>`p.root_id`.as('root_id'))
     .select(inRow<string | null>('providers', 'uuid', 'p.parent_id').as('parent_uuid'))
     .select(inRow<string>('providers', 'uuid', 'p.root_id').as('root_uuid'))
 
@@ -36,7 +37,7 @@ const lockRow = command((db, a: { uuid: string }, on) =>
 )
 const everyProvider = query((db, _: object) => selectProviders(db).orderBy('p.id'))
 const providersByName = query((db, a: { name: string }) => selectProviders(db).where('p.name', '=', a.name))
-const providersById = query((db, a: { ids: readonly number[] }, on) =>
+const providersById = query((db, a: { ids: readonly ProviderId[] }, on) =>
   selectProviders(db)
     .where(on.isIn('p.id', a.ids, 'bigint'))
     .orderBy('p.id'),
@@ -47,13 +48,13 @@ const twins = query((db, a: { uuid: string; name: string }) =>
     .select(['uuid', 'name'])
     .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', a.name)])),
 )
-const childOf = query((db, a: { id: number }) =>
+const childOf = query((db, a: { id: ProviderId }) =>
   db.selectFrom('providers').select('id').where('parent_id', '=', a.id).limit(1),
 )
-const claimOn = query((db, a: { id: number }) =>
+const claimOn = query((db, a: { id: ProviderId }) =>
   db.selectFrom('claims').select('consumer_id').where('provider_id', '=', a.id).limit(1),
 )
-const subtree = query((db, a: { id: number }) =>
+const subtree = query((db, a: { id: ProviderId }) =>
   db
     .withRecursive('members', c =>
       c
@@ -70,7 +71,7 @@ const subtree = query((db, a: { id: number }) =>
 interface ProviderRow {
   uuid: string
   name: string
-  parent: number | null
+  parent: ProviderId | null
   managedBy: string | null
   now: number
   updated: number | null
@@ -88,24 +89,24 @@ const addProvider = command((db, a: ProviderRow) =>
     })
     .returning('id'),
 )
-const setRoot = command((db, a: { ids: readonly number[]; root: number }, on) =>
+const setRoot = command((db, a: { ids: readonly ProviderId[]; root: ProviderId }, on) =>
   db
     .updateTable('providers')
     .set(e => ({ root_id: a.root, revision: e('revision', '+', 1) }))
     .where(on.isIn('id', a.ids, 'bigint')),
 )
-const changeProvider = command((db, a: { id: number; name: string; parent: number | null; now: number }) =>
+const changeProvider = command((db, a: { id: ProviderId; name: string; parent: ProviderId | null; now: number }) =>
   db.updateTable('providers').set({ name: a.name, parent_id: a.parent, updated_at: a.now }).where('id', '=', a.id),
 )
-const removeProvider = command((db, a: { id: number }) => db.deleteFrom('providers').where('id', '=', a.id))
-const bump = command((db, a: { id: number; by: number; now: number }) =>
+const removeProvider = command((db, a: { id: ProviderId }) => db.deleteFrom('providers').where('id', '=', a.id))
+const bump = command((db, a: { id: ProviderId; by: number; now: number }) =>
   db
     .updateTable('providers')
     .set(e => ({ generation: e('generation', '+', a.by), revision: e('revision', '+', 1), updated_at: a.now }))
     .where('id', '=', a.id)
     .returning('generation'),
 )
-const newRevision = command((db, a: { id: number }) =>
+const newRevision = command((db, a: { id: ProviderId }) =>
   db
     .updateTable('providers')
     .set(e => ({ revision: e('revision', '+', 1) }))
@@ -152,8 +153,15 @@ export function* touchProvider(provider: Provider): Write<void> {
   yield* note([{ provider: provider.id }])
 }
 
+/** A client's decimal number as an id. Whether some provider has it, the database says. */
+export const idIn = (text: string): ProviderId | null => (/^\d{1,15}$/.test(text) ? (Number(text) as ProviderId) : null)
+
 /** All providers, or those of a uuid, a name or a list of ids; the filters that need a search come as ids. */
-export function* listProviders(filter: { uuid?: string; name?: string; ids?: readonly number[] }): Read<Provider[]> {
+export function* listProviders(filter: {
+  uuid?: string
+  name?: string
+  ids?: readonly ProviderId[]
+}): Read<Provider[]> {
   let found: Provider[]
   if (filter.uuid !== undefined) found = yield* all(providerByUuid({ uuid: filter.uuid }))
   else if (filter.name !== undefined) found = yield* all(providersByName({ name: filter.name }))
@@ -234,7 +242,7 @@ export function* updateProvider(
   return { before, after: yield* findProvider(uuid) }
 }
 
-function* newParent(child: Provider, { parentUuid, mayReparent }: ProviderChange): Write<number | null> {
+function* newParent(child: Provider, { parentUuid, mayReparent }: ProviderChange): Write<ProviderId | null> {
   const refuse = (reason: string, action = 'update') =>
     problem('provider_parent_refused', {
       verb: 'save',
@@ -255,7 +263,7 @@ function* newParent(child: Provider, { parentUuid, mayReparent }: ProviderChange
   return parent.id
 }
 
-function* moveSubtree(id: number, parent: number | null): Write<void> {
+function* moveSubtree(id: ProviderId, parent: ProviderId | null): Write<void> {
   const members = (yield* all(subtree({ id }))).map(member => member.id)
   const root = parent === null ? id : (yield* all(providersById({ ids: [parent] })))[0]!.root_id
   yield* run(setRoot({ ids: members, root }))

@@ -1,11 +1,12 @@
 // Resource classes: the standard ones, and custom ones that clients make.
 import { problem } from '../problems/problem.ts'
+import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { bulk, type Command, command, inRow, query } from '../store/statement.ts'
 import { all, mark, note, one, type Read, run, type Write } from '../store/transaction.ts'
 import { isCustom } from './standard.ts'
 
 export interface ResourceClass {
-  id: number
+  id: ResourceClassId
   name: string
   managed_by: string | null
   created_at: number
@@ -29,20 +30,22 @@ const addClasses = bulk<{ name: string; managed_by: string; created_at: number }
   { name: 'text', managed_by: 'text', created_at: 'bigint' },
   (db, r, on) => on.insert(db.insertInto('resource_classes'), { ...r }).onConflict(c => c.column('name').doNothing()),
 )
-const renameClass = command((db, a: { id: number; name: string; now: number }) =>
+const renameClass = command((db, a: { id: ResourceClassId; name: string; now: number }) =>
   db.updateTable('resource_classes').set({ name: a.name, updated_at: a.now }).where('id', '=', a.id),
 )
-const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
-const holdersOfClass = query((db, a: { id: number }) =>
+const removeClass = command((db, a: { id: ResourceClassId }) =>
+  db.deleteFrom('resource_classes').where('id', '=', a.id),
+)
+const holdersOfClass = query((db, a: { id: ResourceClassId }) =>
   db.selectFrom('inventories').select('provider_id').where('class_id', '=', a.id),
 )
-const reviseHolders = command((db, a: { ids: readonly number[] }, on) =>
+const reviseHolders = command((db, a: { ids: readonly ProviderId[] }, on) =>
   db
     .updateTable('providers')
     .set(e => ({ revision: e('revision', '+', 1) }))
     .where(on.isIn('id', a.ids, 'bigint')),
 )
-const inventoryOfClass = query((db, a: { id: number }) =>
+const inventoryOfClass = query((db, a: { id: ResourceClassId }) =>
   db.selectFrom('inventories').select('provider_id').where('class_id', '=', a.id).limit(1),
 )
 

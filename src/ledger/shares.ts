@@ -2,6 +2,7 @@
 // each purpose. Many at a time, because many begin at the same minute.
 import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { command, inRow, query } from '../store/statement.ts'
 import { all, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
 import { lockInvolved } from './claims/batch.ts'
@@ -19,7 +20,7 @@ export interface Share {
 const ofOwner = query((db, a: { uuids: readonly string[]; owner: string }, on) =>
   db.selectFrom('providers').select(['id', 'uuid']).where(on.isIn('uuid', a.uuids)).where('managed_by', '=', a.owner),
 )
-const holders = query((db, a: { class: number }, on) =>
+const holders = query((db, a: { class: ResourceClassId }, on) =>
   db
     .selectFrom('inventories')
     .select(['provider_id as id', 'used'])
@@ -35,7 +36,7 @@ const holdersOf = query((db, a: { names: readonly string[] }, on) =>
     .select(inRow<string>('providers', 'uuid', 'provider_id').as('uuid'))
     .where(on.isAmong('class_id', db.selectFrom('resource_classes').select('id').where(on.isIn('name', a.names)))),
 )
-const block = command((db, a: { classes: readonly number[] }, on) =>
+const block = command((db, a: { classes: readonly ResourceClassId[] }, on) =>
   db
     .updateTable('inventories')
     .set({ blocked: 1 })
@@ -57,7 +58,9 @@ const consumersOfClass = query((db, a: { name: string; limit: number }, on) => {
     .orderBy(on.unindexed('uuid', 'text'))
     .limit(sql<number>`cast(${a.limit} as bigint)`)
 })
-const removeClass = command((db, a: { id: number }) => db.deleteFrom('resource_classes').where('id', '=', a.id))
+const removeClass = command((db, a: { id: ResourceClassId }) =>
+  db.deleteFrom('resource_classes').where('id', '=', a.id),
+)
 const classNamed = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').select('id').where('name', '=', a.name),
 )
@@ -135,7 +138,7 @@ export function* dropShares(resourceClass: string, now: number): Write<void> {
   yield* run(removeClass({ id: found.id }))
 }
 
-function* bumpAll(ids: readonly number[], now: number): Write<void> {
+function* bumpAll(ids: readonly ProviderId[], now: number): Write<void> {
   if (ids.length === 0) return
   yield* run(bumpProviders({ rows: ids.map(id => ({ id, bumps: 1, now })) }))
   yield* note(ids.map(provider => ({ provider })))

@@ -1,5 +1,6 @@
 // Providers as the candidate table wants them: each with its inventories, traits and aggregates, read from one state.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { inRow, query, type Tools } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
@@ -17,7 +18,7 @@ function ofProviders<TB extends keyof Schema, Row>(
 ) {
   return {
     every: query((db, _: object, on) => build(db, on)),
-    some: query((db, a: { ids: readonly number[] }, on) => build(db, on).where(on.isIn(column, a.ids, 'bigint'))),
+    some: query((db, a: { ids: readonly ProviderId[] }, on) => build(db, on).where(on.isIn(column, a.ids, 'bigint'))),
   }
 }
 
@@ -48,7 +49,7 @@ export function* allSnapshots(): Read<RevisedSnapshot[]> {
 }
 
 /** The snapshots of these providers; those that don't exist any more are left out. */
-export function* snapshotsOf(ids: readonly number[]): Read<RevisedSnapshot[]> {
+export function* snapshotsOf(ids: readonly ProviderId[]): Read<RevisedSnapshot[]> {
   const which = { ids }
   return assemble(
     yield* together(providers.some(which), inventories.some(which), traits.some(which), aggregates.some(which)),
@@ -64,7 +65,7 @@ type Rows = readonly [
 ]
 
 function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows): RevisedSnapshot[] {
-  const byId = new Map<number, RevisedSnapshot>()
+  const byId = new Map<ProviderId, RevisedSnapshot>()
   for (const { id, uuid, name, generation, revision, parent_id, root_id, managed_by, dedicated_to } of providerRows) {
     const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by, dedicatedTo: dedicated_to }
     byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })

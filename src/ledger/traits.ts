@@ -1,12 +1,13 @@
 // Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
 import { problem } from '../problems/problem.ts'
+import type { ProviderId, TraitId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
 import { isCustom } from './standard.ts'
 
 export interface Trait {
-  id: number
+  id: TraitId
   name: string
   created_at: number
 }
@@ -27,11 +28,11 @@ const traitsInUse = query((db, _: object) => db.selectFrom('provider_traits').se
 const addTrait = command((db, a: { name: string; now: number }) =>
   db.insertInto('traits').values({ name: a.name, created_at: a.now }),
 )
-const removeTrait = command((db, a: { id: number }) => db.deleteFrom('traits').where('id', '=', a.id))
-const useOfTrait = query((db, a: { id: number }) =>
+const removeTrait = command((db, a: { id: TraitId }) => db.deleteFrom('traits').where('id', '=', a.id))
+const useOfTrait = query((db, a: { id: TraitId }) =>
   db.selectFrom('provider_traits').select('provider_id').where('trait_id', '=', a.id).limit(1),
 )
-const traitsOfProvider = query((db, a: { provider: number }, on) =>
+const traitsOfProvider = query((db, a: { provider: ProviderId }, on) =>
   db
     .selectFrom('traits')
     .select(['id', 'name', 'created_at'])
@@ -39,13 +40,13 @@ const traitsOfProvider = query((db, a: { provider: number }, on) =>
     .orderBy(on.unindexed('name', 'text')),
 )
 interface ProviderTrait {
-  provider_id: number
-  trait_id: number
+  provider_id: ProviderId
+  trait_id: TraitId
 }
 const addProviderTraits = bulk<ProviderTrait>({ provider_id: 'bigint', trait_id: 'bigint' }, (db, r, on) =>
   on.insert(db.insertInto('provider_traits'), { provider_id: r.provider_id, trait_id: r.trait_id }),
 )
-const removeProviderTraits = command((db, a: { provider: number; traits: readonly number[] }, on) =>
+const removeProviderTraits = command((db, a: { provider: ProviderId; traits: readonly TraitId[] }, on) =>
   db
     .deleteFrom('provider_traits')
     .where('provider_id', '=', a.provider)

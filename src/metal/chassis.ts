@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
+import type { ChassisId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
@@ -19,14 +20,14 @@ const insert = command((db, a: Omit<Chassis, 'id' | 'updated_at'>) =>
     updated_at: null,
   }),
 )
-const update = command((db, a: { id: number; description: string | null; extra: string; now: number }) =>
+const update = command((db, a: { id: ChassisId; description: string | null; extra: string; now: number }) =>
   db
     .updateTable('chassis')
     .set({ description: a.description, extra: a.extra, updated_at: a.now })
     .where('id', '=', a.id),
 )
-const remove = command((db, a: { id: number }) => db.deleteFrom('chassis').where('id', '=', a.id))
-const nodeIn = query((db, a: { id: number }) =>
+const remove = command((db, a: { id: ChassisId }) => db.deleteFrom('chassis').where('id', '=', a.id))
+const nodeIn = query((db, a: { id: ChassisId }) =>
   db.selectFrom('nodes').select('uuid').where('chassis_id', '=', a.id).limit(1),
 )
 
@@ -37,7 +38,7 @@ export function* findChassis(uuid: string): Read<Chassis> {
 }
 
 /** The id of the chassis that a node names; one that doesn't exist is the client's mistake. */
-export function* chassisId(uuid: unknown): Read<number | null> {
+export function* chassisId(uuid: unknown): Read<ChassisId | null> {
   if (typeof uuid !== 'string') return null
   const found = yield* one(byUuid({ uuid: canonicalUuid(uuid) ?? uuid }))
   if (!found) throw problem('invalid_parameter', { reason: `Chassis ${uuid} could not be found.` })

@@ -7,6 +7,7 @@ import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../shared/limits.ts'
 import { Problem } from '../problems/problem.ts'
 import type { Bell } from '../store/bell.ts'
+import type { AllocationId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, one, type Read, together, type Write } from '../store/transaction.ts'
@@ -16,7 +17,7 @@ import { type Allocation, lockAllocation, selectAllocations } from './allocation
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, type NodeRow, OWNER } from './nodes/rows.ts'
 import { NOBODY } from './nodes/provider.ts'
-import { hasMachine, type State, transitionFor } from './nodes/states.ts'
+import { hasMachine, transitionFor } from './nodes/states.ts'
 import { startVerb } from './nodes/transitions.ts'
 
 const lapsed = query((db, a: { now: number; limit: number }) =>
@@ -27,7 +28,7 @@ const lapsed = query((db, a: { now: number; limit: number }) =>
     .orderBy('a.expires_at')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
-const allocationNow = query((db, a: { id: number; now: number }) =>
+const allocationNow = query((db, a: { id: AllocationId; now: number }) =>
   selectAllocations(db).where('a.id', '=', a.id).where('a.expires_at', '<=', a.now),
 )
 const nextAllocation = query((db, a: { now: number }) =>
@@ -80,7 +81,7 @@ function* nextExpiry(now: number): Read<number | null> {
 }
 
 /** Ends the allocation, or begins to: a machine in use is torn down, and that ends it. */
-function* endOne(id: number, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
+function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
   const [found] = yield* all(allocationNow({ id, now }))
   if (!found) return 'ended'
   // Its end may just have been put off, or its node be another's by now: what is held can't change any more.
@@ -109,7 +110,7 @@ function* endNow(found: Allocation, now: number): Write<'ended'> {
 
 function* tearDown(found: Allocation, drivers: Drivers, now: number): Write<boolean> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
-  if (!node || !transitionFor('deleted', node.provision_state as State)) return false
+  if (!node || !transitionFor('deleted', node.provision_state)) return false
   return yield* undeploy(node, drivers, now)
 }
 

@@ -2,6 +2,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
+import type { NodeId, PortgroupId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
@@ -59,8 +60,8 @@ const update = command((db, a: PortgroupRow) =>
     })
     .where('id', '=', a.id),
 )
-const remove = command((db, a: { id: number }) => db.deleteFrom('portgroups').where('id', '=', a.id))
-const portIn = query((db, a: { id: number }) =>
+const remove = command((db, a: { id: PortgroupId }) => db.deleteFrom('portgroups').where('id', '=', a.id))
+const portIn = query((db, a: { id: PortgroupId }) =>
   db.selectFrom('ports').select('uuid').where('portgroup_id', '=', a.id).limit(1),
 )
 
@@ -72,7 +73,7 @@ export function* findPortgroup(ident: string, { view, permit }: Access): Read<Po
   return found
 }
 
-export function* listPortgroups(view: View, of: { node?: number; address?: string }): Read<Portgroup[]> {
+export function* listPortgroups(view: View, of: { node?: NodeId; address?: string }): Read<Portgroup[]> {
   return (yield* all(groupsInView(view))).filter(
     group =>
       (of.node === undefined || group.node_id === of.node) &&
@@ -101,7 +102,7 @@ export function* deletePortgroup(ident: string, access: Access): Write<void> {
   yield* mark({ kind: 'portgroup', id: uuid })
 }
 
-function* requireFree({ id, uuid, address, name }: Omit<PortgroupRow, 'id'> & { id?: number }): Read<void> {
+function* requireFree({ id, uuid, address, name }: Omit<PortgroupRow, 'id'> & { id?: PortgroupId }): Read<void> {
   const refuse = (reason: string) => problem('metal_exists', { reason })
   const twin = yield* one(byUuid({ uuid }))
   if (twin && twin.id !== id) throw refuse(`A portgroup with UUID ${uuid} already exists.`)

@@ -2,6 +2,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
+import type { NodeId, PortgroupId, PortId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
@@ -33,10 +34,10 @@ const portsInView = query((db, a: View) => selectPorts(db).where(inView(a)).orde
 const portsWithAddress = query((db, a: { address: string } & View) =>
   selectPorts(db).where('p.address', '=', a.address).where(inView(a)),
 )
-const portsOfNode = query((db, a: { node: number } & View) =>
+const portsOfNode = query((db, a: { node: NodeId } & View) =>
   selectPorts(db).where('p.node_id', '=', a.node).where(inView(a)).orderBy('p.id'),
 )
-const portsOfGroup = query((db, a: { group: number } & View) =>
+const portsOfGroup = query((db, a: { group: PortgroupId } & View) =>
   selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
 const insertPort = command((db, a: Omit<PortRow, 'id'>) =>
@@ -74,7 +75,7 @@ const updatePort = command((db, a: PortRow) =>
     })
     .where('id', '=', a.id),
 )
-const removePort = command((db, a: { id: number }) => db.deleteFrom('ports').where('id', '=', a.id))
+const removePort = command((db, a: { id: PortId }) => db.deleteFrom('ports').where('id', '=', a.id))
 
 export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {
   const found = yield* one(portInView({ uuid: canonicalUuid(uuid) ?? uuid, ...view }))
@@ -84,7 +85,7 @@ export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {
 }
 
 /** All, or those with an address, of a node, or of a port group; always only those in view. */
-export function* listPorts(view: View, of: { node?: number; group?: number; address?: string }): Read<Port[]> {
+export function* listPorts(view: View, of: { node?: NodeId; group?: PortgroupId; address?: string }): Read<Port[]> {
   if (of.address !== undefined) {
     const found = yield* all(portsWithAddress({ address: of.address, ...view }))
     return found.filter(port => of.node === undefined || port.node_id === of.node)
@@ -114,7 +115,7 @@ export function* deletePort(uuid: string, access: Access): Write<void> {
   yield* mark({ kind: 'port', id: port.uuid })
 }
 
-function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: number }): Read<void> {
+function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: PortId }): Read<void> {
   const refuse = (reason: string) => problem('metal_exists', { reason })
   const twin = yield* one(portByUuid({ uuid }))
   if (twin && twin.id !== id) throw refuse(`A port with UUID ${uuid} already exists.`)

@@ -17,6 +17,7 @@ import { endLapsed } from '../metal/expiry.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
 import type { Topic } from '../store/bell.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 
 export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
   memory: Memory
@@ -120,7 +121,7 @@ function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conducto
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {
   const { fleet, mirror } = memory
   const duty = new Duty({ name: 'allocations', pollMs: limits.conductorPollMs, run: () => allocator.run(), log })
-  const isFreed = (provider: number) => {
+  const isFreed = (provider: ProviderId) => {
     const node = fleet.ofProvider(provider)
     return node !== undefined && isOpen(node) && hasRoom({ fleet, table: mirror.table }, node)
   }

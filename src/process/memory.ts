@@ -8,6 +8,7 @@ import { Listeners } from '../shared/listeners.ts'
 import type { Change } from '../store/change.ts'
 import { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 
 export interface MemoryOptions {
@@ -23,7 +24,7 @@ export class Memory {
   readonly calendar: CalendarMirror
   readonly #options: MemoryOptions
   #feed: Feed | null = null
-  readonly #watchers: Listeners<readonly number[]>
+  readonly #watchers: Listeners<readonly ProviderId[]>
 
   constructor(options: MemoryOptions) {
     const { store, log } = options
@@ -58,7 +59,7 @@ export class Memory {
   }
 
   /** Is told which providers changed, here or elsewhere, once memory knows. Any number may watch; answers how to stop that. */
-  watch(watcher: (providers: readonly number[]) => void): () => void {
+  watch(watcher: (providers: readonly ProviderId[]) => void): () => void {
     return this.#watchers.add(watcher)
   }
 
@@ -72,7 +73,7 @@ export class Memory {
     await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
   }
 
-  async #refresh(providers: readonly number[]): Promise<void> {
+  async #refresh(providers: readonly ProviderId[]): Promise<void> {
     const { mirror, fleet, calendar } = this
     await Promise.all([mirror.refresh(providers), fleet.refresh(providers), calendar.refresh(providers)])
     this.#watchers.tell(providers)

@@ -1,8 +1,9 @@
 // What a transaction tells those who keep a copy of the ledger in memory.
+import type { ProviderId } from './schema/ids.ts'
 
 /** A provider changed: everything about it is to be read again. */
 export interface ProviderChange {
-  readonly provider: number
+  readonly provider: ProviderId
 }
 
 /** Only the use of a provider's inventories changed, and this is what it is now. */

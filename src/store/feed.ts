@@ -4,10 +4,11 @@ import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
 import type { Ear } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
+import type { ProviderId } from './schema/ids.ts'
 
 export interface FeedReader {
   /** Reads these providers again. */
-  refresh(providers: Iterable<number>): Promise<void>
+  refresh(providers: Iterable<ProviderId>): Promise<void>
   /** Reads everything again: entries were pruned that this process had not seen. */
   load(): Promise<void>
   /** How old the oldest entry was when it was taken in. */
@@ -24,7 +25,7 @@ interface State {
 
 /** What others changed of one provider. */
 interface Entry {
-  provider_id: number
+  provider_id: ProviderId
   entries: number
   age: number
 }

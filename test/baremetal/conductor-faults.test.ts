@@ -210,7 +210,7 @@ eachDatabase('a conductor', ({ create }) => {
     await store.write(() =>
       patchNode(node, { node: EVERYTHING, allocation: EVERYTHING }, attributes, every, NOBODY, now),
     )
-    const decide = (allocation: number) =>
+    const decide = (allocation: (typeof first)['id']) =>
       store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, now))
     assert.deepEqual(await decide(first.id), ['granted'])
     assert.deepEqual(await decide(first.id), ['gone'])

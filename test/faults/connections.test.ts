@@ -12,6 +12,7 @@ import { eventually } from '../candidates/questions.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 import * as sql from '../store/statements.ts'
+import { asId } from '../support/ids.ts'
 
 // Less patient than a service, so that the tests are quick.
 const patience = { connectMs: 1_000, silenceMs: 200, lockMs: 200, closeMs: 200 }
@@ -150,7 +151,7 @@ describe('a store on a network that fails', () => {
       const swallowed = proxy.swallowAnswerTo(WRITE, { fault })
       await store.write(function* () {
         yield* run(sql.addTrait({ name: `KEPT_${fault}`, now: 0 }))
-        yield* note([{ provider: 7 }])
+        yield* note([{ provider: asId(7) }])
       })
       await swallowed
       assert.ok(await has(`KEPT_${fault}`))

@@ -1,4 +1,5 @@
 // The few statements that the store's suite needs, on tables of the real schema.
+import type { ConsumerId, ProviderId, ResourceClassId } from '../../src/store/schema/ids.ts'
 import { command, query } from '../../src/store/statement.ts'
 import { one, run, type Write } from '../../src/store/transaction.ts'
 
@@ -26,8 +27,8 @@ export const addProvider = command((db, a: { uuid: string; name: string; now: nu
 )
 
 interface InventoryKey {
-  provider_id: number
-  class_id: number
+  provider_id: ProviderId
+  class_id: ResourceClassId
 }
 const addClass = command((db, a: { name: string }) =>
   db.insertInto('resource_classes').values({ name: a.name, created_at: 0 }).returning('id'),
@@ -53,7 +54,7 @@ const addConsumer = command((db, a: { uuid: string }) =>
     .values({ uuid: a.uuid, project_id: 'p', user_id: 'u', generation: 1, created_at: 0 })
     .returning('id'),
 )
-const addClaim = command((db, a: InventoryKey & { consumer_id: number; used: number }) =>
+const addClaim = command((db, a: InventoryKey & { consumer_id: ConsumerId; used: number }) =>
   db.insertInto('claims').values({
     consumer_id: a.consumer_id,
     provider_id: a.provider_id,
@@ -72,10 +73,10 @@ export const setUse = command((db, a: InventoryKey & { used: number }) =>
 export const removeInventory = command((db, a: InventoryKey) =>
   db.deleteFrom('inventories').where('provider_id', '=', a.provider_id).where('class_id', '=', a.class_id),
 )
-export const removeConsumer = command((db, a: { id: number }) => db.deleteFrom('consumers').where('id', '=', a.id))
+export const removeConsumer = command((db, a: { id: ConsumerId }) => db.deleteFrom('consumers').where('id', '=', a.id))
 
 /** An inventory of 10 with a claim of 1 on it. */
-export function* inventoryWithClaim(): Write<{ inventory: InventoryKey; claim: { consumer_id: number } }> {
+export function* inventoryWithClaim(): Write<{ inventory: InventoryKey; claim: { consumer_id: ConsumerId } }> {
   const provider = yield* one(addProvider({ uuid: 'with-claim', name: 'with-claim', now: 0 }))
   const resourceClass = yield* one(addClass({ name: 'CUSTOM_WITH_CLAIM' }))
   const inventory = { provider_id: provider!.id, class_id: resourceClass!.id }

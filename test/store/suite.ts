@@ -7,6 +7,7 @@ import type { Change } from '../../src/store/change.ts'
 import type { Store } from '../../src/store/store.ts'
 import { all, note, one, run, runAll, type Write } from '../../src/store/transaction.ts'
 import * as sql from './statements.ts'
+import { asId } from '../support/ids.ts'
 
 const NOW = 1_700_000_000_000
 
@@ -164,7 +165,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     const tell = (provider: number, fails: boolean) =>
       store.write(function* () {
         yield* create(`TOLD_${provider}`)
-        yield* note([{ provider }])
+        yield* note([{ provider: asId(provider) }])
         if (fails) throw problem('class_not_found', { name: 'x' })
       })
     await tell(1, false)
@@ -192,7 +193,7 @@ export function storeSuite(open: () => Promise<Store>): void {
     const commit = (name: string) =>
       store.write(function* () {
         yield* create(name)
-        yield* note([{ provider: 5 }])
+        yield* note([{ provider: asId(5) }])
       })
     await commit('COPIED_1')
     assert.deepEqual(heard, ['throws', 'first', 'second'])

@@ -1,6 +1,7 @@
 // /os-hypervisors
 import { type TSchema, Type } from 'typebox'
 import { findHypervisor, type Hypervisor, listHypervisors } from '../../compute/hypervisors.ts'
+import { idIn } from '../../ledger/providers.ts'
 import { listServers } from '../../compute/server-list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -131,9 +132,10 @@ export async function showUptime(request: ComputeRequest): Promise<Answer> {
 }
 
 function named(request: ComputeRequest): Promise<Hypervisor> {
-  const id = request.param('id')
-  if (!/^\d{1,15}$/.test(id)) throw problem('hypervisor_not_found', { name: id })
-  return request.context.store.read(() => findHypervisor(Number(id)))
+  const name = request.param('id')
+  const id = idIn(name)
+  if (id === null) throw problem('hypervisor_not_found', { name })
+  return request.context.store.read(() => findHypervisor(id))
 }
 
 searchHypervisors.operation = {

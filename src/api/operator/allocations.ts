@@ -22,6 +22,7 @@ import type { MetalRequest } from '../baremetal/request.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
 
@@ -75,7 +76,7 @@ export async function explainAllocation(request: MetalRequest): Promise<object> 
   }
 }
 
-function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<number>, now: number) {
+function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<NodeId>, now: number) {
   return whyNot({ fleet, table: mirror.table }, wishOf(row), held, now)
 }
 

@@ -2,6 +2,7 @@
 // looks at them again, and books what still fits. What was wrong is read again and proposed anew, a bounded number of times;
 // after that all hosts that could do are locked at once, so that the answer is the truth.
 import { limits } from '../../shared/limits.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
 import type { CalendarMirror } from '../calendar/mirror.ts'
 import type { Booked } from '../calendar/calendar.ts'
@@ -14,12 +15,12 @@ import { bookedFor } from '../calendar/wishes.ts'
 import type { Terms } from '../types.ts'
 
 /** Which hosts and nodes to look at; null when none would do. */
-export type Propose = (request: Request) => readonly number[] | null
+export type Propose = (request: Request) => readonly ProviderId[] | null
 
 export type Verdict<T> =
   | { kind: 'done'; value: T }
   /** Nothing was written: what was proposed is not so any more. */
-  | { kind: 'stale'; wanted: Request; proposed: readonly number[] }
+  | { kind: 'stale'; wanted: Request; proposed: readonly ProviderId[] }
   | { kind: 'full'; wanted: Request }
 
 /** Places for the request on what is held now, and what is held. */
@@ -32,7 +33,7 @@ export interface Placed {
 export function* findPlaces(
   request: Request,
   propose: Propose,
-  others: readonly number[] = [],
+  others: readonly ProviderId[] = [],
 ): Write<Placed | Exclude<Verdict<never>, { kind: 'done' }>> {
   const proposed = propose(request)
   if (proposed === null) return { kind: 'full', wanted: request }
@@ -83,9 +84,9 @@ export function bookedAt(
   reservations: readonly { id: string; terms: Terms }[],
   places: Places,
   cleaningMs: number,
-): Map<number, Booked[]> {
+): Map<ProviderId, Booked[]> {
   const window = { start: lease.start_at, end: lease.end_at, free: lease.end_at + cleaningMs }
-  const booked = new Map<number, Booked[]>()
+  const booked = new Map<ProviderId, Booked[]>()
   for (const [index, { id, terms }] of reservations.entries()) {
     for (const [leasable, slots] of places[index]!) {
       booked.getOrInsertComputed(leasable, () => []).push(bookedFor(lease.id, id, terms, window, slots))

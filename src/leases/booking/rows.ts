@@ -1,13 +1,14 @@
 // Bookings in the database: what a lease has of hosts and nodes, replaced as a whole. Every change happens under the lock
 // of the host or node and makes its version grow.
 import { promiseNode } from '../../metal/nodes/lease-promise.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { bulk, type Command, command, query } from '../../store/statement.ts'
 import { all, runAll, type Write } from '../../store/transaction.ts'
 import { type Booked, type Leasable, peakOf, type Size } from '../calendar/calendar.ts'
 import { type BookingRow, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 
 interface Ceiling {
-  id: number
+  id: ProviderId
   vcpus: number
   memory_mb: number
   disk_gb: number
@@ -36,7 +37,7 @@ const BOOKING = {
   allocation: 'text',
 } as const
 const addBookings = bulk<BookingRow>(BOOKING, (db, r, on) => on.insert(db.insertInto('bookings'), { ...r }))
-const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly number[] }, on) =>
+const removeBookings = command((db, a: { reservations: readonly string[]; providers: readonly ProviderId[] }, on) =>
   db
     .deleteFrom('bookings')
     .where(on.isIn('reservation_id', a.reservations))
@@ -57,7 +58,7 @@ const givenNodes = query((db, a: { reservations: readonly string[] }, on) =>
 export function replaceBookings(
   held: readonly RevisedLeasable[],
   lease: string,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
+  wanted: ReadonlyMap<ProviderId, readonly Booked[]>,
   first: readonly Command[] = [],
 ): Write<void> {
   return replace(held, booked => booked.lease === lease, wanted, first)
@@ -67,7 +68,7 @@ export function replaceBookings(
 export function replaceBookingsOf(
   held: readonly RevisedLeasable[],
   reservation: string,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
+  wanted: ReadonlyMap<ProviderId, readonly Booked[]>,
 ): Write<void> {
   return replace(held, booked => booked.reservation === reservation, wanted)
 }
@@ -75,7 +76,7 @@ export function replaceBookingsOf(
 function* replace(
   held: readonly RevisedLeasable[],
   isOwn: (booked: Booked) => boolean,
-  wanted: ReadonlyMap<number, readonly Booked[]>,
+  wanted: ReadonlyMap<ProviderId, readonly Booked[]>,
   first: readonly Command[] = [],
 ): Write<void> {
   const touched = held.filter(({ id, booked }) => wanted.has(id) || booked.some(isOwn))
@@ -89,7 +90,7 @@ function* replace(
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
   const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
   // A node that the lease has been given stays its own, whatever becomes of the dates.
-  const allocationOf = (provider: number, { reservation }: Booked) =>
+  const allocationOf = (provider: ProviderId, { reservation }: Booked) =>
     given.find(row => row.provider_id === provider && row.reservation_id === reservation)?.allocation ?? null
   const added = after.flatMap(({ id, booked }) =>
     booked.filter(isOwn).map(one => rowOf(id, one, allocationOf(id, one))),
@@ -119,7 +120,7 @@ const widest = (a: Size, b: Size): Size => ({
   disk_gb: Math.max(a.disk_gb, b.disk_gb, 0),
 })
 
-const rowOf = (provider_id: number, booked: Booked, allocation: string | null): BookingRow => ({
+const rowOf = (provider_id: ProviderId, booked: Booked, allocation: string | null): BookingRow => ({
   reservation_id: booked.reservation,
   provider_id,
   lease_id: booked.lease,

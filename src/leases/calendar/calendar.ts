@@ -1,6 +1,7 @@
 // The calendar: what is booked when, and how much of a host or node is free in a window. Pure functions over half-open
 // intervals: a booking that ends when another starts doesn't meet it.
 import type { Facts } from '../pool/properties.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface Window {
   start: number
@@ -29,7 +30,7 @@ export interface Booked extends Window, Size {
 
 /** A host or node that can be booked, as far as the calendar cares. */
 export interface Leasable {
-  id: number
+  id: ProviderId
   kind: 'host' | 'node'
   name: string
   isReservable: boolean

@@ -1,10 +1,11 @@
 // What is wished for, and the hosts and nodes that could be it, in the order in which they are tried. Pure.
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 
 interface AnyWish {
   accepts: (leasable: Leasable) => boolean
   /** The slots that it has already, by id; these are preferred. */
-  held: ReadonlyMap<number, number>
+  held: ReadonlyMap<ProviderId, number>
   /** It is in use: what it has it must keep. */
   isFixed: boolean
 }
@@ -39,7 +40,7 @@ export interface Request {
 }
 
 /** For each wish the slots by id of the host or node. */
-export type Places = readonly ReadonlyMap<number, number>[]
+export type Places = readonly ReadonlyMap<ProviderId, number>[]
 
 /** A host or node while places are looked for: what is placed is taken away from what is free. */
 export interface Candidate extends Room {
@@ -51,7 +52,7 @@ export class Candidates {
   readonly #leasables: readonly Leasable[]
   readonly #request: Request
   /** What one wish takes the next one must not find free. */
-  readonly #known: Map<number, Candidate> | null
+  readonly #known: Map<ProviderId, Candidate> | null
 
   constructor(leasables: readonly Leasable[], request: Request) {
     this.#leasables = leasables

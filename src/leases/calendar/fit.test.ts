@@ -5,6 +5,9 @@ import * as fc from 'fast-check'
 import type { Booked, Leasable, Size } from './calendar.ts'
 import type { Places, Request, Wish } from './candidates.ts'
 import { fit } from './fit.ts'
+import { asId } from '../../../test/support/ids.ts'
+
+type Id = Leasable['id']
 
 const numRuns = Number(process.env.HOLDFAST_RUNS ?? 1500)
 const INSTANTS = [0, 1, 2, 3, 4, 5, 6, 7]
@@ -78,11 +81,15 @@ const leasable = fc
   })
   .map(({ capacity, isReservable, drawn }) => ({ capacity, isReservable, booked: booked(capacity, drawn) }))
 
-const world = fc
-  .array(leasable, { minLength: 1, maxLength: 3 })
-  .map(list =>
-    list.map((one, i): Leasable => ({ id: i + 1, kind: 'host', name: `h${i + 1}`, facts: () => undefined, ...one })),
-  )
+const world = fc.array(leasable, { minLength: 1, maxLength: 3 }).map(list =>
+  list.map((one, i): Leasable => ({
+    id: asId(i + 1),
+    kind: 'host',
+    name: `h${i + 1}`,
+    facts: () => undefined,
+    ...one,
+  })),
+)
 
 const accepts = fc.constantFrom(
   () => true,
@@ -97,7 +104,9 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
     amount: fc.integer({ min: 1, max: 5 }),
     affinity: fc.constantFrom(null, null, true, false),
     accepts,
-    held: fc.uniqueArray(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }).map(ids => new Map(ids.map(id => [id, 1]))),
+    held: fc
+      .uniqueArray(fc.integer({ min: 1, max: 3 }), { maxLength: 2 })
+      .map(ids => new Map(ids.map(id => [asId<Id>(id), 1]))),
     isFixed: fc.constant(false),
   }),
   fc.record({
@@ -105,7 +114,7 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
     min: fc.constant(1),
     max: fc.integer({ min: 1, max: 3 }),
     accepts,
-    held: fc.constant(new Map<number, number>()),
+    held: fc.constant(new Map<Id, number>()),
     isFixed: fc.constant(false),
   }),
 )
@@ -116,7 +125,7 @@ const request: fc.Arbitrary<Request> = fc.record({
   wishes: fc.array(wish, { minLength: 1, maxLength: 3 }),
 })
 
-function bookingsOf({ window, wishes }: Request, places: Places, id: number): Booked[] {
+function bookingsOf({ window, wishes }: Request, places: Places, id: Id): Booked[] {
   return wishes.flatMap((wish, i) => {
     const slots = places[i]!.get(id) ?? 0
     if (slots === 0) return []
@@ -148,7 +157,7 @@ function isAllowed(world: readonly Leasable[], request: Request, places: Places)
   )
 }
 
-function satisfies(world: readonly Leasable[], wish: Wish, places: ReadonlyMap<number, number>): boolean {
+function satisfies(world: readonly Leasable[], wish: Wish, places: ReadonlyMap<Id, number>): boolean {
   const slots = [...places.values()]
   const total = slots.reduce((sum, n) => sum + n, 0)
   const usable = new Set(world.filter(one => one.isReservable && wish.accepts(one)).map(({ id }) => id))
@@ -227,7 +236,7 @@ describe('places for a lease', () => {
     const one = { vcpus: 1, memory_mb: 1, disk_gb: 1 }
     const busy: Booked = { start: 0, free: 9, end: 9, lease: 'x', reservation: 'x', slots: 1, isWhole: false, ...one }
     const host = (id: number, booked: Booked[]): Leasable => {
-      return { id, kind: 'host', name: `${id}`, isReservable: true, facts: () => undefined, capacity, booked }
+      return { id: asId(id), kind: 'host', name: `${id}`, isReservable: true, facts: () => undefined, capacity, booked }
     }
     const world = [host(1, []), host(2, [busy]), host(3, [])]
     const wish = (amount: number, held: number[]): Wish => ({
@@ -236,7 +245,7 @@ describe('places for a lease', () => {
       amount,
       affinity: null,
       accepts: () => true,
-      held: new Map(held.map(id => [id, 1])),
+      held: new Map(held.map(id => [asId<Id>(id), 1])),
       isFixed: false,
     })
     const request = (wish: Wish): Request => ({ window: { start: 0, free: 5 }, except: null, wishes: [wish] })

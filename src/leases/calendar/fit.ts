@@ -16,6 +16,7 @@ import {
   type Wish,
 } from './candidates.ts'
 import { Search } from './packing.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface Fit {
   places: Places | null
@@ -40,7 +41,7 @@ export function fit(leasables: readonly Leasable[], request: Request): Fit {
 }
 
 function place(candidates: Candidates, wishes: readonly Wish[]): Places | null {
-  const places: Map<number, number>[] = wishes.map(() => new Map())
+  const places: Map<ProviderId, number>[] = wishes.map(() => new Map())
   for (const index of leastChoiceFirst(wishes)) {
     const wish = wishes[index]!
     const usable = candidates.inOrder(wish)

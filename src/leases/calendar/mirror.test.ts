@@ -3,9 +3,11 @@ import { mock, test } from 'node:test'
 import type { Store } from '../../store/store.ts'
 import { CalendarMirror } from './mirror.ts'
 import type { RevisedLeasable } from './resources.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 /** What matters here of something that can be leased; the name tells readings of one version apart. */
-const leasable = (id: number, version = 0, name = 'one') => ({ id, version, name, kind: 'node' }) as RevisedLeasable
+const leasable = (id: number, version = 0, name = 'one') =>
+  ({ id: asId(id), version, name, kind: 'node' }) as RevisedLeasable
 
 type Answer = PromiseWithResolvers<RevisedLeasable[]>
 
@@ -26,7 +28,7 @@ async function calendarOf(...leasables: RevisedLeasable[]) {
     error => failures.push(error),
   )
   const commit = (provider: number, attached: RevisedLeasable | null) =>
-    calendar.absorb([{ provider, room: 'leases', attached }])
+    calendar.absorb([{ provider: asId(provider), room: 'leases', attached }])
   const known = () => calendar.leasables.map(({ id, version, name }) => [id, version, name])
   /** The database answers the one reading that is under way. */
   async function answer(...found: RevisedLeasable[]): Promise<void> {
@@ -50,7 +52,7 @@ const settle = () => new Promise(resolve => setImmediate(resolve))
 
 for (const [what, read] of [
   ['everything', (calendar: CalendarMirror) => calendar.load()],
-  ['some', (calendar: CalendarMirror) => calendar.refresh([1, 2, 3])],
+  ['some', (calendar: CalendarMirror) => calendar.refresh([1, 2, 3].map(id => asId(id)))],
 ] as const) {
   void test(`what is enrolled while ${what} is read stays`, async () => {
     const { calendar, commit, known, answer } = await calendarOf(leasable(1))
@@ -101,7 +103,7 @@ for (const [what, read] of [
 
 void test('what was read after a commit is not undone when the commit is heard of late', async () => {
   const { calendar, commit, known, answer } = await calendarOf(leasable(1))
-  const reading = calendar.refresh([1])
+  const reading = calendar.refresh([asId(1)])
   await answer(leasable(1, 1, 'booked, then changed'))
   await reading
   const absorbed = commit(1, leasable(1, 1, 'booked'))
@@ -112,7 +114,7 @@ void test('what was read after a commit is not undone when the commit is heard o
 
 void test('readings that are asked for while one is under way are one that follows it', async () => {
   const { calendar, known, answer, asked } = await calendarOf(leasable(1))
-  const readings = [1, 2, 1].map(id => calendar.refresh([id]))
+  const readings = [1, 2, 1].map(id => calendar.refresh([asId(id)]))
   await answer(leasable(1, 1), leasable(2))
   await Promise.all(readings)
   assert.equal(asked.length, 0)

@@ -1,6 +1,7 @@
 // The calendar in memory: loaded at the start and changed with every commit. On PostgreSQL the feed says what other
 // processes did. It only proposes: what it has wrong costs another try, because the database decides.
 import type { Change } from '../../store/change.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import { allLeasables, leasablesOf, type RevisedLeasable } from './resources.ts'
 
@@ -8,18 +9,18 @@ const RETRY_MS = 200
 
 export class CalendarMirror {
   readonly #store: Store
-  readonly #byId = new Map<number, RevisedLeasable>()
+  readonly #byId = new Map<ProviderId, RevisedLeasable>()
   /** The same by id, and where in it each is; made anew when one comes or goes. */
   #list: RevisedLeasable[] | null = null
-  readonly #places = new Map<number, number>()
+  readonly #places = new Map<ProviderId, number>()
   readonly #catchUp: () => Promise<void>
   readonly #failed: (error: unknown) => void
   #turn: Promise<unknown> = Promise.resolve()
-  #wanted = new Set<number>()
+  #wanted = new Set<ProviderId>()
   #running: Promise<void> = Promise.resolve()
   #next: Promise<void> | null = null
   /** What commits have changed since the reading began that is under way. */
-  readonly #noted = new Set<number>()
+  readonly #noted = new Set<ProviderId>()
 
   constructor(store: Store, catchUp: () => Promise<void>, failed: (error: unknown) => void) {
     this.#store = store
@@ -60,7 +61,7 @@ export class CalendarMirror {
   }
 
   /** Reads these again, as far as they can be leased. Resolves when a reading that began after this call is taken in. */
-  refresh(providers: Iterable<number>): Promise<void> {
+  refresh(providers: Iterable<ProviderId>): Promise<void> {
     for (const id of providers) this.#wanted.add(id)
     this.#next ??= this.#afterOthers(() => this.#readWanted())
     return this.#next
@@ -104,7 +105,7 @@ export class CalendarMirror {
   }
 
   /** Reads these, or all; what is not found can't be leased any more. */
-  async #read(ids: readonly number[] | null): Promise<void> {
+  async #read(ids: readonly ProviderId[] | null): Promise<void> {
     this.#noted.clear()
     const found = await this.#store.read(() => (ids ? leasablesOf(ids) : allLeasables()))
     const there = new Set(found.map(({ id }) => id))
@@ -122,7 +123,7 @@ export class CalendarMirror {
     if (this.#list) this.#list[this.#places.get(leasable.id)!] = leasable
   }
 
-  #remove(id: number): void {
+  #remove(id: ProviderId): void {
     if (this.#byId.delete(id)) this.#list = null
   }
 }

@@ -1,4 +1,5 @@
 // Packs several wishes that compete for the same hosts: places one after the other and takes back what leads nowhere.
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { limits } from '../../shared/limits.ts'
 import { add } from './calendar.ts'
 import {
@@ -16,7 +17,7 @@ import {
 interface Turn {
   wish: Wish
   usable: readonly Candidate[]
-  places: Map<number, number>
+  places: Map<ProviderId, number>
   depth: number
 }
 
@@ -24,7 +25,7 @@ export class Search {
   readonly #candidates: Candidates
   readonly #wishes: readonly Wish[]
   readonly #order: readonly number[]
-  readonly #places: Map<number, number>[]
+  readonly #places: Map<ProviderId, number>[]
   #steps = 0
 
   constructor(candidates: Candidates, wishes: readonly Wish[]) {

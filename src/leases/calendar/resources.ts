@@ -2,6 +2,7 @@
 // what is booked of them.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { comesBack, hasMachine, isUsable } from '../../metal/nodes/states.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { note, type Read, together, type Write } from '../../store/transaction.ts'
@@ -14,7 +15,7 @@ export interface RevisedLeasable extends Leasable {
   /** The child provider of a host where started leases are inventories. */
   reservationProvider: string | null
   /** The id of the node; null for a host. */
-  nodeId: number | null
+  nodeId: NodeId | null
   /** What a node is; empty for a host. */
   traits: ReadonlySet<string>
   /** How a node is just now; null for a host. */
@@ -37,7 +38,7 @@ function ofLeasables<TB extends keyof Schema, Row>(
 ) {
   return {
     every: query((db, _: object) => build(db)),
-    some: query((db, a: { ids: readonly number[] }, on) => build(db).where(on.isIn(column, a.ids, 'bigint'))),
+    some: query((db, a: { ids: readonly ProviderId[] }, on) => build(db).where(on.isIn(column, a.ids, 'bigint'))),
   }
 }
 
@@ -81,7 +82,7 @@ const traits = ofLeasables('leasables.provider_id', db =>
     .where('leasables.kind', '=', 'node'),
 )
 const bookings = ofLeasables('provider_id', db => db.selectFrom('bookings').selectAll().orderBy('start_at'))
-const lockRows = command((db, a: { ids: readonly number[] }, on) =>
+const lockRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
   on.lock(
     db
       .selectFrom('leasables')
@@ -91,7 +92,7 @@ const lockRows = command((db, a: { ids: readonly number[] }, on) =>
   ),
 )
 // Whoever gives a node to an allocation holds its row, and so does whoever books it.
-const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
+const lockNodes = command((db, a: { ids: readonly ProviderId[] }, on) =>
   on.lock(
     db
       .selectFrom('nodes')
@@ -103,7 +104,7 @@ const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
 
 const every = () =>
   [rows.every({}), capacities.every({}), capabilities.every({}), traits.every({}), bookings.every({})] as const
-const some = (a: { ids: readonly number[] }) =>
+const some = (a: { ids: readonly ProviderId[] }) =>
   [rows.some(a), capacities.some(a), capabilities.some(a), traits.some(a), bookings.some(a)] as const
 
 export function* allLeasables(): Read<RevisedLeasable[]> {
@@ -111,12 +112,12 @@ export function* allLeasables(): Read<RevisedLeasable[]> {
 }
 
 /** Those of these ids that there are. */
-export function* leasablesOf(ids: readonly number[]): Read<RevisedLeasable[]> {
+export function* leasablesOf(ids: readonly ProviderId[]): Read<RevisedLeasable[]> {
   return assemble(yield* together(...some({ ids })))
 }
 
 /** As they are now, held until the transaction ends. Locked after leases, and before consumers and providers. */
-export function* lockLeasables(ids: readonly number[]): Write<RevisedLeasable[]> {
+export function* lockLeasables(ids: readonly ProviderId[]): Write<RevisedLeasable[]> {
   // Read in statements of their own: only then do they see what the previous holder did.
   const [, , ...parts] = yield* together(lockRows({ ids }), lockNodes({ ids }), ...some({ ids }))
   return assemble(parts)
@@ -241,6 +242,6 @@ const bookedOf = (row: BookingRow): Booked => ({
 })
 
 /** Tells the calendars in memory what this is now; null when it is gone. */
-export function* noteLeasable(id: number, leasable: RevisedLeasable | null): Write<void> {
+export function* noteLeasable(id: ProviderId, leasable: RevisedLeasable | null): Write<void> {
   yield* note([{ provider: id, room: 'leases', attached: leasable }])
 }

@@ -5,10 +5,11 @@ import type { Wish } from './candidates.ts'
 import type { RevisedLeasable } from './resources.ts'
 import { matches, parseProperties } from '../pool/properties.ts'
 import type { Terms } from '../types.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 /** What a reservation has already. */
 export interface Held {
-  places: ReadonlyMap<number, number>
+  places: ReadonlyMap<ProviderId, number>
   /** It is in use, so it can't be taken away. */
   isFixed: boolean
 }

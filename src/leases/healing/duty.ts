@@ -6,6 +6,7 @@ import type { Witness } from '../../audit/witness.ts'
 import { unusableHypervisors } from '../../compute/hypervisors.ts'
 import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, run, type Write } from '../../store/transaction.ts'
 import { type Booked, peakOf, SIZES } from '../calendar/calendar.ts'
@@ -23,14 +24,14 @@ const closedHosts = query((db, _: object) =>
     .where('reservable', '=', sql.lit(0))
     .where('kind', '=', 'host'),
 )
-const hostsAmong = query((db, a: { ids: readonly number[] }, on) =>
+const hostsAmong = query((db, a: { ids: readonly ProviderId[] }, on) =>
   db
     .selectFrom('leasables')
     .select('provider_id as id')
     .where(on.isIn('provider_id', a.ids, 'bigint'))
     .where('kind', '=', 'host'),
 )
-const setReservable = command((db, a: { id: number; reservable: 0 | 1; now: number }) =>
+const setReservable = command((db, a: { id: ProviderId; reservable: 0 | 1; now: number }) =>
   db
     .updateTable('leasables')
     .set(e => ({ reservable: a.reservable, version: e('version', '+', 1), updated_at: a.now }))
@@ -50,7 +51,7 @@ const shrunkHosts = query((db, _: object) =>
         or (c.name = 'DISK_GB' and i.total - i.reserved < l.disk_gb_ceiling)`,
     ),
 )
-const lowerCeilings = command((db, a: { id: number; vcpus: number; memory_mb: number; disk_gb: number }) =>
+const lowerCeilings = command((db, a: { id: ProviderId; vcpus: number; memory_mb: number; disk_gb: number }) =>
   db
     .updateTable('leasables')
     .set({ vcpus_ceiling: a.vcpus, memory_mb_ceiling: a.memory_mb, disk_gb_ceiling: a.disk_gb })
@@ -97,7 +98,7 @@ export function healingDuty(leasing: Working): Duty {
 }
 
 /** Hosts that are down or disabled are closed, those that are back are open again; says which are. */
-async function followHypervisors({ store, clock, witness }: Working): Promise<number[]> {
+async function followHypervisors({ store, clock, witness }: Working): Promise<ProviderId[]> {
   const { down, closed } = await store.read(function* () {
     const ids = [...(yield* unusableHypervisors())]
     const down = new Set((yield* all(hostsAmong({ ids }))).map(({ id }) => id))
@@ -112,7 +113,7 @@ async function followHypervisors({ store, clock, witness }: Working): Promise<nu
   return changed.filter(id => !down.has(id))
 }
 
-function* followOne(id: number, now: number): Write<'open_host' | 'close_host'> {
+function* followOne(id: ProviderId, now: number): Write<'open_host' | 'close_host'> {
   const [host] = yield* lockLeasables([id])
   const isDown = (yield* unusableHypervisors()).has(id)
   // Another conductor may have been faster.
@@ -137,10 +138,10 @@ async function onClosedHosts({ store, clock, config }: Working): Promise<Ailing[
 }
 
 /** What servers kept booked there though it was replaced elsewhere: now there is too much of it. */
-async function onReopenedHosts({ store }: Working, ids: readonly number[]): Promise<Ailing[]> {
+async function onReopenedHosts({ store }: Working, ids: readonly ProviderId[]): Promise<Ailing[]> {
   const hosts = ids.length === 0 ? [] : await store.read(() => leasablesOf(ids))
   return hosts.flatMap(({ booked }) =>
-    booked.map(({ lease, reservation }) => ({ lease, reservation, unusable: new Set<number>() })),
+    booked.map(({ lease, reservation }) => ({ lease, reservation, unusable: new Set<ProviderId>() })),
   )
 }
 

@@ -5,6 +5,7 @@ import type { Witness } from '../../audit/witness.ts'
 import { lockInvolved } from '../../ledger/claims/batch.ts'
 import { dropShare, putShares } from '../../ledger/shares.ts'
 import { limits } from '../../shared/limits.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, type Read, type Write } from '../../store/transaction.ts'
 import type { Request, Wish } from '../calendar/candidates.ts'
@@ -22,15 +23,15 @@ import { bookedFor, wishOf } from '../calendar/wishes.ts'
 export interface Ailing {
   lease: string
   reservation: string
-  unusable: ReadonlySet<number>
+  unusable: ReadonlySet<ProviderId>
 }
 
-export type Places = Map<number, number>
-export type Pool = ReadonlyMap<number, RevisedLeasable>
+export type Places = Map<ProviderId, number>
+export type Pool = ReadonlyMap<ProviderId, RevisedLeasable>
 /** Heals one reservation. Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
 export type Heal = (ailing: Ailing, pool: Pool, terms: Terms) => Write<Healed>
 export interface Healed {
-  ids: readonly number[]
+  ids: readonly ProviderId[]
   isStale: boolean
   /** Whose lease it is, where one was found. */
   project?: string
@@ -53,7 +54,7 @@ export async function healAll(leasing: Working, ailing: readonly Ailing[], heal:
   const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
   const entryOf = ({ project }: Healed) =>
     witness?.({ action: 'heal_lease', outcome: 'done', project: project ?? null })
-  const pool = new Map<number, RevisedLeasable>()
+  const pool = new Map<ProviderId, RevisedLeasable>()
   const learn = (found: readonly RevisedLeasable[]) => found.forEach(one => pool.set(one.id, one))
   learn(await store.read(allLeasables))
   for (const one of ailing) {
@@ -84,7 +85,7 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Heale
   // What is being given back is not to be had anew.
   const isOver = reservation?.status === 'deleted' || lease?.status === 'TERMINATING'
   if (!lease || !reservation || isOver) return { ids: [], isStale: false }
-  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
+  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<ProviderId, number>()
   const used = yield* usedBy(reservation)
   const isOpen = ({ id, isReservable }: RevisedLeasable) => isReservable && !ailing.unusable.has(id)
   const inPool = [...pool.values()].filter(isOpen)
@@ -130,7 +131,7 @@ function beside(kept: Places, places: Places, most: number, has: Places, used: P
 }
 
 /** What it has on hosts that are open; of more than it wants, what nobody uses goes. */
-function stayingOf({ terms }: Reservation, has: Places, used: Places, open: ReadonlySet<number>): Places {
+function stayingOf({ terms }: Reservation, has: Places, used: Places, open: ReadonlySet<ProviderId>): Places {
   const staying = new Map([...has].filter(([id]) => open.has(id)))
   if (terms.resource_type !== 'virtual:instance') return staying
   let surplus = total(staying) - terms.amount
@@ -172,7 +173,7 @@ export function best(leasables: readonly RevisedLeasable[], request: Request): P
   return fits
 }
 
-export const total = (places: ReadonlyMap<number, number>) =>
+export const total = (places: ReadonlyMap<ProviderId, number>) =>
   [...places.values()].reduce((sum, slots) => sum + slots, 0)
 export const isSame = (a: Places, b: Places) => a.size === b.size && [...a].every(([id, slots]) => b.get(id) === slots)
 

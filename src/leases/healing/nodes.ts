@@ -6,6 +6,7 @@ import type { Witness } from '../../audit/witness.ts'
 import { emptyNode } from '../../metal/expiry.ts'
 import { lockNodeById } from '../../metal/nodes/rows.ts'
 import { MACHINE_STATES } from '../../metal/nodes/states.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, type Write } from '../../store/transaction.ts'
 import { replaceBookingsOf } from '../booking/rows.ts'
@@ -62,7 +63,7 @@ export async function emptyLeftovers({ store, clock, drivers, bell, witness }: W
   }
   if (isStarted) bell.ring('nodes')
 
-  function* emptyLeftover(id: number) {
+  function* emptyLeftover(id: NodeId) {
     const node = yield* lockNodeById(id)
     return node?.leftover === 1 ? yield* emptyNode(node, drivers, clock.now()) : 'empty'
   }
@@ -77,7 +78,7 @@ export async function onNodes({ store, clock, config }: Working): Promise<Ailing
     const leasables = yield* leasablesOf([...new Set(rows.map(({ id }) => id))])
     return { rows, leasables: new Map(leasables.map(one => [one.id, one])) }
   })
-  const ailing = new Map<string, Ailing & { unusable: Set<number> }>()
+  const ailing = new Map<string, Ailing & { unusable: Set<ProviderId> }>()
   for (const { lease, reservation, id, status, terms } of rows) {
     const leasable = leasables.get(id)
     const need = leasable && needOf(leasable, reservation, JSON.parse(terms) as Terms, status, now)
@@ -127,7 +128,7 @@ function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Param
   if (!lease || !reservation || !['PENDING', 'STARTING', 'ACTIVE'].includes(lease.status)) {
     return { ids: [], isStale: false }
   }
-  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<number, number>()
+  const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<ProviderId, number>()
   const planOn = (leasables: readonly RevisedLeasable[]) =>
     plan(leasables, lease, reservation, has, ailing.unusable, terms)
   const proposed = planOn([...pool.values()])
@@ -150,7 +151,7 @@ function plan(
   lease: StoredLease,
   reservation: Reservation,
   has: Places,
-  unusable: ReadonlySet<number>,
+  unusable: ReadonlySet<ProviderId>,
   { cleaningMs, now }: Parameters<Heal>[2],
 ): Places {
   const { accepts } = wishOf(reservation.terms)

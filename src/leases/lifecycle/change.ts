@@ -6,6 +6,7 @@ import { type LeaseSettings, MINUTE_MS } from '../context.ts'
 import type { StoredLease } from './rows.ts'
 import type { EventType, LeaseChange, LeaseEvent, Reservation, Terms, TermsChange } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface ChangePlan {
   lease: StoredLease
@@ -17,7 +18,7 @@ export interface ChangePlan {
 }
 
 /** What each reservation has: slots by id of the host or node. */
-type Has = ReadonlyMap<string, ReadonlyMap<number, number>>
+type Has = ReadonlyMap<string, ReadonlyMap<ProviderId, number>>
 
 export function planChange(
   before: StoredLease,
@@ -97,7 +98,7 @@ function requireGrowth(id: string, before: Terms, after: Terms, changed: readonl
 }
 
 function wishFor(reservation: Reservation, before: Reservation, has: Has): Wish {
-  const places = has.get(reservation.id) ?? new Map<number, number>()
+  const places = has.get(reservation.id) ?? new Map<ProviderId, number>()
   const wish = wishOf(reservation.terms, { places, isFixed: reservation.status === 'active' })
   if (!reservation.missing_resources || reservation.terms !== before.terms) return wish
   // It lacks something already: that is no reason to refuse what has nothing to do with it.

@@ -3,6 +3,7 @@ import { limits } from '../../shared/limits.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
 import { planChange, type ChangePlan } from './change.ts'
@@ -194,7 +195,7 @@ function* rebook(
   leasing: LeaseContext,
   before: StoredLease,
   { lease, isMoved, isRebooked, wishes }: ChangePlan,
-  has: ReadonlyMap<string, ReadonlyMap<number, number>>,
+  has: ReadonlyMap<string, ReadonlyMap<ProviderId, number>>,
   propose: Propose,
   now: number,
 ): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
@@ -202,7 +203,7 @@ function* rebook(
   const cleaningMs = cleaningOf(leasing)
   const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
   if (!isRebooked) {
-    const places = lease.reservations.map(({ id }) => has.get(id) ?? new Map<number, number>())
+    const places = lease.reservations.map(({ id }) => has.get(id) ?? new Map<ProviderId, number>())
     const held = yield* lockLeasables(ids)
     yield* replaceBookings(held, lease.id, bookedAt(lease, lease.reservations, places, cleaningMs))
     return null

@@ -9,6 +9,7 @@ import { lockNodeById, type NodeRow, saveNode } from '../../metal/nodes/rows.ts'
 import { holderOf } from '../../metal/nodes/provider.ts'
 import { unleased } from '../../metal/nodes/lease-promise.ts'
 import { traitsOfProviders } from '../../metal/nodes/traits.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, type Read, run, type Write } from '../../store/transaction.ts'
 import { type StoredLease, withReservation } from './rows.ts'
@@ -22,7 +23,7 @@ const nodeBookings = query((db, a: { lease: string }) =>
     .where('bookings.lease_id', '=', a.lease)
     .orderBy('nodes.id'),
 )
-const setAllocation = command((db, a: { reservation: string; provider: number; allocation: string | null }) =>
+const setAllocation = command((db, a: { reservation: string; provider: ProviderId; allocation: string | null }) =>
   db
     .updateTable('bookings')
     .set({ allocation: a.allocation })
@@ -100,7 +101,7 @@ function* closeNode(node: NodeRow): Write<NodeRow> {
 }
 
 /** Takes one node back that the lease is to have no more, and that has no machine of its on it. */
-export function* withdrawGiven(nodeId: number, allocation: string, now: number): Write<void> {
+export function* withdrawGiven(nodeId: NodeId, allocation: string, now: number): Write<void> {
   const node = yield* lockNodeById(nodeId)
   if (!node) return
   if (node.instance_uuid === allocation) yield* takeNodeBack(node, now)

@@ -1,6 +1,7 @@
 // Leases as rows: what finds, lists and locks them.
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, one, type Read, together, type Write } from '../../store/transaction.ts'
@@ -197,13 +198,13 @@ const slotsOfLease = query((db, a: { id: string }) =>
   db.selectFrom('bookings').select(['reservation_id', 'provider_id', 'slots']).where('lease_id', '=', a.id),
 )
 /** The hosts and nodes that these leases have something of. */
-export function* placesOf(ids: readonly string[]): Read<number[]> {
+export function* placesOf(ids: readonly string[]): Read<ProviderId[]> {
   return (yield* all(placesOfLeases({ ids }))).map(row => row.id)
 }
 
 /** What each reservation of a lease has: slots by id of the host or node. */
-export function* bookedBy(id: string): Read<Map<string, Map<number, number>>> {
-  const has = new Map<string, Map<number, number>>()
+export function* bookedBy(id: string): Read<Map<string, Map<ProviderId, number>>> {
+  const has = new Map<string, Map<ProviderId, number>>()
   for (const { reservation_id, provider_id, slots } of yield* all(slotsOfLease({ id }))) {
     has.getOrInsertComputed(reservation_id, () => new Map()).set(provider_id, slots)
   }

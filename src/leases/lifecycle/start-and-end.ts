@@ -1,6 +1,7 @@
 // How leases begin and end. Each is one transaction under the lock of the lease, finds out for itself what is left to do,
 // and may be run twice.
 import type { Drivers } from '../../metal/drivers/registry.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { all, type Write } from '../../store/transaction.ts'
 import { query } from '../../store/statement.ts'
 import { limits } from '../../shared/limits.ts'
@@ -18,7 +19,7 @@ const providersThere = query((db, a: { uuids: readonly string[] }, on) =>
   db.selectFrom('providers').select('uuid').where(on.isIn('uuid', a.uuids)),
 )
 
-const givenAt = query((db, a: { places: readonly number[] }, on) =>
+const givenAt = query((db, a: { places: readonly ProviderId[] }, on) =>
   db
     .selectFrom('bookings')
     .innerJoin('lease_reservations as r', 'r.id', 'bookings.reservation_id')

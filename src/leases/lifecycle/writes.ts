@@ -4,7 +4,7 @@ import type { Schema } from '../../store/schema.ts'
 import { bulk, type Command, command } from '../../store/statement.ts'
 import { mark, run, runAll, type Write } from '../../store/transaction.ts'
 import type { LeaseRow, StoredLease } from './rows.ts'
-import type { EventType, LeaseEvent, LeaseStatus, Reservation } from '../types.ts'
+import type { EventType, LeaseEvent, LeaseStatus, Reservation, ReservationStatus } from '../types.ts'
 
 type ReservationRow = Selectable<Schema['lease_reservations']>
 type EventRow = Selectable<Schema['lease_events']>
@@ -132,27 +132,27 @@ export function* dropLease(id: string): Write<void> {
   yield* markLease(id)
 }
 
-const changeStatuses = bulk<{ id: string; status: string; now: number }>(
+const changeStatuses = bulk<{ id: string; status: LeaseStatus; now: number }>(
   { id: 'text', status: 'text', now: 'bigint' },
   (db, r, on) =>
     on
       .update(db.updateTable('leases'), 'leases.id', r.id)
-      .set({ status: r.status as never, status_reason: null, updated_at: r.now }),
+      .set({ status: r.status, status_reason: null, updated_at: r.now }),
 )
-const changeReservationStatuses = bulk<{ id: string; status: string; now: number }>(
+const changeReservationStatuses = bulk<{ id: string; status: ReservationStatus; now: number }>(
   { id: 'text', status: 'text', now: 'bigint' },
   (db, r, on) =>
     on
       .update(db.updateTable('lease_reservations'), 'lease_reservations.lease_id', r.id)
-      .set({ status: r.status as never, updated_at: r.now }),
+      .set({ status: r.status, updated_at: r.now }),
 )
-const finishEvents = bulk<{ id: string; type: string; now: number }>(
+const finishEvents = bulk<{ id: string; type: EventType; now: number }>(
   { id: 'text', type: 'text', now: 'bigint' },
   (db, r, on) =>
     on
       .update(db.updateTable('lease_events'), 'lease_events.lease_id', r.id)
       .set({ due_at: null, updated_at: r.now })
-      .where('lease_events.event_type', '=', r.type as never),
+      .where('lease_events.event_type', '=', r.type),
 )
 
 /** One step in the life of these leases: their status, that of their reservations, and the events that are done. */

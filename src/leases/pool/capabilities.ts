@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
 import type { RevisedLeasable } from '../calendar/resources.ts'
 import { keysOf, parseProperties } from './properties.ts'
 import type { HostProperty, Terms } from '../types.ts'
 
-const capabilityRows = query((db, a: { ids: readonly number[] }, on) =>
+const capabilityRows = query((db, a: { ids: readonly ProviderId[] }, on) =>
   db
     .selectFrom('host_capabilities')
     .selectAll()
@@ -17,7 +18,7 @@ const capabilityRows = query((db, a: { ids: readonly number[] }, on) =>
     .orderBy('name'),
 )
 interface CapabilityRow {
-  provider_id: number
+  provider_id: ProviderId
   name: string
   value: string
 }
@@ -41,7 +42,7 @@ const setPrivate = command((db, a: { name: string; is_private: 0 | 1; now: numbe
     .where('name', '=', a.name)
     .returningAll(),
 )
-const termsOnHost = query((db, a: { id: number }) =>
+const termsOnHost = query((db, a: { id: ProviderId }) =>
   db
     .selectFrom('bookings')
     .innerJoin('lease_reservations', 'lease_reservations.id', 'bookings.reservation_id')
@@ -49,7 +50,7 @@ const termsOnHost = query((db, a: { id: number }) =>
     .where('provider_id', '=', a.id),
 )
 
-export function* capabilitiesOf(ids: readonly number[]): Read<Map<number, Record<string, string>>> {
+export function* capabilitiesOf(ids: readonly ProviderId[]): Read<Map<ProviderId, Record<string, string>>> {
   const found = Map.groupBy(yield* all(capabilityRows({ ids })), row => row.provider_id)
   return new Map([...found].map(([id, rows]) => [id, Object.fromEntries(rows.map(({ name, value }) => [name, value]))]))
 }
@@ -60,7 +61,7 @@ function propertyId(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-export function* addCapabilities(id: number, given: Readonly<Record<string, string>>, now: number): Write<void> {
+export function* addCapabilities(id: ProviderId, given: Readonly<Record<string, string>>, now: number): Write<void> {
   const present = (yield* capabilitiesOf([id])).get(id) ?? {}
   if (Object.keys({ ...present, ...given }).length > limits.capabilitiesPerHostMax) {
     throw problem('host_invalid', { reason: `A host has at most ${limits.capabilitiesPerHostMax} capabilities.` })

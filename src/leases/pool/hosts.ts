@@ -8,11 +8,13 @@ import {
   bumpGeneration,
   createProvider,
   deleteProvider,
+  idIn,
   listProviders,
   lockProvider,
   type Provider,
 } from '../../ledger/providers.ts'
 import { problem } from '../../problems/problem.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../../store/transaction.ts'
 import { addCapabilities, capabilitiesOf, requireUnused } from './capabilities.ts'
@@ -29,18 +31,18 @@ const hostRows = query((db, _: object) =>
     .where('kind', '=', 'host')
     .orderBy('provider_id'),
 )
-const hostRow = query((db, a: { id: number }) =>
+const hostRow = query((db, a: { id: ProviderId }) =>
   db
     .selectFrom('leasables')
     .select(['provider_id as id', 'created_at', 'updated_at'])
     .where('provider_id', '=', a.id)
     .where('kind', '=', 'host'),
 )
-const hypervisorState = query((db, a: { id: number }) =>
+const hypervisorState = query((db, a: { id: ProviderId }) =>
   db.selectFrom('hypervisors').select(['state', 'status']).where('provider_id', '=', a.id),
 )
 interface NewRow {
-  id: number
+  id: ProviderId
   kind: 'host' | 'node'
   name: string
   reservationProvider: string | null
@@ -64,10 +66,10 @@ const insertRow = command((db, a: NewRow) =>
     updated_at: null,
   }),
 )
-const touchRow = command((db, a: { id: number; now: number }) =>
+const touchRow = command((db, a: { id: ProviderId; now: number }) =>
   db.updateTable('leasables').set({ updated_at: a.now }).where('provider_id', '=', a.id),
 )
-const removeRow = command((db, a: { id: number }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
+const removeRow = command((db, a: { id: ProviderId }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
 
 const reservationProviderName = (host: string) => `blazar_${host}`
 
@@ -112,12 +114,11 @@ export function* createHost(wanted: NewHost, now: number): Write<Host> {
   return yield* changedHost(provider.id)
 }
 
-const isDecimal = (id: string) => /^\d{1,15}$/.test(id)
-
 /** A root provider with processors that is nobody's yet, by name or number. */
 function* findHypervisor(name: string): Read<Provider> {
   const byName = yield* listProviders({ name })
-  const found = byName.length > 0 || !isDecimal(name) ? byName : yield* listProviders({ ids: [Number(name)] })
+  const id = idIn(name)
+  const found = byName.length > 0 || id === null ? byName : yield* listProviders({ ids: [id] })
   const provider = found.find(({ parent_uuid, managed_by }) => parent_uuid === null && managed_by === null)
   if (!provider) throw problem('hypervisor_not_found', { name })
   const { inventories } = yield* providerInventories(provider.uuid)
@@ -152,7 +153,7 @@ export function* ensureReservationProvider(leasable: RevisedLeasable, now: numbe
   yield* createProvider({ uuid: leasable.reservationProvider!, name, parentUuid: host!.uuid, managedBy: OWNER }, now)
 }
 
-function* changedHost(id: number): Write<Host> {
+function* changedHost(id: ProviderId): Write<Host> {
   const [leasable] = yield* leasablesOf([id])
   yield* noteLeasable(id, leasable!)
   return yield* findHost(String(id))
@@ -165,13 +166,14 @@ export function* listHosts(): Read<Host[]> {
 
 /** The host of this decimal id. */
 export function* findHost(id: string): Read<Host> {
-  const [host] = isDecimal(id) ? yield* hostsOf(yield* all(hostRow({ id: Number(id) }))) : []
+  const provider = idIn(id)
+  const [host] = provider === null ? [] : yield* hostsOf(yield* all(hostRow({ id: provider })))
   if (!host) throw problem('host_not_found', { host: id })
   return host
 }
 
 interface HostRow {
-  id: number
+  id: ProviderId
   created_at: number
   updated_at: number | null
 }
@@ -202,12 +204,13 @@ function* hostsOf(rows: readonly HostRow[]): Read<Host[]> {
 
 /** The host, held until the transaction ends. */
 function* lockHost(id: string): Write<RevisedLeasable> {
-  const [found] = isDecimal(id) ? yield* lockLeasables([Number(id)]) : []
+  const provider = idIn(id)
+  const [found] = provider === null ? [] : yield* lockLeasables([provider])
   if (found?.kind !== 'host') throw problem('host_not_found', { host: id })
   return found
 }
 
-const markHost = (id: number) => mark({ kind: 'host', id: String(id) })
+const markHost = (id: ProviderId) => mark({ kind: 'host', id: String(id) })
 
 /** Adds or changes capabilities; none can be removed. */
 export function* updateHost(id: string, capabilities: Readonly<Record<string, string>>, now: number): Write<Host> {
@@ -242,7 +245,7 @@ export function* deleteHost(id: string): Write<void> {
 interface AllocationFilter {
   lease: string | null
   reservation: string | null
-  host: number | null
+  host: ProviderId | null
   after: number
 }
 const allocationRows = query((db, a: AllocationFilter) =>
@@ -267,7 +270,7 @@ export function* hostAllocations(
 ): Read<HostAllocation[]> {
   const { lease = null, reservation = null, host = null } = filter
   const after = lease === null && reservation === null ? now : 0
-  const rows = yield* all(allocationRows({ lease, reservation, host: host === null ? null : Number(host), after }))
+  const rows = yield* all(allocationRows({ lease, reservation, host: host === null ? null : idIn(host), after }))
   const found = [...Map.groupBy(rows, row => row.host)].map(([id, mine]) => ({
     host: String(id),
     reservations: mine.flatMap(({ slots, reservation_id, lease_id, start_at, end_at }) =>

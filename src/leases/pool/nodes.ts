@@ -6,6 +6,7 @@ import { findNode, lockNode } from '../../metal/nodes/rows.ts'
 import { holderOf } from '../../metal/nodes/provider.ts'
 import { promiseNode } from '../../metal/nodes/lease-promise.ts'
 import { problem } from '../../problems/problem.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, type Read, run, type Write } from '../../store/transaction.ts'
 import { OWNER } from '../lifecycle/reservation-resources.ts'
@@ -18,7 +19,7 @@ export interface LeasableNode {
   bookings: readonly { lease_id: string; reservation_id: string; start_at: number; end_at: number }[]
 }
 
-const enrol = command((db, a: { id: number; name: string; now: number }) =>
+const enrol = command((db, a: { id: ProviderId; name: string; now: number }) =>
   db.insertInto('leasables').values({
     provider_id: a.id,
     kind: 'node',
@@ -32,7 +33,7 @@ const enrol = command((db, a: { id: number; name: string; now: number }) =>
     updated_at: null,
   }),
 )
-const strike = command((db, a: { id: number }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
+const strike = command((db, a: { id: ProviderId }) => db.deleteFrom('leasables').where('provider_id', '=', a.id))
 const enrolled = query((db, _: object) =>
   db.selectFrom('leasables').select('provider_id as id').where('kind', '=', 'node').orderBy('provider_id'),
 )

@@ -1,4 +1,5 @@
 // Which other amounts of a class could fit: the largest below what was asked for, or the next allowed above it.
+import type { Row } from './bitset.ts'
 import { accepts, compile } from './plan.ts'
 import type { Plan, Slot } from './plan.ts'
 import type { CandidateRequest } from './request.ts'
@@ -52,7 +53,7 @@ export function* amounts(
 }
 
 /** Under its own root or, if it shares, any other: what is true of one anchor only is left to the search. */
-function mayStand(table: CandidateTable, plan: Plan, slot: Slot, row: number): boolean {
+function mayStand(table: CandidateTable, plan: Plan, slot: Slot, row: Row): boolean {
   return (
     accepts(table, plan, slot, row, table.rootRow(row), true) ||
     accepts(table, plan, slot, row, table.rootRow(row), false)

@@ -1,7 +1,7 @@
 // Writes the answer as JSON text by joining ready parts: stringifying a thousand candidates costs five times the search.
 //
 // Everything written is ASCII (uuids, class, trait and suffix names), so one byte a character.
-import { lowestBit, wordsFor } from './bitset.ts'
+import { lowestBit, type Row, wordsFor } from './bitset.ts'
 import { keepTrue } from './found.ts'
 import type { Plan } from './plan.ts'
 import type { SearchResult } from './search.ts'
@@ -203,7 +203,7 @@ function* writeSummaries(
 function rowsShown(table: CandidateTable, result: SearchResult, plan: Plan, words: AnswerWords): Int32Array {
   const width = plan.slots.length
   const shown = new Int32Array(wordsFor(table.rowsMax))
-  const show = (row: number) => {
+  const show = (row: Row) => {
     shown[row >>> 5]! |= 1 << (row & 31)
   }
   for (let i = 0; i < result.count * width; i++) {
@@ -216,11 +216,11 @@ function rowsShown(table: CandidateTable, result: SearchResult, plan: Plan, word
   return shown
 }
 
-function isShown(shown: Int32Array, row: number): boolean {
+function isShown(shown: Int32Array, row: Row): boolean {
   return (shown[row >>> 5]! & (1 << (row & 31))) !== 0
 }
 
-function summary(table: CandidateTable, row: number, plan: Plan, words: AnswerWords): string {
+function summary(table: CandidateTable, row: Row, plan: Plan, words: AnswerWords): string {
   if (words.nested && words.allClasses && words.traits)
     return (table.summaryText[row] ??= flattened(fullSummary(table, row)))
   const resources = words.allClasses ? allResources(table, row) : askedResources(row, plan)
@@ -228,18 +228,18 @@ function summary(table: CandidateTable, row: number, plan: Plan, words: AnswerWo
   return `"${table.uuid[row]}":{"resources":{${resources}}${traits}${words.nested ? lineage(table, row) : ''}}`
 }
 
-function fullSummary(table: CandidateTable, row: number): string {
+function fullSummary(table: CandidateTable, row: Row): string {
   const resources = allResources(table, row)
   return `"${table.uuid[row]}":{"resources":{${resources}},"traits":${table.traitSet[row]!.json}${lineage(table, row)}}`
 }
 
-function lineage(table: CandidateTable, row: number): string {
+function lineage(table: CandidateTable, row: Row): string {
   const parent = table.parentRow(row)
   const root = table.uuid[table.rootRow(row)]
   return `,"parent_provider_uuid":${parent < 0 ? 'null' : `"${table.uuid[parent]}"`},"root_provider_uuid":"${root}"`
 }
 
-function allResources(table: CandidateTable, row: number): string {
+function allResources(table: CandidateTable, row: Row): string {
   let out = ''
   for (const index of table.classesOf[row]!) {
     const column = table.classes[index]!
@@ -248,7 +248,7 @@ function allResources(table: CandidateTable, row: number): string {
   return out
 }
 
-function askedResources(row: number, plan: Plan): string {
+function askedResources(row: Row, plan: Plan): string {
   let out = ''
   for (const column of plan.columns) {
     const entry = column.at(row)
@@ -257,7 +257,7 @@ function askedResources(row: number, plan: Plan): string {
   return out
 }
 
-function resource(column: Plan['columns'][number], row: number, entry: number): string {
+function resource(column: Plan['columns'][number], row: Row, entry: number): string {
   const used = column.used[entry]!
   const capacity = used === 0 && column.blockedAt(row) ? 0 : column.capacity[entry]!
   // From 1e21 on a number prints with an exponent; clients expect digits.

@@ -1,5 +1,8 @@
 // Sets of table rows that change size gracefully: a handful of rows in a Set, many rows as one bit each.
 
+/** A place in the table. Any plain number will do, but not the id of a provider. */
+export type Row = number & { readonly of?: 'row' }
+
 // A Set costs about 40 bytes a member, words 1 bit a table row: at 1 member in 256 rows they cost the same.
 const ROWS_PER_MEMBER = 256
 const FEW = 64
@@ -14,15 +17,15 @@ export function lowestBit(word: number): number {
 
 export class RowSet {
   count = 0
-  #few: Set<number> | null = new Set()
+  #few: Set<Row> | null = new Set()
   #words: Int32Array | null = null
 
-  has(row: number): boolean {
+  has(row: Row): boolean {
     if (this.#words === null) return this.#few!.has(row)
     return ((this.#words[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0
   }
 
-  add(row: number, rowsMax: number): void {
+  add(row: Row, rowsMax: number): void {
     if (this.has(row)) return
     this.count++
     if (this.#words === null) {
@@ -34,7 +37,7 @@ export class RowSet {
     this.#words[row >>> 5]! |= 1 << (row & 31)
   }
 
-  delete(row: number): void {
+  delete(row: Row): void {
     if (!this.has(row)) return
     this.count--
     if (this.#words === null) this.#few!.delete(row)
@@ -52,14 +55,14 @@ export class RowSet {
     return this.#words
   }
 
-  forEach(visit: (row: number) => void): void {
+  forEach(visit: (row: Row) => void): void {
     if (this.#words === null) for (const row of this.#few!) visit(row)
     else eachBit(this.#words, visit)
   }
 
-  rows(): number[] {
+  rows(): Row[] {
     if (this.#few !== null) return [...this.#few].sort((a, b) => a - b)
-    const out: number[] = []
+    const out: Row[] = []
     eachBit(this.#words!, row => out.push(row))
     return out
   }
@@ -78,7 +81,7 @@ export class RowSet {
   }
 }
 
-export function eachBit(words: Int32Array, visit: (row: number) => void): void {
+export function eachBit(words: Int32Array, visit: (row: Row) => void): void {
   for (let w = 0; w < words.length; w++) {
     for (let word = words[w]!; word !== 0; word &= word - 1) visit((w << 5) + lowestBit(word))
   }

@@ -1,5 +1,5 @@
 // The inventories of one resource class: numbers in typed arrays, one entry for each provider that has the class.
-import { RowSet } from './bitset.ts'
+import { type Row, RowSet } from './bitset.ts'
 import type { InventorySnapshot } from './snapshot.ts'
 
 // Most classes are either everywhere (VCPU) or on a few rows (one class for each lease). A common class is indexed by row,
@@ -31,28 +31,28 @@ export class Column {
   }
 
   /** The entry of a row, or -1. */
-  at(row: number): number {
+  at(row: Row): number {
     if (this.#where === null) return this.holders.has(row) ? row : -1
     return this.#where.get(row) ?? -1
   }
 
-  roomAt(row: number): number {
+  roomAt(row: Row): number {
     const entry = this.at(row)
     return entry < 0 ? -Infinity : this.room[entry]!
   }
 
   /** undefined where there is no inventory. */
-  usedAt(row: number): number | undefined {
+  usedAt(row: Row): number | undefined {
     const entry = this.at(row)
     return entry < 0 ? undefined : this.used[entry]!
   }
 
-  blockedAt(row: number): boolean {
+  blockedAt(row: Row): boolean {
     return this.#blocked.has(row)
   }
 
   /** True when more than `used` differs from before. */
-  put(row: number, inventory: InventorySnapshot, rowsMax: number): boolean {
+  put(row: Row, inventory: InventorySnapshot, rowsMax: number): boolean {
     const known = this.at(row)
     const entry = known < 0 ? this.#enter(row, rowsMax) : known
     const capacity = Math.trunc((inventory.total - inventory.reserved) * inventory.allocationRatio)
@@ -73,7 +73,7 @@ export class Column {
     return !same
   }
 
-  use(row: number, used: number): boolean {
+  use(row: Row, used: number): boolean {
     const entry = this.at(row)
     if (entry < 0) return false
     this.used[entry] = used
@@ -81,7 +81,7 @@ export class Column {
     return true
   }
 
-  remove(row: number): void {
+  remove(row: Row): void {
     const entry = this.at(row)
     if (entry < 0) return
     this.room[entry] = -Infinity
@@ -100,12 +100,12 @@ export class Column {
     )
   }
 
-  fits(row: number, amount: number): boolean {
+  fits(row: Row, amount: number): boolean {
     const entry = this.at(row)
     return entry >= 0 && this.room[entry]! >= amount && this.unitsFit(entry, amount)
   }
 
-  #enter(row: number, rowsMax: number): number {
+  #enter(row: Row, rowsMax: number): number {
     this.holders.add(row, rowsMax)
     if (this.#where !== null && this.holders.count > DENSE_MIN && this.holders.count * DENSE_SHARE > rowsMax) {
       this.#toDense(rowsMax)

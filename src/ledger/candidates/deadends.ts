@@ -3,6 +3,7 @@
 // Two providers are interchangeable when the slots still open may choose both, both have the same left of what is still asked for, and both stand alike in
 // every rule that is left. A situation is how many providers of each kind there are, not which: that turns 8 equal children x 6 groups from
 // 8^6 failures into a few dozen. Only failures are shared; successes are all listed, because each is an answer of its own.
+import type { Row } from './bitset.ts'
 import type { Walk } from './walk.ts'
 
 // Bounds memory for a walk, about 100 bytes a key; past it the walk goes on without learning more.
@@ -74,7 +75,7 @@ export class DeadEnds {
     return parts.join('|')
   }
 
-  #open(kinds: Int32Array, row: number): boolean {
+  #open(kinds: Int32Array, row: Row): boolean {
     const position = this.#walk.rows.indexOf(row)
     return position >= 0 && kinds[position]! >= 0
   }

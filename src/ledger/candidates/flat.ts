@@ -1,7 +1,7 @@
 // The fast path: roots that stand alone (no children, no sharing provider in reach) must supply every group by themselves, so
 // one pass over bitset words and then capacity columns finds them, 32 rows at a time.
 import { lowestBit } from './bitset.ts'
-import type { RowSet } from './bitset.ts'
+import type { Row, RowSet } from './bitset.ts'
 import type { Column } from './column.ts'
 import type { Labels } from './labels.ts'
 import type { GroupPlan, Plan } from './plan.ts'
@@ -42,7 +42,7 @@ export class FlatScan {
   }
 
   /** Gives every row that supplies everything to `take`, until it says false or a breath is due. */
-  run(meter: Meter, take: (row: number) => boolean): 'done' | 'breath' | 'enough' {
+  run(meter: Meter, take: (row: Row) => boolean): 'done' | 'breath' | 'enough' {
     if (this.#impossible) return 'done'
     const all = this.#all
     const none = this.#none
@@ -75,7 +75,7 @@ export class FlatScan {
     return 'done'
   }
 
-  #fits(row: number): boolean {
+  #fits(row: Row): boolean {
     for (const { column, total, amounts } of this.#sums) {
       const entry = column.at(row)
       if (entry < 0 || column.room[entry]! < total || column.maxUnit[entry]! < total) return false

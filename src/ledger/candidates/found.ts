@@ -1,4 +1,5 @@
 // The candidates found so far, as numbers in one array, and whether they are still true.
+import type { Row } from './bitset.ts'
 import type { Plan } from './plan.ts'
 import { isSharing } from './sharing.ts'
 import type { CandidateTable } from './table.ts'
@@ -27,7 +28,7 @@ export class Found {
     return this.#anchors.subarray(0, this.count)
   }
 
-  addFlat(row: number): void {
+  addFlat(row: Row): void {
     const at = this.#place(row)
     this.#picks.fill(row, at, at + this.#width)
     this.count++

@@ -1,4 +1,5 @@
 // Why a group finds nothing: how many providers each of its conditions leaves, and who came closest.
+import type { Row } from './bitset.ts'
 import { isSetAside } from './dedicated.ts'
 import type { CandidateRequest, Group, ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
@@ -28,8 +29,8 @@ export interface Funnel {
 
 interface Condition {
   text: string
-  holds(row: number): boolean
-  lack(row: number): string
+  holds(row: Row): boolean
+  lack(row: Row): string
 }
 
 const NEAREST_MAX = 5
@@ -79,13 +80,13 @@ function* funnel(
 /** The rows that lack the least; the better ones of equals are those that fail latest. */
 class Misses {
   #conditions: readonly Condition[]
-  #best: { row: number; lacks: number; first: number }[] = []
+  #best: { row: Row; lacks: number; first: number }[] = []
 
   constructor(conditions: readonly Condition[]) {
     this.#conditions = conditions
   }
 
-  offer(row: number, first: number): void {
+  offer(row: Row, first: number): void {
     const worst = this.#best.at(-1)
     const full = this.#best.length === NEAREST_MAX
     let lacks = 0
@@ -112,7 +113,7 @@ class Misses {
 
 function ofInventory(table: CandidateTable, { resourceClass, amount }: ResourceAmount): Condition[] {
   const column = table.column(resourceClass)
-  const entry = (row: number) => column?.at(row) ?? -1
+  const entry = (row: Row) => column?.at(row) ?? -1
   return [
     {
       text: `has ${resourceClass}`,
@@ -156,31 +157,30 @@ function ofDedication(table: CandidateTable, request: CandidateRequest): Conditi
 }
 
 function ofTraits(table: CandidateTable, group: Group): Condition[] {
-  const has = (row: number, name: string) => table.traits.rowsOf(name)?.has(row) ?? false
+  const has = (row: Row, name: string) => table.traits.rowsOf(name)?.has(row) ?? false
   // The unsuffixed group's required traits are met together, so no provider fails by lacking one.
   const required = group.suffix === '' ? [] : group.required
   return [
     ...required.map(any => ({
       text: `trait ${any.join(' or ')}`,
-      holds: (row: number) => any.some(name => has(row, name)),
+      holds: (row: Row) => any.some(name => has(row, name)),
       lack: () => `lacks trait ${any.join(' or ')}`,
     })),
     ...group.forbidden.map(name => ({
       text: `not trait ${name}`,
-      holds: (row: number) => !has(row, name),
+      holds: (row: Row) => !has(row, name),
       lack: () => `has forbidden trait ${name}`,
     })),
   ]
 }
 
 function ofAggregates(table: CandidateTable, group: Group): Condition[] {
-  const isIn = (row: number, names: readonly string[]) =>
+  const isIn = (row: Row, names: readonly string[]) =>
     names.some(name => table.aggregates.rowsOf(name)?.has(row) ?? false)
   const rootToo = group.suffix === ''
-  const any = (row: number, names: readonly string[]) =>
-    isIn(row, names) || (rootToo && isIn(table.rootRow(row), names))
+  const any = (row: Row, names: readonly string[]) => isIn(row, names) || (rootToo && isIn(table.rootRow(row), names))
   // The root must be in all of them by itself: being in one while the child is in another isn't enough.
-  const member = (row: number) => group.memberOf.every(names => isIn(row, names))
+  const member = (row: Row) => group.memberOf.every(names => isIn(row, names))
   const all = group.memberOf.map(names => names.join(' or ')).join(' and ')
   const out: Condition[] = []
   if (all !== '') {

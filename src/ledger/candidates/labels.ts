@@ -2,7 +2,7 @@
 //
 // Thousands of providers carry the same few sets. Kept once, a set costs a provider one pointer, two providers with the
 // same traits have the same object, and a search judges each set once instead of each provider.
-import { RowSet } from './bitset.ts'
+import { type Row, RowSet } from './bitset.ts'
 
 export interface LabelSet {
   readonly key: string
@@ -32,7 +32,7 @@ export class Labels {
   }
 
   /** Moves a row from one set to another (both kept counted) and returns the new one. */
-  change(row: number, from: LabelSet, names: readonly string[], rowsMax: number): LabelSet {
+  change(row: Row, from: LabelSet, names: readonly string[], rowsMax: number): LabelSet {
     const to = this.#intern(names)
     if (to === from) return from
     for (const label of from.labels) if (!to.labels.includes(label)) this.rows[label]!.delete(row)

@@ -2,6 +2,7 @@
 //
 // A suffixed group is one slot; the unsuffixed group is one slot for each of its classes. The providers chosen for the slots say
 // everything about a candidate: two different choices never give the same allocations and mappings.
+import type { Row } from './bitset.ts'
 import type { Column } from './column.ts'
 import type { Labels, LabelSet } from './labels.ts'
 import type { CandidateRequest, Group } from './request.ts'
@@ -150,7 +151,7 @@ export function accepts(
   table: CandidateTable,
   plan: Plan,
   slot: Slot,
-  row: number,
+  row: Row,
   anchor: number,
   own: boolean,
 ): boolean {

@@ -4,6 +4,7 @@ import type { RowSet } from './bitset.ts'
 import type { Labels } from './labels.ts'
 import type { ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface ProviderFilter {
   resources: readonly ResourceAmount[]
@@ -15,7 +16,7 @@ export interface ProviderFilter {
 }
 
 /** Ids of the matching providers, in ascending order. */
-export function findProviders(table: CandidateTable, filter: ProviderFilter): number[] {
+export function findProviders(table: CandidateTable, filter: ProviderFilter): ProviderId[] {
   const { traits, aggregates } = table
   const all: Int32Array[] = [table.live.words(table.wordCount)]
   const columns = filter.resources.map(({ resourceClass }) => table.column(resourceClass))
@@ -24,7 +25,7 @@ export function findProviders(table: CandidateTable, filter: ProviderFilter): nu
   for (const any of filter.memberOf) all.push(union(table, setsOf(aggregates, any)))
   const none = union(table, [...setsOf(traits, filter.forbidden), ...setsOf(aggregates, filter.forbiddenAggregates)])
   const tree = filter.inTree === null ? null : rootIdOf(table, filter.inTree)
-  const out: number[] = []
+  const out: ProviderId[] = []
   for (let w = 0; w < table.wordCount; w++) {
     let word = ~none[w]!
     for (const words of all) word &= words[w]!

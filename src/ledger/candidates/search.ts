@@ -4,6 +4,7 @@
 // of a tree; and when the search ends and anything has changed since it began, every candidate is held against the table as it is at that
 // moment, and dropped if one of its providers changed shape or lost the room. If that leaves too few, the search starts again, at most
 // RESTARTS times and within the same budget. So an answer is always true of the table at the moment it is given.
+import type { Row } from './bitset.ts'
 import { anchors } from './anchors.ts'
 import { FlatScan } from './flat.ts'
 import { Found, keepTrue } from './found.ts'
@@ -93,7 +94,7 @@ function* collect(table: CandidateTable, plan: Plan, found: Found, meter: Meter,
   const random = seed === null ? null : seeded(seed)
   const alone: number[] = []
   const flat = new FlatScan(table, plan)
-  const take = (row: number) => {
+  const take = (row: Row) => {
     if (random !== null) return alone.push(row) > 0
     found.addFlat(row)
     return found.count < most

@@ -1,5 +1,5 @@
 // Sharing providers: which of them a tree can reach through its aggregates, and which trees one of them can serve.
-import { eachBit, orInto } from './bitset.ts'
+import { eachBit, orInto, type Row } from './bitset.ts'
 import { SHARING_TRAIT } from './table.ts'
 import type { CandidateTable } from './table.ts'
 
@@ -40,7 +40,7 @@ export function touched(table: CandidateTable): Int32Array | null {
 }
 
 /** Sharing providers with an aggregate in common with this row, itself included if it is one. */
-export function sharersOf(table: CandidateTable, row: number): readonly number[] {
+export function sharersOf(table: CandidateTable, row: Row): readonly number[] {
   const { at, byAggregate } = sharing(table)
   if (byAggregate.size === 0) return NONE
   const set = table.aggregateSet[row]!
@@ -64,7 +64,7 @@ export function sharersOfTree(table: CandidateTable, treeRows: readonly number[]
 }
 
 /** Adds the roots that a provider can serve: its own and, if it shares, those of every tree in its aggregates. */
-export function addAnchors(table: CandidateTable, row: number, anchors: Set<number>): void {
+export function addAnchors(table: CandidateTable, row: Row, anchors: Set<number>): void {
   anchors.add(table.rootRow(row))
   if (!isSharing(table, row)) return
   for (const aggregate of table.aggregateSet[row]!.labels) {
@@ -72,7 +72,7 @@ export function addAnchors(table: CandidateTable, row: number, anchors: Set<numb
   }
 }
 
-export function isSharing(table: CandidateTable, row: number): boolean {
+export function isSharing(table: CandidateTable, row: Row): boolean {
   return table.traits.rowsOf(SHARING_TRAIT)?.has(row) ?? false
 }
 
@@ -91,7 +91,7 @@ export function wideRoots(table: CandidateTable): Int32Array {
   return state.wide
 }
 
-export function isWide(table: CandidateTable, root: number): boolean {
+export function isWide(table: CandidateTable, root: Row): boolean {
   if (table.treeOf[root] !== null) return true
   const reached = touched(table)
   return reached !== null && (reached[root >>> 5]! & (1 << (root & 31))) !== 0

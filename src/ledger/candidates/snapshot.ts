@@ -1,4 +1,5 @@
 // What the ledger tells the table: providers as absolute rows.
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface InventorySnapshot {
   resourceClass: string
@@ -13,12 +14,12 @@ export interface InventorySnapshot {
 }
 
 export interface ProviderSnapshot {
-  id: number
+  id: ProviderId
   uuid: string
   name: string
   generation: number
-  parentId: number | null
-  rootId: number
+  parentId: ProviderId | null
+  rootId: ProviderId
   /** The part of Holdfast that owns it; the search doesn't care, those who search may. */
   managedBy?: string | null
   /** The part that alone hands it out, together with something of a child that it manages. */
@@ -30,5 +31,5 @@ export interface ProviderSnapshot {
 
 export interface TableBatch {
   puts: readonly ProviderSnapshot[]
-  removes: readonly number[]
+  removes: readonly ProviderId[]
 }

@@ -1,4 +1,5 @@
 // same_subtree: of the providers chosen for some groups, one must be ancestor-or-self of all the others.
+import type { Row } from './bitset.ts'
 import type { CandidateTable } from './table.ts'
 import type { Walk } from './walk.ts'
 
@@ -27,15 +28,15 @@ export class Subtrees {
   }
 
   /** Leaves below one parent are interchangeable; any other provider is only like itself. */
-  place(row: number): string {
+  place(row: Row): string {
     return this.#inner.has(row) || this.#parent.get(row) === -1 ? `=${row}` : `<${this.#parent.get(row)!}`
   }
 
-  isLeaf(row: number): boolean {
+  isLeaf(row: Row): boolean {
     return !this.#inner.has(row)
   }
 
-  promising(depth: number, row: number): boolean {
+  promising(depth: number, row: Row): boolean {
     const slot = this.#walk.order[depth]!
     const width = this.sets.length
     for (let set = 0; set < width; set++) {
@@ -71,7 +72,7 @@ export class Subtrees {
     return may
   }
 
-  #isAbove(row: number, below: number): boolean {
+  #isAbove(row: Row, below: number): boolean {
     for (let at = below; at >= 0; at = this.#parent.get(at) ?? -1) if (at === row) return true
     return false
   }
@@ -81,7 +82,7 @@ export class Subtrees {
     return NO_COMMON
   }
 
-  #climb(table: CandidateTable, row: number): void {
+  #climb(table: CandidateTable, row: Row): void {
     for (let at = row; at >= 0 && !this.#parent.has(at);) {
       const parent = table.parentRow(at)
       this.#parent.set(at, parent)

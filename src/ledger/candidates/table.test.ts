@@ -10,6 +10,7 @@ import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
 import { NEWEST, flat, inventory, provider, read } from '../../../test/support/candidates/examples.ts'
 import { question, uuid, world } from '../../../test/support/candidates/worlds.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 const numRuns = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 1500) / 5)
 const vcpu = request([group('', { VCPU: 1 })])
@@ -27,7 +28,7 @@ test('a table changed step by step answers like one loaded afresh', () => {
       for (const state of states) {
         const removes = before.filter(old => !state.some(one => one.id === old.id)).map(one => one.id)
         if (oneByOne) {
-          for (const id of removes) table.remove(id)
+          for (const id of removes) table.remove(asId(id))
           for (const one of state) table.put(one)
         } else {
           table.apply({ puts: state.toReversed(), removes })
@@ -69,15 +70,15 @@ test('a claim changes the room, the summary and the generation at once', () => {
   table.load([flat(1, { VCPU: 4 })])
   read(table, vcpu)
   const version = table.version
-  assert.equal(table.use(1, 'VCPU', 3, 7), true)
+  assert.equal(table.use(asId(1), 'VCPU', 3, 7), true)
   assert.ok(table.version > version)
-  assert.equal(table.generation[table.rowOfId(1)], 7)
+  assert.equal(table.generation[table.rowOfId(asId(1))], 7)
   const body = answer(table, searchNow(table, vcpu, 1000), NEWEST).toString()
   assert.match(body, /"VCPU":\{"capacity":4,"used":3\}/)
-  table.use(1, 'VCPU', 4, 8)
+  table.use(asId(1), 'VCPU', 4, 8)
   assert.deepEqual(uuidsFor(table), [])
-  assert.equal(table.use(1, 'DISK_GB', 1, 9), false)
-  assert.equal(table.use(2, 'VCPU', 1, 9), false)
+  assert.equal(table.use(asId(1), 'DISK_GB', 1, 9), false)
+  assert.equal(table.use(asId(2), 'VCPU', 1, 9), false)
 })
 
 test('a subtree moves in one batch, whatever the order of its members', () => {
@@ -89,8 +90,8 @@ test('a subtree moves in one batch, whatever the order of its members', () => {
   assert.equal(read(table, both).length, 0)
   table.apply({
     puts: [
-      { ...grandchild, rootId: 4 },
-      { ...child, parentId: 4, rootId: 4 },
+      { ...grandchild, rootId: asId(4) },
+      { ...child, parentId: asId(4), rootId: asId(4) },
     ],
     removes: [],
   })
@@ -98,13 +99,13 @@ test('a subtree moves in one batch, whatever the order of its members', () => {
     read(table, both).map(one => Object.keys(one.allocations).sort()),
     [[uuid('b', 3), uuid('b', 4)]],
   )
-  assert.equal(table.treeOf[table.rowOfId(1)], null, 'the old root stands alone')
+  assert.equal(table.treeOf[table.rowOfId(asId(1))], null, 'the old root stands alone')
   table.apply({
     puts: [
-      { ...child, parentId: null, rootId: 2 },
-      { ...grandchild, rootId: 2 },
+      { ...child, parentId: null, rootId: asId(2) },
+      { ...grandchild, rootId: asId(2) },
     ],
-    removes: [4],
+    removes: [asId(4)],
   })
   assert.deepEqual(uuidsFor(table), [uuid('b', 3)])
   assert.equal(table.rowOfUuid(uuid('b', 4)), -1)
@@ -137,7 +138,7 @@ test('columns and sets stay right while they grow from few rows to many', () => 
       .sort(),
     expected,
   )
-  for (const id of ids) if (id % 2 === 0) table.remove(id)
+  for (const id of ids) if (id % 2 === 0) table.remove(asId(id))
   assert.equal(read(table, asked).length, ids.filter(id => id % 42 === 21).length)
   assert.equal(table.size, 1500)
 })
@@ -146,10 +147,10 @@ test('a put that only repeats what is known or changes `used` leaves shape cache
   const table = new CandidateTable()
   table.load([flat(1, { VCPU: 4 })])
   const { shapeVersion } = table
-  const stamp = table.stamp[table.rowOfId(1)]
+  const stamp = table.stamp[table.rowOfId(asId(1))]
   table.put({ ...flat(1, { VCPU: 4 }), inventories: [{ ...inventory('VCPU', 4), used: 4 }] })
   assert.equal(table.shapeVersion, shapeVersion)
-  assert.equal(table.stamp[table.rowOfId(1)], stamp)
+  assert.equal(table.stamp[table.rowOfId(asId(1))], stamp)
   assert.deepEqual(uuidsFor(table), [])
 })
 

@@ -4,17 +4,19 @@
 // A row keeps its place for as long as its provider lives, and a tree is a list of rows in depth-first order rather than a range of
 // them: with ranges, one new child would move every row behind it in every column and bitset. A bulk load lays a tree's rows
 // side by side all the same, so they mostly share cache lines.
-import { RowSet, wordsFor } from './bitset.ts'
+import { type Row, RowSet, wordsFor } from './bitset.ts'
 import { Column } from './column.ts'
 import { Labels } from './labels.ts'
 import type { LabelSet } from './labels.ts'
 import type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
 import { Tree } from './tree.ts'
+import type { ProviderId } from '../../store/schema/ids.ts'
 
 export type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
 
 export const SHARING_TRAIT = 'MISC_SHARES_VIA_AGGREGATE'
-export const NO_PARENT = -1
+/** Stands where an id would: no provider has it. */
+export const NO_PARENT = -1 as ProviderId
 const ROWS_FIRST = 64
 
 export class CandidateTable {
@@ -33,7 +35,7 @@ export class CandidateTable {
   readonly dedicated = new RowSet()
   readonly traits = new Labels()
   readonly aggregates = new Labels()
-  readonly trees = new Map<number, Tree>()
+  readonly trees = new Map<ProviderId, Tree>()
   readonly classes: Column[] = []
 
   readonly uuid: string[] = []
@@ -49,18 +51,18 @@ export class CandidateTable {
   readonly summaryText: (string | undefined)[] = []
   /** The version at which a row last changed in anything but `used`. */
   stamp = new Float64Array(ROWS_FIRST)
-  id = new Float64Array(ROWS_FIRST)
+  id = newIds(ROWS_FIRST)
   generation = new Float64Array(ROWS_FIRST)
-  parentId = new Float64Array(ROWS_FIRST)
-  rootId = new Float64Array(ROWS_FIRST)
+  parentId = newIds(ROWS_FIRST)
+  rootId = newIds(ROWS_FIRST)
 
-  #rowById = new Map<number, number>()
-  #rowByUuid = new Map<string, number>()
+  #rowById = new Map<ProviderId, Row>()
+  #rowByUuid = new Map<string, Row>()
   #classByName = new Map<string, number>()
   #classLists = new Map<string, readonly number[]>()
-  #free: number[] = []
+  #free: Row[] = []
   #rowsEver = 0
-  #torn = new Set<number>()
+  #torn = new Set<ProviderId>()
 
   get size(): number {
     return this.live.count
@@ -70,11 +72,11 @@ export class CandidateTable {
     return wordsFor(this.rowsMax)
   }
 
-  rowOfId(id: number): number {
+  rowOfId(id: ProviderId): Row {
     return this.#rowById.get(id) ?? -1
   }
 
-  rowOfUuid(uuid: string): number {
+  rowOfUuid(uuid: string): Row {
     return this.#rowByUuid.get(uuid) ?? -1
   }
 
@@ -83,12 +85,12 @@ export class CandidateTable {
     return index === undefined ? null : this.classes[index]!
   }
 
-  parentRow(row: number): number {
+  parentRow(row: Row): Row {
     const parent = this.parentId[row]!
     return parent === NO_PARENT ? -1 : this.rowOfId(parent)
   }
 
-  rootRow(row: number): number {
+  rootRow(row: Row): Row {
     const root = this.rootId[row]!
     return root === this.id[row] ? row : this.rowOfId(root)
   }
@@ -105,14 +107,14 @@ export class CandidateTable {
     this.apply({ puts: [snapshot], removes: [] })
   }
 
-  remove(id: number): void {
+  remove(id: ProviderId): void {
     this.apply({ puts: [], removes: [id] })
   }
 
   /** Readers see none or all of it; trees are drawn once, at the end, so the order within a batch doesn't matter. */
   apply(batch: TableBatch): void {
     this.version++
-    const staying = new Set<number>()
+    const staying = new Set<ProviderId>()
     if (batch.removes.length > 0) for (const one of batch.puts) staying.add(one.id)
     for (const id of batch.removes) if (!staying.has(id)) this.#remove(id)
     for (const snapshot of batch.puts) this.#put(snapshot)
@@ -120,7 +122,7 @@ export class CandidateTable {
   }
 
   /** A claim: the new absolute `used`. False when the provider or its inventory is unknown. */
-  use(id: number, resourceClass: string, used: number, generation: number): boolean {
+  use(id: ProviderId, resourceClass: string, used: number, generation: number): boolean {
     const row = this.#rowById.get(id)
     const index = this.#classByName.get(resourceClass)
     if (row === undefined || index === undefined) return false
@@ -157,7 +159,7 @@ export class CandidateTable {
     if (changed) this.#touch(row)
   }
 
-  #dedicate(row: number, to: string | null): boolean {
+  #dedicate(row: Row, to: string | null): boolean {
     if (this.dedicatedTo[row] === to) return false
     this.dedicatedTo[row] = to
     if (to === null) this.dedicated.delete(row)
@@ -165,13 +167,13 @@ export class CandidateTable {
     return true
   }
 
-  #touch(row: number): void {
+  #touch(row: Row): void {
     this.stamp[row] = this.version
     this.touchVersion = this.version
     this.summaryText[row] = undefined
   }
 
-  #enter(snapshot: ProviderSnapshot): number {
+  #enter(snapshot: ProviderSnapshot): Row {
     const row = this.#free.pop() ?? this.#rowsEver++
     this.#reserve(row + 1)
     this.#rowById.set(snapshot.id, row)
@@ -188,7 +190,7 @@ export class CandidateTable {
     return row
   }
 
-  #rename(row: number, snapshot: ProviderSnapshot): boolean {
+  #rename(row: Row, snapshot: ProviderSnapshot): boolean {
     this.name[row] = snapshot.name
     if (this.uuid[row] === snapshot.uuid) return false
     this.#rowByUuid.delete(this.uuid[row]!)
@@ -197,7 +199,7 @@ export class CandidateTable {
     return true
   }
 
-  #remove(id: number): void {
+  #remove(id: ProviderId): void {
     const row = this.#rowById.get(id)
     if (row === undefined) return
     this.#unlink(row)
@@ -213,7 +215,7 @@ export class CandidateTable {
     this.#touch(row)
   }
 
-  #putInventories(row: number, inventories: readonly InventorySnapshot[]): boolean {
+  #putInventories(row: Row, inventories: readonly InventorySnapshot[]): boolean {
     let changed = false
     for (const one of inventories) {
       if (this.classes[this.#class(one.resourceClass)]!.put(row, one, this.rowsMax)) changed = true
@@ -226,7 +228,7 @@ export class CandidateTable {
     return true
   }
 
-  #putLabels(row: number, snapshot: ProviderSnapshot): boolean {
+  #putLabels(row: Row, snapshot: ProviderSnapshot): boolean {
     const traits = this.traits.change(row, this.traitSet[row]!, snapshot.traits, this.rowsMax)
     const aggregates = this.aggregates.change(row, this.aggregateSet[row]!, snapshot.aggregates, this.rowsMax)
     const changed = traits !== this.traitSet[row] || aggregates !== this.aggregateSet[row]
@@ -235,7 +237,7 @@ export class CandidateTable {
     return changed
   }
 
-  #link(row: number): void {
+  #link(row: Row): void {
     const rootId = this.rootId[row]!
     const isRoot = this.id[row] === rootId
     if (isRoot) this.roots.add(row, this.rowsMax)
@@ -255,7 +257,7 @@ export class CandidateTable {
     this.#torn.add(rootId)
   }
 
-  #unlink(row: number): void {
+  #unlink(row: Row): void {
     this.roots.delete(row)
     this.flat.delete(row)
     const tree = this.trees.get(this.rootId[row]!)
@@ -305,18 +307,21 @@ export class CandidateTable {
   #reserve(rows: number): void {
     if (rows <= this.rowsMax) return
     this.rowsMax = Math.max(rows, this.rowsMax * 2)
-    this.stamp = grown(this.stamp, this.rowsMax)
-    this.id = grown(this.id, this.rowsMax)
-    this.generation = grown(this.generation, this.rowsMax)
-    this.parentId = grown(this.parentId, this.rowsMax)
-    this.rootId = grown(this.rootId, this.rowsMax)
+    this.stamp = grown(this.stamp, new Float64Array(this.rowsMax))
+    this.id = grown(this.id, newIds(this.rowsMax))
+    this.generation = grown(this.generation, new Float64Array(this.rowsMax))
+    this.parentId = grown(this.parentId, newIds(this.rowsMax))
+    this.rootId = grown(this.rootId, newIds(this.rowsMax))
   }
 }
 
 const NO_CLASSES: readonly number[] = []
 
-function grown(old: Float64Array, length: number): Float64Array<ArrayBuffer> {
-  const fresh = new Float64Array(length)
+/** A column of ids. An array of doubles gives back what was put into it, and only ids are. */
+type Ids = Float64Array<ArrayBuffer> & { [row: Row]: ProviderId }
+const newIds = (length: number) => new Float64Array(length) as Ids
+
+function grown<Numbers extends Float64Array>(old: Numbers, fresh: Numbers): Numbers {
   fresh.set(old)
   return fresh
 }

@@ -1,30 +1,32 @@
 // The shape of one provider tree that has more than its root.
+import type { ProviderId } from '../../store/schema/ids.ts'
+import type { Row } from './bitset.ts'
 
 export class Tree {
-  readonly rootId: number
+  readonly rootId: ProviderId
   /** Every member the table knows, in no order; also those that hang in the air until their parent arrives. */
-  readonly members = new Set<number>()
+  readonly members = new Set<Row>()
   /** The root first, then depth first; empty while the root is missing. */
-  rows: readonly number[] = []
+  rows: readonly Row[] = []
 
-  constructor(rootId: number) {
+  constructor(rootId: ProviderId) {
     this.rootId = rootId
   }
 
   /** Parents are rows, -1 for none. Members that don't lead to the root (half a move, a broken feed) are left out. */
-  shape(rootRow: number, parentOf: (row: number) => number): void {
+  shape(rootRow: Row, parentOf: (row: Row) => Row): void {
     if (rootRow < 0 || !this.members.has(rootRow)) {
       this.rows = []
       return
     }
-    const children = new Map<number, number[]>()
+    const children = new Map<Row, Row[]>()
     for (const row of [...this.members].sort((a, b) => a - b)) {
       if (row === rootRow) continue
       const siblings = children.get(parentOf(row))
       if (siblings === undefined) children.set(parentOf(row), [row])
       else siblings.push(row)
     }
-    const rows: number[] = []
+    const rows: Row[] = []
     const stack = [rootRow]
     while (stack.length > 0) {
       const row = stack.pop()!

@@ -11,6 +11,7 @@ import type { SearchResult } from './search.ts'
 import { CandidateTable } from './table.ts'
 import type { ProviderSnapshot } from './table.ts'
 import { uuid, worldAndQuestion } from '../../../test/support/candidates/worlds.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 const numRuns = Math.ceil(Number(process.env.HOLDFAST_RUNS ?? 1500) / 5)
 
@@ -255,7 +256,7 @@ test('a long answer is written in turns, and a provider that vanishes meanwhile 
   const result = searchNow(table, request([group('', { VCPU: 1 })]), WORK_MAX)
   const writing = answerInTurns(table, result, NEWEST)
   assert.equal(writing.next().done, false)
-  table.apply({ puts: [flat(7000, { DISK_GB: 1 })], removes: [17] })
+  table.apply({ puts: [flat(7000, { DISK_GB: 1 })], removes: [asId(17)] })
   let turn = writing.next()
   while (!turn.done) turn = writing.next()
   const body = parse(turn.value)

@@ -2,6 +2,7 @@
 // and turns back as soon as nothing below can succeed.
 //
 // Everything that the walk reads is copied when it starts, between two breaths, so a candidate never mixes two states of a tree.
+import type { Row } from './bitset.ts'
 import { DeadEnds } from './deadends.ts'
 import { handsOut, isSetAside } from './dedicated.ts'
 import { accepts } from './plan.ts'
@@ -75,7 +76,7 @@ export class Walk {
     for (const slot of plan.slots) {
       meter.steps += own.length + shared.length
       const rows: number[] = []
-      const isClosed = (row: number) => slot.needs.length > 0 && isSetAside(table, row, plan.columns)
+      const isClosed = (row: Row) => slot.needs.length > 0 && isSetAside(table, row, plan.columns)
       for (const row of own) if (accepts(table, plan, slot, row, anchor, true) && !isClosed(row)) rows.push(row)
       for (const row of shared) if (accepts(table, plan, slot, row, anchor, false) && !isClosed(row)) rows.push(row)
       if (rows.length === 0) return null

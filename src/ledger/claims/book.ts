@@ -1,8 +1,9 @@
 // The part of the ledger that a batch of requests is decided on: read under lock, changed in memory, written back once.
+import type { ConsumerId, ProviderId, ResourceClassId } from '../../store/schema/ids.ts'
 
 export interface BookInventory {
-  readonly providerId: number
-  readonly classId: number
+  readonly providerId: ProviderId
+  readonly classId: ResourceClassId
   readonly resourceClass: string
   readonly capacity: number
   readonly minUnit: number
@@ -14,11 +15,11 @@ export interface BookInventory {
 }
 
 export interface BookProvider {
-  readonly id: number
+  readonly id: ProviderId
   readonly uuid: string
   readonly inventories: Map<string, BookInventory>
   readonly revision: number
-  readonly parentId: number | null
+  readonly parentId: ProviderId | null
   readonly managedBy: string | null
   /** Who alone hands it out: a claim needs another one, of a child that this owner manages. */
   readonly dedicatedTo: string | null
@@ -38,7 +39,7 @@ export interface ConsumerFacts {
 export interface BookConsumer {
   readonly uuid: string
   /** null while the database has no such consumer. */
-  readonly id: number | null
+  readonly id: ConsumerId | null
   readonly claimsBefore: ReadonlyMap<BookInventory, number>
   /** What the consumer is now; null when there is none. */
   now: ConsumerFacts | null
@@ -52,7 +53,7 @@ export class Book {
   readonly providers = new Map<string, BookProvider>()
   readonly consumers = new Map<string, BookConsumer>()
   readonly classes: ReadonlySet<string>
-  readonly #providersById = new Map<number, BookProvider>()
+  readonly #providersById = new Map<ProviderId, BookProvider>()
 
   constructor(classes: ReadonlySet<string>) {
     this.classes = classes
@@ -63,7 +64,7 @@ export class Book {
     this.#providersById.set(provider.id, provider)
   }
 
-  providerWithId(id: number): BookProvider | undefined {
+  providerWithId(id: ProviderId): BookProvider | undefined {
     return this.#providersById.get(id)
   }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Book, type BookInventory, type BookProvider } from './book.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
 import { decide } from './decide.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 const CLASSES = ['VCPU', 'DISK_GB']
 
@@ -21,13 +22,21 @@ type Owned = Pick<BookProvider, 'parentId' | 'managedBy' | 'dedicatedTo'>
 
 function bookWith(terms: readonly Partial<Terms>[], owners: readonly Partial<Owned>[] = []): Book {
   const book = new Book(new Set(CLASSES))
-  terms.forEach((given, id) => {
+  terms.forEach((given, i) => {
+    const id = asId<BookProvider['id']>(i)
     const inventories = new Map<string, BookInventory>()
     CLASSES.forEach((resourceClass, classId) => {
       const { used, ...rest } = { ...ROOMY, ...given }
-      inventories.set(resourceClass, { providerId: id, classId, resourceClass, ...rest, usedBefore: used, used })
+      inventories.set(resourceClass, {
+        providerId: id,
+        classId: asId(classId),
+        resourceClass,
+        ...rest,
+        usedBefore: used,
+        used,
+      })
     })
-    const owned = { parentId: null, managedBy: null, dedicatedTo: null, ...owners[id] }
+    const owned = { parentId: null, managedBy: null, dedicatedTo: null, ...owners[i] }
     book.addProvider({ id, uuid: `p${id}`, revision: 0, generation: 0, ...owned, bumps: 0, inventories })
   })
   return book
@@ -55,7 +64,11 @@ describe('deciding a claim', () => {
   })
 
   test('a dedicated provider is claimed only together with a child that its owner manages', () => {
-    const owners = [{ dedicatedTo: 'leases' }, { parentId: 0, managedBy: 'leases' }, { parentId: 0 }]
+    const owners: Partial<Owned>[] = [
+      { dedicatedTo: 'leases' },
+      { parentId: asId(0), managedBy: 'leases' },
+      { parentId: asId(0) },
+    ]
     const book = bookWith([{}, {}, {}], owners)
     const kind = (...all: ConsumerClaims[]) => decide(book, replace(...all))?.kind
     assert.equal(kind(claims('a', { p0: { VCPU: 1 } })), 'claim_on_dedicated_provider')

@@ -1,4 +1,5 @@
 // Who has what: the claims of a consumer, and the claims on a provider.
+import type { ProviderId } from '../../store/schema/ids.ts'
 import { inRow, query } from '../../store/statement.ts'
 import { all, type Read, together } from '../../store/transaction.ts'
 import { findProvider } from '../providers.ts'
@@ -29,7 +30,7 @@ const claimsByConsumer = query((db, a: { consumer: string }, on) =>
     .orderBy(on.unindexed('l.provider_id'))
     .orderBy(on.unindexed('l.class_id')),
 )
-const claimsByProvider = query((db, a: { provider: number }, on) =>
+const claimsByProvider = query((db, a: { provider: ProviderId }, on) =>
   db
     .selectFrom('claims as l')
     .select(['l.used', 'l.created_at', className('l.class_id').as('resource_class')])

@@ -1,6 +1,7 @@
 // The SQL of claims: a burst of locking reads, and a burst of writes, each for a whole batch of requests.
 // Consumers are locked before providers and each kind by id, so two transactions can't wait for each other in a circle.
 import { type Kysely, sql } from 'kysely'
+import type { ConsumerId, ProviderId, ResourceClassId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { bulk, command, inRow, query, type Tools } from '../../store/statement.ts'
 import { className } from '../resource-classes.ts'
@@ -133,14 +134,14 @@ export const changeConsumers = bulk<ConsumerRow>(CONSUMER_ROW, (db, r, on) =>
     updated_at: r.now,
   }),
 )
-export const removeConsumers = command((db, a: { ids: readonly number[] }, on) =>
+export const removeConsumers = command((db, a: { ids: readonly ConsumerId[] }, on) =>
   db.deleteFrom('consumers').where(on.isIn('id', a.ids, 'bigint')),
 )
 
 export interface ClaimRow {
   consumer: string
-  provider_id: number
-  class_id: number
+  provider_id: ProviderId
+  class_id: ResourceClassId
   used: number
   now: number
 }
@@ -169,9 +170,9 @@ export const putClaims = bulk<ClaimRow>(CLAIM_ROW, (db, r, on) =>
 )
 
 export interface ClaimKey {
-  consumer_id: number
-  provider_id: number
-  class_id: number
+  consumer_id: ConsumerId
+  provider_id: ProviderId
+  class_id: ResourceClassId
 }
 export const removeClaims = bulk<ClaimKey>(
   { consumer_id: 'bigint', provider_id: 'bigint', class_id: 'bigint' },
@@ -183,8 +184,8 @@ export const removeClaims = bulk<ClaimKey>(
 )
 
 export interface UseRow {
-  provider_id: number
-  class_id: number
+  provider_id: ProviderId
+  class_id: ResourceClassId
   change: number
 }
 // The decision has checked the same; this is the line that a bug in it can't cross.
@@ -205,7 +206,7 @@ export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint
 )
 
 export interface BumpRow {
-  id: number
+  id: ProviderId
   bumps: number
   now: number
 }
@@ -217,7 +218,7 @@ export const bumpProviders = bulk<BumpRow>({ id: 'bigint', bumps: 'bigint', now:
   })),
 )
 /** Providers whose use changed without their generation growing. */
-export const reviseProviders = command((db, a: { ids: readonly number[] }, on) =>
+export const reviseProviders = command((db, a: { ids: readonly ProviderId[] }, on) =>
   db
     .updateTable('providers')
     .set(e => ({ revision: e('revision', '+', 1) }))

@@ -8,6 +8,7 @@ import { type Random, seeded } from '../../clock/chance.ts'
 import { releaseLapsed } from '../../ledger/managed.ts'
 import { limits } from '../../shared/limits.ts'
 import { StoreConflict } from '../../store/failure.ts'
+import type { AllocationId, ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Write } from '../../store/transaction.ts'
 import * as writes from './conductor-writes.ts'
@@ -49,7 +50,7 @@ const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked:
 export class Allocator {
   readonly #options: AllocatorOptions
   /** How often each allocation found only nodes that were being worked on. */
-  #patience = new Map<number, number>()
+  #patience = new Map<AllocationId, number>()
   #waiting = 0
 
   constructor(options: AllocatorOptions) {
@@ -165,7 +166,7 @@ export class Allocator {
   }
 
   /** Memory was wrong about these nodes. */
-  async #lookAgain(providers: readonly number[]): Promise<void> {
+  async #lookAgain(providers: readonly ProviderId[]): Promise<void> {
     if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
   }
 

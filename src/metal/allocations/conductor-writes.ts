@@ -5,6 +5,7 @@ import type { ClaimRequest } from '../../ledger/claims/claim.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { GuardFailed } from '../../store/failure.ts'
+import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
 import { all, one, run, runAll, together, type Read, type Write } from '../../store/transaction.ts'
 import type { View } from '../access.ts'
@@ -52,7 +53,7 @@ const everyAtWork = query((db, _: object) =>
     .orderBy('id')
     .limit(limits.allocationsAtWorkMax),
 )
-const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
+const lockNodes = command((db, a: { ids: readonly NodeId[] }, on) =>
   on.lock(
     db
       .selectFrom('nodes')
@@ -61,7 +62,7 @@ const lockNodes = command((db, a: { ids: readonly number[] }, on) =>
       .orderBy('id'),
   ),
 )
-const lockAtWork = command((db, a: { ids: readonly number[]; affinity: string }, on) =>
+const lockAtWork = command((db, a: { ids: readonly AllocationId[]; affinity: string }, on) =>
   on.lock(
     db
       .selectFrom('allocations')
@@ -73,8 +74,8 @@ const lockAtWork = command((db, a: { ids: readonly number[]; affinity: string },
   ),
 )
 interface Activation {
-  id: number
-  node: number
+  id: AllocationId
+  node: NodeId
   affinity: string
   now: number
 }
@@ -86,7 +87,7 @@ const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'tex
     .where('allocations.state', '=', 'allocating'),
 )
 interface Taking {
-  id: number
+  id: NodeId
   instance: string
   info: string
   now: number
@@ -103,7 +104,7 @@ const takeNodes = bulk<Taking>({ id: 'bigint', instance: 'text', info: 'text', n
     .where('nodes.instance_uuid', 'is', null),
 )
 interface Failure {
-  id: number
+  id: AllocationId
   affinity: string
   error: string
   reasons: string
@@ -119,7 +120,7 @@ const fail = bulk<Failure>(
       .where('allocations.state', '=', 'allocating')
       .returning('allocations.id'),
 )
-const takeFrom = command((db, a: { id: number; dead: string; self: string }) =>
+const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string }) =>
   db
     .updateTable('allocations')
     .set({ conductor_affinity: a.self })
@@ -151,10 +152,10 @@ export function* isSomeoneWaiting(): Read<boolean> {
 
 /** Proposed in memory, not yet true. */
 export interface Pick {
-  allocation: number
-  node: number
+  allocation: AllocationId
+  node: NodeId
   /** The node's. */
-  provider: number
+  provider: ProviderId
 }
 
 /**
@@ -265,16 +266,20 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
 }
 
 export interface Verdict {
-  allocation: number
+  allocation: AllocationId
   error: string
   reasons: string
 }
 
 /** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */
-export function* failAllocations(verdicts: readonly Verdict[], affinity: string, now: number): Write<Set<number>> {
+export function* failAllocations(
+  verdicts: readonly Verdict[],
+  affinity: string,
+  now: number,
+): Write<Set<AllocationId>> {
   const rows = verdicts.map(({ allocation: id, error, reasons }) => ({ id, affinity, error, reasons, now }))
   if (rows.length === 0) return new Set()
-  const failed = (yield* all(fail({ rows }))) as { id: number }[]
+  const failed = (yield* all(fail({ rows }))) as { id: AllocationId }[]
   return new Set(failed.map(({ id }) => id))
 }
 

@@ -3,6 +3,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
 import { StoreConflict } from '../../store/failure.ts'
+import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { type Access, seeing } from '../access.ts'
@@ -64,7 +65,7 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
     .where('id', '=', a.id)
     .where('state', '=', 'error'),
 )
-const remove = command((db, a: { id: number }) => db.deleteFrom('allocations').where('id', '=', a.id))
+const remove = command((db, a: { id: AllocationId }) => db.deleteFrom('allocations').where('id', '=', a.id))
 
 /** Where a new allocation goes: chance picks one of the conductors that live. */
 export interface Routing {
@@ -196,7 +197,7 @@ function* changeAllocation(
 }
 
 /** Between finding and locking it may be given a node: only a fresh start locks that in its turn, and looks at it. */
-export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: number | null): void {
+export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: NodeId | null): void {
   if (row.node_id !== node) throw new StoreConflict('allocation_moved')
 }
 

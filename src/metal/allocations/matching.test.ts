@@ -8,6 +8,7 @@ import { Fleet, type FleetNode } from '../nodes/fleet.ts'
 import { forecast } from './forecast.ts'
 import { fits, propose, type Supply, suggestions, type Wish } from './matching.ts'
 import { countsOf, sentenceOf, whyNot } from './why-not.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 interface Sketch extends Partial<FleetNode> {
   traits?: string[]
@@ -19,9 +20,9 @@ function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } 
   const fleet = new Fleet(null as unknown as Store)
   const table = new CandidateTable()
   const nodes = sketches.map(({ traits: _, claimed: __, ...sketch }, i): FleetNode => ({
-    id: i + 1,
+    id: asId(i + 1),
     uuid: `uuid-${i + 1}`,
-    provider_id: i + 101,
+    provider_id: asId(i + 101),
     name: `n${i + 1}`,
     resource_class: 'gpu',
     placement_class: 'CUSTOM_GPU',
@@ -180,7 +181,7 @@ test('the causes are told with their counts, the most frequent first', () => {
     {},
   ])
   const wanted = wish({ traits: ['A', 'B'] })
-  const reasons = whyNot(supply, wanted, new Set([7]), 0)
+  const reasons = whyNot(supply, wanted, new Set([asId<FleetNode['id']>(7)]), 0)
   assert.equal(
     sentenceOf('U', wanted, reasons),
     'Failed to process allocation U: no suitable nodes have the requested traits A, B. 7 of class gpu: 2 allocated, ' +

@@ -3,6 +3,7 @@ import { dealtPlaces, type Random, shuffled } from '../../clock/chance.ts'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { type Fleet, type FleetNode, isOpen } from '../nodes/fleet.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 
 /** What is asked of a node. */
 export interface Wish {
@@ -83,7 +84,7 @@ export function propose(
   random: Random,
 ): Map<Wish, FleetNode> {
   const picks = new Map<Wish, FleetNode>()
-  const taken = new Set<number>()
+  const taken = new Set<NodeId>()
   for (const wish of wishes) {
     const found = suggestions(supply, wish, random).find(
       node => !taken.has(node.id) && !tried.has(attemptKey(wish, node)),

@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { mark, one, type Read, together } from '../../store/transaction.ts'
@@ -32,10 +33,10 @@ const byUuid = query((db, a: { uuid: string } & View) =>
 const byName = query((db, a: { name: string } & View) =>
   selectAllocations(db).where('a.name', '=', a.name).where(ownInView('a.owner', a)),
 )
-export const allocationByNode = query((db, a: { node: number } & View) =>
+export const allocationByNode = query((db, a: { node: NodeId } & View) =>
   selectAllocations(db).where('a.node_id', '=', a.node).where(ownInView('a.owner', a)),
 )
-export const lockAllocation = command((db, a: { id: number }, on) =>
+export const lockAllocation = command((db, a: { id: AllocationId }, on) =>
   on.lock(db.selectFrom('allocations').selectAll().where('id', '=', a.id)),
 )
 export const allocationTwins = query((db, a: { uuid: string; name: string | null }) =>

@@ -4,6 +4,7 @@ import { limits } from '../../shared/limits.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './matching.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 
 export type Cause =
   | 'allocated'
@@ -43,7 +44,7 @@ export interface Reasons {
 }
 
 /** Those whose nodes are held, by node id, as the database says. */
-export type Held = ReadonlySet<number>
+export type Held = ReadonlySet<NodeId>
 
 export function whyNot(supply: Supply, wish: Wish, held: Held, now: number): Reasons {
   const groups = new Map<string, CauseCount>()

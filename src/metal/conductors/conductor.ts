@@ -9,6 +9,7 @@ import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../../store/failure.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Write } from '../../store/transaction.ts'
 import { affinityOf } from './rows.ts'
@@ -45,7 +46,7 @@ export class Conductor {
   readonly witness: Witness
   readonly #options: ConductorOptions
   /** What is under way, by node. */
-  readonly #tasks = new Map<number, Promise<void>>()
+  readonly #tasks = new Map<NodeId, Promise<void>>()
   readonly #presence: Presence
   readonly #taking: Duty
   /** That it is heard of, and that others are. A duty each: taking over may have to wait for rows that the dead still hold. */

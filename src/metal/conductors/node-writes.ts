@@ -1,6 +1,7 @@
 // A conductor's writes. Each is one transaction that first makes sure that the lock is still this conductor's:
 // a late one finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
+import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, type Read, together, type Write } from '../../store/transaction.ts'
 import { databaseNow } from '../../clock/database-now.ts'
@@ -15,7 +16,7 @@ import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
 
 /** Which lock a conductor holds. */
 export interface Lock {
-  node: number
+  node: NodeId
   incarnation: string
   term: number
 }
@@ -35,7 +36,7 @@ interface Taker {
   /** Only nodes that one of these drives. */
   drivers: readonly string[]
   /** The nodes that this process is at already. */
-  busy: readonly number[]
+  busy: readonly NodeId[]
   /** At most this many. */
   limit: number
 }

@@ -1,6 +1,9 @@
 // The hardware port: what a conductor asks of a machine, whatever drives it. Calls can't be fenced, so all of them
 // must be safe to repeat.
+import type { PowerState } from '../../store/schema/states.ts'
 import type { StepName } from '../nodes/states.ts'
+
+export type { PowerState } from '../../store/schema/states.ts'
 
 export const INTERFACES = [
   'bios',
@@ -34,7 +37,6 @@ export interface Machine {
   readonly interfaces: Readonly<Record<InterfaceName, string>>
 }
 
-export type PowerState = 'power on' | 'power off'
 export const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting'] as const
 export type PowerTarget = (typeof POWER_TARGETS)[number]
 

@@ -1,12 +1,13 @@
 // Reservations as the rest of bare metal meets them: is a node held, by which, for whom.
 import type { Selectable } from 'kysely'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Read } from '../../store/transaction.ts'
 
 export type Hold = Selectable<Schema['reservations']>
 
-const liveOn = query((db, a: { node: number; now: number }) =>
+const liveOn = query((db, a: { node: NodeId; now: number }) =>
   db.selectFrom('reservations').selectAll().where('node_id', '=', a.node).where('expires_at', '>', a.now),
 )
 const liveNodes = query((db, a: { now: number }) =>
@@ -14,11 +15,11 @@ const liveNodes = query((db, a: { now: number }) =>
 )
 
 /** The hold on a node that has not lapsed. */
-export function* holdOn(node: number, now: number): Read<Hold | undefined> {
+export function* holdOn(node: NodeId, now: number): Read<Hold | undefined> {
   return yield* one(liveOn({ node, now }))
 }
 
 /** The ids of all nodes that are held. */
-export function* heldNodes(now: number): Read<Set<number>> {
+export function* heldNodes(now: number): Read<Set<NodeId>> {
   return new Set((yield* all(liveNodes({ now }))).map(row => row.node_id))
 }

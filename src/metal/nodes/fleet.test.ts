@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../store/store.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
+import { asId } from '../../../test/support/ids.ts'
 
 const node = (id: number, revision = 0): FleetNode => ({
-  id,
+  id: asId(id),
   uuid: `node-${id}`,
-  provider_id: id,
+  provider_id: asId(id),
   name: null,
   resource_class: 'gold',
   placement_class: 'CUSTOM_GOLD',
@@ -30,14 +31,15 @@ async function fleetOf(...nodes: FleetNode[]) {
   const loading = fleet.load()
   asked.shift()!(nodes)
   await loading
-  const commit = (provider: number, attached: FleetNode | null) => fleet.absorb([{ provider, room: 'metal', attached }])
+  const commit = (provider: number, attached: FleetNode | null) =>
+    fleet.absorb([{ provider: asId(provider), room: 'metal', attached }])
   const revisions = () => Object.fromEntries([...fleet.nodes()].map(({ id, revision }) => [id, revision]))
   return { fleet, commit, revisions, answer: (found: FleetNode[], which = 0) => asked.splice(which, 1)[0]!(found) }
 }
 
 for (const [what, read] of [
   ['everything', (fleet: Fleet) => fleet.load()],
-  ['some', (fleet: Fleet) => fleet.refresh([1, 2, 3])],
+  ['some', (fleet: Fleet) => fleet.refresh([1, 2, 3].map(id => asId(id)))],
 ] as const) {
   void test(`a node that is made while ${what} is read stays, and so does what it became`, async () => {
     const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
@@ -73,7 +75,7 @@ for (const [what, read] of [
 
 void test('of two readings under way the one that began first brings nothing back, should it end last', async () => {
   const { fleet, revisions, answer } = await fleetOf(node(1), node(2))
-  const [first, second] = [fleet.load(), fleet.refresh([1, 2])]
+  const [first, second] = [fleet.load(), fleet.refresh([asId(1), asId(2)])]
   answer([node(1, 1)], 1)
   await second
   answer([node(1), node(2)])

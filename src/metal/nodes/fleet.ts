@@ -1,6 +1,8 @@
 // The nodes in memory: what allocations are matched against. Each commit changes it; on PostgreSQL the feed says what
 // other processes did. Whether a node can be had is in the ledger's table, next to it.
 import type { Change } from '../../store/change.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
+import type { PowerState, State } from '../../store/schema/states.ts'
 import { type Query, query } from '../../store/statement.ts'
 import type { Store } from '../../store/store.ts'
 import { all } from '../../store/transaction.ts'
@@ -8,14 +10,14 @@ import { isUsable } from './states.ts'
 
 /** What of a node's row matters to those who look for one. */
 export interface FleetNode {
-  id: number
+  id: NodeId
   uuid: string
-  provider_id: number
+  provider_id: ProviderId
   name: string | null
   resource_class: string | null
   placement_class: string
-  provision_state: string
-  power_state: string | null
+  provision_state: State
+  power_state: PowerState | null
   maintenance: 0 | 1
   retired: 0 | 1
   instance_uuid: string | null
@@ -54,7 +56,7 @@ const COLUMNS = [
 ] as const
 
 const everyNode = query((db, _: object) => db.selectFrom('nodes').select(COLUMNS))
-const nodesOfProviders = query((db, a: { providers: readonly number[] }, on) =>
+const nodesOfProviders = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
     .selectFrom('nodes')
     .select(COLUMNS)
@@ -67,14 +69,14 @@ export const isOpen = (node: FleetNode): boolean =>
 
 /** The nodes of one resource class. */
 interface ClassNodes {
-  all: Map<number, FleetNode>
+  all: Map<NodeId, FleetNode>
   open: OpenNodes
 }
 
 /** A list to draw from: members are added, removed and picked by place, each in constant time. */
 class OpenNodes {
   readonly list: FleetNode[] = []
-  readonly #places = new Map<number, number>()
+  readonly #places = new Map<NodeId, number>()
 
   put(node: FleetNode): void {
     const place = this.#places.get(node.id) ?? this.list.length
@@ -82,7 +84,7 @@ class OpenNodes {
     this.list[place] = node
   }
 
-  delete(id: number): void {
+  delete(id: NodeId): void {
     const place = this.#places.get(id)
     if (place === undefined) return
     this.#places.delete(id)
@@ -97,12 +99,12 @@ const NONE: ClassNodes = { all: new Map(), open: new OpenNodes() }
 
 export class Fleet {
   readonly #store: Store
-  readonly #byProvider = new Map<number, FleetNode>()
+  readonly #byProvider = new Map<ProviderId, FleetNode>()
   readonly #byUuid = new Map<string, FleetNode>()
   readonly #byName = new Map<string, FleetNode>()
   readonly #classes = new Map<string, ClassNodes>()
   /** For each reading that is under way, the providers whose nodes went meanwhile. A provider never comes back. */
-  readonly #goneDuring = new Set<Set<number>>()
+  readonly #goneDuring = new Set<Set<ProviderId>>()
 
   constructor(store: Store) {
     this.#store = store
@@ -122,15 +124,15 @@ export class Fleet {
   }
 
   /** Reads the nodes of these providers again. */
-  async refresh(providers: Iterable<number>): Promise<void> {
+  async refresh(providers: Iterable<ProviderId>): Promise<void> {
     const wanted = [...providers]
     const known = wanted.filter(provider => this.#byProvider.has(provider))
     await this.#read(known, nodesOfProviders({ providers: wanted }))
   }
 
   /** Commits go on while it reads: what it doesn't find is gone only if it was known before, and what went stays gone. */
-  async #read(known: readonly number[], wanted: Query<FleetNode>): Promise<void> {
-    const gone = new Set<number>()
+  async #read(known: readonly ProviderId[], wanted: Query<FleetNode>): Promise<void> {
+    const gone = new Set<ProviderId>()
     this.#goneDuring.add(gone)
     try {
       const found = await this.#store.read(() => all(wanted))
@@ -150,7 +152,7 @@ export class Fleet {
     return this.#byProvider.values()
   }
 
-  ofProvider(provider: number): FleetNode | undefined {
+  ofProvider(provider: ProviderId): FleetNode | undefined {
     return this.#byProvider.get(provider)
   }
 
@@ -187,12 +189,12 @@ export class Fleet {
     if (isOpen(node)) kin.open.put(node)
   }
 
-  #drop(provider: number): void {
+  #drop(provider: ProviderId): void {
     for (const gone of this.#goneDuring) gone.add(provider)
     this.#remove(provider)
   }
 
-  #remove(provider: number): void {
+  #remove(provider: ProviderId): void {
     const node = this.#byProvider.get(provider)
     if (!node) return
     this.#byProvider.delete(provider)

@@ -1,6 +1,7 @@
 // Nodes that are handed out by a calendar: promised to someone from a day on, and free for others until then. While a
 // lease has one, its project is the node's lessee.
 import { problem } from '../../problems/problem.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
 import { lockNodeById, type NodeRow, saveNode } from './rows.ts'
 import { hasMachine } from './states.ts'
@@ -13,7 +14,7 @@ export function mayHaveUntil({ leasable, pledged_at }: LeasePromise, until: numb
 }
 
 /** Writes down whether a calendar hands the node out, and from when on it is promised. */
-export function* promiseNode(id: number, promise: LeasePromise): Write<void> {
+export function* promiseNode(id: NodeId, promise: LeasePromise): Write<void> {
   const node = yield* lockNodeById(id)
   if (!node || (node.leasable === promise.leasable && node.pledged_at === promise.pledged_at)) return
   yield* saveNode({ ...node, ...promise })

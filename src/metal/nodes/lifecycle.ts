@@ -39,7 +39,7 @@ import {
   withoutAllocatedTraits,
 } from './provider.ts'
 import { letGo, requireOwnEnd, requireUnbooked } from './lease-promise.ts'
-import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
+import { DELETABLE, FREE_TO_CHANGE } from './states.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
 
@@ -189,7 +189,7 @@ type Columns = ReturnType<typeof columnsOf>
 
 function requireAllowed(node: Node, after: Columns): void {
   const state = node.provision_state
-  const isFree = FREE_TO_CHANGE.has(state as State)
+  const isFree = FREE_TO_CHANGE.has(state)
   const inState = `Node ${node.uuid} can not be changed in this while it is in state "${state}":`
   if (after.resource_class !== node.resource_class && !isFree) throw refuse(`${inState} resource_class`)
   if (after.resource_class !== node.resource_class) requireUnbooked(node, 'resource_class')
@@ -230,7 +230,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
     if (node.instance_uuid !== null) {
       throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)
     }
-    if (!DELETABLE.has(node.provision_state as State)) {
+    if (!DELETABLE.has(node.provision_state)) {
       throw refuse(`Can not delete node "${node.uuid}" while it is in provision state "${node.provision_state}".`)
     }
   }

@@ -1,6 +1,7 @@
 // Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query, type Query, type Tools } from '../../store/statement.ts'
 import { one, type Read, together } from '../../store/transaction.ts'
 import { inView, type View } from '../access.ts'
@@ -95,7 +96,7 @@ interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
   excluded: string | null
   now: number
   /** A list of ids, only in the statements that ask for it. */
-  among: readonly number[]
+  among: readonly ProviderId[]
   limit: number
 }
 
@@ -243,21 +244,21 @@ export function* listNodeKeys(
   const list = statementFor(shape)
   const { ids, revisions } = (yield* one(list(args)))!
   const revisionAt = JSON.parse(revisions) as number[]
-  return (JSON.parse(ids) as number[]).map((id, i) => ({ id, revision: revisionAt[i]! }))
+  return (JSON.parse(ids) as NodeId[]).map((id, i) => ({ id, revision: revisionAt[i]! }))
 }
 
 /** Which providers the traits allow, null for all, and which they forbid. */
-function* byTraits(traits: TraitFilter): Read<{ among: number[] | null; excluded: number[] | null }> {
+function* byTraits(traits: TraitFilter): Read<{ among: ProviderId[] | null; excluded: ProviderId[] | null }> {
   const { all: every, any, notAll, notAny } = traits
   const ask = (names: readonly string[] | null, least: number) => providersWith({ names: names ?? [], least })
   if (!every && !any && !notAll && !notAny) return { among: null, excluded: null }
   const sizes = (names: readonly string[] | null) => new Set(names).size
   const answers = yield* together(ask(every, sizes(every)), ask(any, 1), ask(notAll, sizes(notAll)), ask(notAny, 1))
   const [hasAll, hasAny, lacksNone, hasSome] = answers.map(rows => rows.map(row => row.provider_id)) as [
-    number[],
-    number[],
-    number[],
-    number[],
+    ProviderId[],
+    ProviderId[],
+    ProviderId[],
+    ProviderId[],
   ]
   const excluded = notAll || notAny ? [...lacksNone, ...hasSome] : null
   if (!every && !any) return { among: null, excluded }

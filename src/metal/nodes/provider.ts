@@ -6,6 +6,7 @@ import { consumerClaims, type ConsumerClaim } from '../../ledger/claims/find.ts'
 import { ownConsumer, setManagedInventory, whileUnblocked } from '../../ledger/managed.ts'
 import { problem } from '../../problems/problem.ts'
 import { StoreConflict } from '../../store/failure.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { isSeen, type View } from '../access.ts'
@@ -31,7 +32,7 @@ export const NOBODY: Principal = {
   user: '00000000-0000-0000-0000-000000000000',
 }
 
-const holderNow = query((db, a: { provider: number; now: number }, on) =>
+const holderNow = query((db, a: { provider: ProviderId; now: number }, on) =>
   db
     .selectFrom('consumers as c')
     .select(['c.uuid', 'c.type'])
@@ -67,7 +68,7 @@ const otherHoldsFor = query((db, a: { instance: string; self: string }) =>
     .where('r.instance_uuid', '=', a.instance)
     .where('n.uuid', '<>', a.self),
 )
-const removeAllocationOf = command((db, a: { node: number }) =>
+const removeAllocationOf = command((db, a: { node: NodeId }) =>
   db.deleteFrom('allocations').where('node_id', '=', a.node),
 )
 

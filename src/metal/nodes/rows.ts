@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
@@ -115,11 +116,11 @@ const namedAmong = query((db, a: { uuids: readonly string[]; names: readonly str
     .where(inView(a))
     .union(db.selectFrom('nodes as n').select(['n.uuid', 'n.name']).where(on.isIn('n.name', a.names)).where(inView(a))),
 )
-const nodesById = query((db, a: { ids: readonly number[] }, on) =>
+const nodesById = query((db, a: { ids: readonly NodeId[] }, on) =>
   selectNodes(db).where(on.isIn('n.id', a.ids, 'bigint')),
 )
 const nodeByInstance = query((db, a: { instance: string }) => selectNodes(db).where('n.instance_uuid', '=', a.instance))
-const lockById = command((db, a: { id: number }, on) =>
+const lockById = command((db, a: { id: NodeId }, on) =>
   on.lock(db.selectFrom('nodes').selectAll().where('id', '=', a.id)),
 )
 const twins = query((db, a: { uuid: string; name: string | null }) =>
@@ -141,13 +142,13 @@ const updateNode = command((db, a: NodeRow) =>
     .set(e => ({ revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
-const bumpRevision = command((db, a: { id: number }) =>
+const bumpRevision = command((db, a: { id: NodeId }) =>
   db
     .updateTable('nodes')
     .set(e => ({ revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
-const removeNode = command((db, a: { id: number }) => db.deleteFrom('nodes').where('id', '=', a.id))
+const removeNode = command((db, a: { id: NodeId }) => db.deleteFrom('nodes').where('id', '=', a.id))
 
 /** The node of this uuid or name. */
 export function* findNode(ident: string, { view, permit }: Access): Read<Node> {
@@ -182,7 +183,7 @@ export function* findInstance(instance: string): Read<Node | undefined> {
 }
 
 /** The nodes of these ids, in this order. */
-export function* nodesOf(ids: readonly number[]): Read<Node[]> {
+export function* nodesOf(ids: readonly NodeId[]): Read<Node[]> {
   const found = new Map((yield* all(nodesById({ ids }))).map(node => [node.id, node]))
   return ids.flatMap(id => found.get(id) ?? [])
 }
@@ -198,7 +199,7 @@ export function* lockNode(ident: string, access: Access): Write<Node> {
   return found
 }
 
-export function* lockNodeById(id: number): Write<NodeRow | undefined> {
+export function* lockNodeById(id: NodeId): Write<NodeRow | undefined> {
   return yield* one(lockById({ id }))
 }
 
@@ -211,7 +212,7 @@ export function* requireFreeNames(uuid: string, name: string | null, self: strin
   }
 }
 
-export function* addNode(node: Omit<NodeRow, 'id'>): Write<number> {
+export function* addNode(node: Omit<NodeRow, 'id'>): Write<NodeId> {
   const { id } = (yield* one(insertNode(node)))!
   yield* noteNode({ ...node, id })
   return id
@@ -229,7 +230,7 @@ export function* noteNode(node: NodeRow): Write<void> {
 }
 
 /** A sign that what is shown of the node has changed, though its row has not. */
-export function* reviseNode(id: number): Write<void> {
+export function* reviseNode(id: NodeId): Write<void> {
   yield* run(bumpRevision({ id }))
 }
 

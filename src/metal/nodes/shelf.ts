@@ -1,6 +1,7 @@
 // Nodes that were read already, with their traits, kept as long as they are current: a list then only asks which nodes
 // it has and how new they are. The revision comes from the database each time, so nothing old is ever shown.
 import { limits } from '../../shared/limits.ts'
+import type { NodeId } from '../../store/schema/ids.ts'
 import type { Read } from '../../store/transaction.ts'
 import { type Node, type NodeKey, nodesOf } from './rows.ts'
 import { traitsOfProviders } from './traits.ts'
@@ -12,9 +13,9 @@ export interface ShelvedNode extends Node {
 }
 
 export class NodeShelf {
-  readonly #nodes = new Map<number, ShelvedNode>()
+  readonly #nodes = new Map<NodeId, ShelvedNode>()
 
-  #put(id: number, node: ShelvedNode): void {
+  #put(id: NodeId, node: ShelvedNode): void {
     this.#nodes.delete(id)
     this.#nodes.set(id, node)
     if (this.#nodes.size > limits.shelvedNodesMax) this.#nodes.delete(this.#nodes.keys().next().value!)
@@ -23,7 +24,7 @@ export class NodeShelf {
   /** These nodes, in this order, in their present state. */
   *fetch(keys: readonly Pick<NodeKey, 'id' | 'revision'>[], now: number): Read<ShelvedNode[]> {
     const found: (ShelvedNode | undefined)[] = []
-    const missing: number[] = []
+    const missing: NodeId[] = []
     for (const { id, revision } of keys) {
       const node = this.#nodes.get(id)
       // A hold that has lapsed leaves no mark on the node.
@@ -39,7 +40,7 @@ export class NodeShelf {
   }
 }
 
-function* read(ids: readonly number[], now: number): Read<Map<number, ShelvedNode>> {
+function* read(ids: readonly NodeId[], now: number): Read<Map<NodeId, ShelvedNode>> {
   const nodes = (yield* nodesOf(ids)).map(node => withoutLapsed(node, now))
   const traits = yield* traitsOfProviders(nodes.map(node => node.provider_id))
   return new Map(

@@ -1,32 +1,7 @@
 // The states of a node, and all ways between them: one table, for the API (may it?) and for the conductor (what next?).
+import type { Busy, Stable, State, Waiting } from '../../store/schema/states.ts'
 
-export type Stable =
-  | 'enroll'
-  | 'manageable'
-  | 'available'
-  | 'active'
-  | 'rescue'
-  | 'error'
-  | 'clean failed'
-  | 'inspect failed'
-  | 'adopt failed'
-  | 'deploy failed'
-  | 'rescue failed'
-  | 'unrescue failed'
-
-export type Busy =
-  | 'verifying'
-  | 'cleaning'
-  | 'inspecting'
-  | 'adopting'
-  | 'deploying'
-  | 'deleting'
-  | 'rescuing'
-  | 'unrescuing'
-
-export type Waiting = 'clean wait' | 'inspect wait' | 'wait call-back' | 'rescue wait'
-
-export type State = Stable | Busy | Waiting
+export type { Stable, State } from '../../store/schema/states.ts'
 
 /** One thing that a conductor does with the hardware. */
 export interface Step {
@@ -136,7 +111,8 @@ export function verbOf(word: string): Verb | null {
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : VERBS.has(word) ? (word as Verb) : null
 }
 
-export const STATES: ReadonlySet<string> = new Set<string>([
+/** All states; it may be asked about any word. */
+export const STATES: ReadonlySet<State> & { has(word: string): boolean } = new Set<State>([
   ...TRANSITIONS.flatMap(({ from, to }) => [...from, to]),
   ...Object.values(STEPS).flatMap(({ during, waiting, failed }) => [during, ...(waiting ? [waiting] : []), failed]),
 ])
@@ -153,7 +129,7 @@ export const FREE_TO_CHANGE: ReadonlySet<State> = new Set<State>([
 export const DELETABLE: ReadonlySet<State> = new Set<State>(['enroll', 'manageable', 'available', 'adopt failed'])
 
 interface Condition {
-  provision_state: string
+  provision_state: State
   maintenance: 0 | 1
   retired: 0 | 1
 }
@@ -168,7 +144,7 @@ export const endOf = ({ to }: Transition, { retired }: Pick<Condition, 'retired'
   retired && to === 'available' ? 'manageable' : to
 
 /** A machine runs on the node, or is being put there or taken away: undeploying makes it available again. */
-const WITH_MACHINE: ReadonlySet<string> = new Set<State>([
+const WITH_MACHINE: ReadonlySet<State> = new Set<State>([
   ...transitionsOf('deleted').flatMap(({ from }) => from),
   'adopting',
   'deploying',
@@ -178,14 +154,14 @@ const WITH_MACHINE: ReadonlySet<string> = new Set<State>([
 ])
 
 /** The same for statements. */
-export const MACHINE_STATES: readonly string[] = [...WITH_MACHINE]
+export const MACHINE_STATES: readonly State[] = [...WITH_MACHINE]
 
-export const hasMachine = ({ provision_state }: { provision_state: string }): boolean =>
+export const hasMachine = ({ provision_state }: { provision_state: State }): boolean =>
   WITH_MACHINE.has(provision_state)
 
 /** Nobody has to do anything for it to be available one day, if whoever has it gives it back. */
 export function comesBack(
-  node: { provision_state: string; target_provision_state: string | null },
+  node: { provision_state: State; target_provision_state: State | null },
   isGivenBack: boolean,
 ): boolean {
   const { provision_state, target_provision_state } = node
@@ -193,8 +169,8 @@ export function comesBack(
 }
 
 /** Busy, and yet nobody's machine: an allocation may be taken away from it. */
-const LOOKED_AT: ReadonlySet<string> = new Set<State>(['verifying', 'inspecting', 'inspect wait'])
-const ON_THE_WAY: ReadonlySet<string> = new Set<string>(
+const LOOKED_AT: ReadonlySet<State> = new Set<State>(['verifying', 'inspecting', 'inspect wait'])
+const ON_THE_WAY: ReadonlySet<State> = new Set<State>(
   Object.values(STEPS).flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])]),
 )
 

@@ -2,6 +2,7 @@
 import { limits } from '../../shared/limits.ts'
 import { providerTraits } from '../../ledger/traits.ts'
 import { problem } from '../../problems/problem.ts'
+import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, type Read, run, type Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
@@ -10,13 +11,13 @@ import { syncProvider } from './provider.ts'
 import { requireUnbooked } from './lease-promise.ts'
 import { isTraitName } from './trait-names.ts'
 
-const touch = command((db, a: { id: number; now: number }) =>
+const touch = command((db, a: { id: NodeId; now: number }) =>
   db
     .updateTable('nodes')
     .set(e => ({ updated_at: a.now, revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
-export const traitsByProvider = query((db, a: { providers: readonly number[] }, on) =>
+export const traitsByProvider = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
     .selectFrom('provider_traits as p')
     .innerJoin('traits as t', 't.id', 'p.trait_id')
@@ -56,12 +57,12 @@ export function* withTraits(uuid: string, more: readonly string[]): Read<string[
 }
 
 /** The traits of these providers, by provider; those that have none are left out. */
-export function* traitsOfProviders(providers: readonly number[]): Read<Map<number, string[]>> {
+export function* traitsOfProviders(providers: readonly ProviderId[]): Read<Map<ProviderId, string[]>> {
   return byProvider(yield* all(traitsByProvider({ providers })))
 }
 
-export function byProvider(rows: readonly { provider_id: number; name: string }[]): Map<number, string[]> {
-  const traits = new Map<number, string[]>()
+export function byProvider(rows: readonly { provider_id: ProviderId; name: string }[]): Map<ProviderId, string[]> {
+  const traits = new Map<ProviderId, string[]>()
   for (const { provider_id, name } of rows) traits.getOrInsertComputed(provider_id, () => []).push(name)
   return traits
 }

@@ -58,7 +58,7 @@ export interface Order {
 export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)
-  const found = transitionFor(order.verb, node.provision_state as State)
+  const found = transitionFor(order.verb, node.provision_state)
   if (!found) {
     throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
   }

@@ -3,14 +3,14 @@ import { providerTraits } from '../../ledger/traits.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Read } from '../../store/transaction.ts'
-import { type InterfaceName, type Json, type Machine, type PowerState, VALIDATED } from '../drivers/port.ts'
+import { type InterfaceName, type Json, type Machine, VALIDATED } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { NodeRow } from './rows.ts'
 
 export function machineOf(node: NodeRow): Machine {
   return {
     uuid: node.uuid,
-    powerState: node.power_state as PowerState | null,
+    powerState: node.power_state,
     driverInfo: JSON.parse(node.driver_info) as Json,
     driverInternalInfo: JSON.parse(node.driver_internal_info) as Json,
     properties: JSON.parse(node.properties) as Json,

@@ -1,9 +1,10 @@
 // The tables of compute.
 import type { Generated } from 'kysely'
+import type { MoveId, ProviderId, ServerId } from './ids.ts'
 
 export interface ComputeTables {
   hypervisors: {
-    provider_id: number
+    provider_id: ProviderId
     state: 'up' | 'down'
     status: 'enabled' | 'disabled'
     disabled_reason: string | null
@@ -29,7 +30,7 @@ export interface ComputeTables {
     project_id: string
   }
   servers: {
-    id: Generated<number>
+    id: Generated<ServerId>
     uuid: string
     name: string
     project_id: string
@@ -37,7 +38,7 @@ export interface ComputeTables {
     flavor_id: string
     image_id: string | null
     wish: string
-    host_id: number | null
+    host_id: ProviderId | null
     is_metal: 0 | 1
     status: 'BUILD' | 'ACTIVE' | 'SHUTOFF' | 'VERIFY_RESIZE' | 'ERROR'
     task: 'spawning' | 'migrating' | 'deleting' | 'tearing down' | null
@@ -51,13 +52,13 @@ export interface ComputeTables {
     updated_at: number
   }
   moves: {
-    id: Generated<number>
+    id: Generated<MoveId>
     uuid: string
-    server_id: number
+    server_id: ServerId
     kind: 'migration' | 'resize' | 'live-migration' | 'evacuation'
     status: 'running' | 'finished' | 'done' | 'confirmed' | 'reverted' | 'completed'
-    source_id: number | null
-    target_id: number | null
+    source_id: ProviderId | null
+    target_id: ProviderId | null
     flavor_before: string
     wish_before: string
     status_before: string

@@ -1,9 +1,10 @@
 // The tables of leases.
 import type { Generated } from 'kysely'
+import type { ProviderId } from './ids.ts'
 
 export interface LeaseTables {
   leasables: {
-    provider_id: number
+    provider_id: ProviderId
     kind: 'host' | 'node'
     name: string
     reservation_provider: string | null
@@ -16,7 +17,7 @@ export interface LeaseTables {
     updated_at: number | null
   }
   host_capabilities: {
-    provider_id: number
+    provider_id: ProviderId
     name: string
     value: string
   }
@@ -66,7 +67,7 @@ export interface LeaseTables {
   }
   bookings: {
     reservation_id: string
-    provider_id: number
+    provider_id: ProviderId
     lease_id: string
     slots: number
     is_whole: 0 | 1

@@ -1,35 +1,36 @@
 // The tables of the ledger.
 import type { Generated } from 'kysely'
+import type { ConsumerId, ProviderId, ResourceClassId, TraitId } from './ids.ts'
 
 export interface LedgerTables {
   resource_classes: {
-    id: Generated<number>
+    id: Generated<ResourceClassId>
     name: string
     managed_by: string | null
     created_at: number
     updated_at: number | null
   }
   traits: {
-    id: Generated<number>
+    id: Generated<TraitId>
     name: string
     created_at: number
   }
   providers: {
-    id: Generated<number>
+    id: Generated<ProviderId>
     uuid: string
     name: string
     generation: Generated<number>
     revision: Generated<number>
-    parent_id: number | null
-    root_id: number | null
+    parent_id: ProviderId | null
+    root_id: ProviderId | null
     managed_by: string | null
     dedicated_to: string | null
     created_at: number
     updated_at: number | null
   }
   inventories: {
-    provider_id: number
-    class_id: number
+    provider_id: ProviderId
+    class_id: ResourceClassId
     total: number
     reserved: number
     min_unit: number
@@ -44,15 +45,15 @@ export interface LedgerTables {
     updated_at: number | null
   }
   provider_traits: {
-    provider_id: number
-    trait_id: number
+    provider_id: ProviderId
+    trait_id: TraitId
   }
   provider_aggregates: {
-    provider_id: number
+    provider_id: ProviderId
     aggregate: string
   }
   consumers: {
-    id: Generated<number>
+    id: Generated<ConsumerId>
     uuid: string
     project_id: string
     user_id: string
@@ -64,9 +65,9 @@ export interface LedgerTables {
     updated_at: number | null
   }
   claims: {
-    consumer_id: number
-    provider_id: number
-    class_id: number
+    consumer_id: ConsumerId
+    provider_id: ProviderId
+    class_id: ResourceClassId
     used: number
     created_at: number
   }

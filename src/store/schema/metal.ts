@@ -1,9 +1,11 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
+import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
+import type { PowerState, State } from './states.ts'
 
 export interface MetalTables {
   chassis: {
-    id: Generated<number>
+    id: Generated<ChassisId>
     uuid: string
     description: string | null
     extra: string
@@ -22,10 +24,10 @@ export interface MetalTables {
   }
   nodes: NodeTable
   allocations: {
-    id: Generated<number>
+    id: Generated<AllocationId>
     uuid: string
     name: string | null
-    node_id: number | null
+    node_id: NodeId | null
     resource_class: string
     traits: string
     candidate_nodes: string
@@ -47,7 +49,7 @@ export interface MetalTables {
   reservations: {
     id: Generated<number>
     uuid: string
-    node_id: number
+    node_id: NodeId
     instance_uuid: string
     owner: string | null
     /** For whom the ledger has it; null where that was not written down yet. */
@@ -57,10 +59,10 @@ export interface MetalTables {
     updated_at: number | null
   }
   ports: {
-    id: Generated<number>
+    id: Generated<PortId>
     uuid: string
-    node_id: number
-    portgroup_id: number | null
+    node_id: NodeId
+    portgroup_id: PortgroupId | null
     address: string
     name: string | null
     pxe_enabled: 0 | 1
@@ -73,9 +75,9 @@ export interface MetalTables {
     updated_at: number | null
   }
   portgroups: {
-    id: Generated<number>
+    id: Generated<PortgroupId>
     uuid: string
-    node_id: number
+    node_id: NodeId
     name: string | null
     address: string | null
     mode: string
@@ -89,17 +91,17 @@ export interface MetalTables {
 
 /** The JSON columns are text: most of them pass through unread. */
 interface NodeTable {
-  id: Generated<number>
+  id: Generated<NodeId>
   uuid: string
-  provider_id: number
+  provider_id: ProviderId
   name: string | null
   driver: string
-  chassis_id: number | null
-  provision_state: string
-  target_provision_state: string | null
+  chassis_id: ChassisId | null
+  provision_state: State
+  target_provision_state: State | null
   provision_updated_at: number | null
-  power_state: string | null
-  target_power_state: string | null
+  power_state: PowerState | null
+  target_power_state: PowerState | null
   last_error: string | null
   fault: string | null
   maintenance: 0 | 1

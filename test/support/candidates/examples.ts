@@ -4,6 +4,7 @@ import type { ModelCandidate } from './model.ts'
 import type { CandidateRequest } from '../../../src/ledger/candidates/request.ts'
 import { searchNow } from '../../../src/ledger/candidates/search.ts'
 import type { CandidateTable, InventorySnapshot, ProviderSnapshot } from '../../../src/ledger/candidates/table.ts'
+import { asId } from '../ids.ts'
 import { uuid } from './worlds.ts'
 
 export const NEWEST = { keyed: true, traits: true, allClasses: true, nested: true, mappings: true }
@@ -22,16 +23,17 @@ export function inventory(resourceClass: string, total: number): InventorySnapsh
   return { resourceClass, total, ...units }
 }
 
-export function provider(id: number, rest: Partial<ProviderSnapshot>): ProviderSnapshot {
-  const plain = { generation: 0, parentId: null, rootId: id, inventories: [], traits: [], aggregates: [] }
+/** A provider in part, with ids as numbers. */
+type Sketch = Partial<Omit<ProviderSnapshot, 'parentId' | 'rootId'> & { parentId: number | null; rootId: number }>
+
+export function provider(number: number, { parentId = null, rootId = number, ...rest }: Sketch): ProviderSnapshot {
+  const id = asId<ProviderSnapshot['id']>(number)
+  const place = { parentId: parentId === null ? null : asId<typeof id>(parentId), rootId: asId<typeof id>(rootId) }
+  const plain = { generation: 0, ...place, inventories: [], traits: [], aggregates: [] }
   return { id, uuid: uuid('b', id), name: `p${id}`, ...plain, ...rest }
 }
 
-export function flat(
-  id: number,
-  totals: Record<string, number>,
-  rest: Partial<ProviderSnapshot> = {},
-): ProviderSnapshot {
+export function flat(id: number, totals: Record<string, number>, rest: Sketch = {}): ProviderSnapshot {
   return provider(id, { inventories: Object.entries(totals).map(([name, total]) => inventory(name, total)), ...rest })
 }
 
@@ -39,7 +41,7 @@ export function below(
   parent: ProviderSnapshot,
   id: number,
   totals: Record<string, number>,
-  rest: Partial<ProviderSnapshot> = {},
+  rest: Sketch = {},
 ): ProviderSnapshot {
   return flat(id, totals, { parentId: parent.id, rootId: parent.rootId, ...rest })
 }

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import type { CandidateRequest, Group } from '../../../src/ledger/candidates/request.ts'
 import type { InventorySnapshot, ProviderSnapshot } from '../../../src/ledger/candidates/table.ts'
+import { asId } from '../ids.ts'
 
 export const CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB']
 export const TRAITS = ['HW_CPU_X86_AVX', 'HW_CPU_X86_SSE', 'HW_GPU_API_VULKAN']
@@ -52,7 +53,7 @@ export const world: fc.Arbitrary<ProviderSnapshot[]> = fc
     list.forEach((one, i) => {
       const parent = one.parent < 0 ? undefined : out[one.parent]
       const nested = parent !== undefined && parent.depth < 3
-      const id = ((i * 5 + 3) % 7) + 1
+      const id = asId<ProviderSnapshot['id']>(((i * 5 + 3) % 7) + 1)
       out.push({
         id,
         uuid: uuid('b', id),

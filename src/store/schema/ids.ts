@@ -1,0 +1,14 @@
+// The numbers by which rows are found. All are numbers in the database; only their types differ, so that the id of a node
+// can't be taken for that of its provider. They come from rows: nothing else makes one.
+
+export type ProviderId = number & { readonly of: 'provider' }
+export type ResourceClassId = number & { readonly of: 'resource class' }
+export type TraitId = number & { readonly of: 'trait' }
+export type ConsumerId = number & { readonly of: 'consumer' }
+export type NodeId = number & { readonly of: 'node' }
+export type ChassisId = number & { readonly of: 'chassis' }
+export type PortId = number & { readonly of: 'port' }
+export type PortgroupId = number & { readonly of: 'port group' }
+export type AllocationId = number & { readonly of: 'allocation' }
+export type ServerId = number & { readonly of: 'server' }
+export type MoveId = number & { readonly of: 'move' }
