@@ -1,17 +1,29 @@
-// Lets so many through at a time; the others wait in line, but not for ever.
-import { limits } from '../shared/limits.ts'
-import { StoreUnavailable } from './failure.ts'
+// Lets so many through at a time; the others wait in line, but not without bound.
+
+export interface GateOptions {
+  /** At a time. */
+  places: number
+  /** In line. */
+  waitingMax?: number
+  /** How long one waits in line. */
+  waitMsMax?: number
+  /** What those are told for whom the line is too long. */
+  refusal: () => Error
+}
 
 export class Gate {
+  readonly #options: GateOptions
   #places: number
   readonly #line = new Set<() => void>()
 
-  constructor(places: number) {
-    this.#places = places
+  constructor(options: GateOptions) {
+    this.#options = options
+    this.#places = options.places
   }
 
   async pass<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enter()
+    if (this.#places > 0) this.#places--
+    else await this.#turn()
     try {
       return await work()
     } finally {
@@ -19,16 +31,15 @@ export class Gate {
     }
   }
 
-  async #enter(): Promise<void> {
-    if (this.#places > 0) {
-      this.#places--
-      return
-    }
-    await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => {
+  #turn(): Promise<void> {
+    const { waitingMax = Infinity, waitMsMax, refusal } = this.#options
+    if (this.#line.size >= waitingMax) throw refusal()
+    return new Promise((resolve, reject) => {
+      const refuse = () => {
         this.#line.delete(admit)
-        reject(new StoreUnavailable('too many wait for what someone keeps locked'))
-      }, limits.lockWaitMsMax)
+        reject(refusal())
+      }
+      const late = waitMsMax === undefined ? undefined : setTimeout(refuse, waitMsMax)
       const admit = () => {
         clearTimeout(late)
         resolve()
@@ -37,6 +48,7 @@ export class Gate {
     })
   }
 
+  /** The place goes to the next in line, or is free again. */
   #leave(): void {
     const [next] = this.#line
     if (!next) {
