@@ -1,6 +1,7 @@
 // How answers are printed: for people, and in the formats that programs read.
 import { UsageError } from '../shared/usage-error.ts'
 import { yamlOf } from '../shared/yaml.ts'
+import { csvText } from './csv.ts'
 import { screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
@@ -19,7 +20,7 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
   if (format === 'json' || format === 'yaml') {
     write(documentOf(column ? rows.map(row => only(row, shown)) : rows.map(withoutLinks), format))
   } else if (format === 'csv') {
-    write([shown, ...cellsOf(rows, shown)].map(csvLine).join(''))
+    write(csvText([shown, ...cellsOf(rows, shown)]))
   } else if (format === 'value') {
     write(
       cellsOf(rows, shown)
@@ -36,7 +37,7 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
   const row = withoutLinks(given)
   const shown = column ? chosen(column, new Set(Object.keys(row))) : Object.keys(row)
   if (format === 'json' || format === 'yaml') write(documentOf(only(row, shown), format))
-  else if (format === 'csv') write([shown, ...cellsOf([row], shown)].map(csvLine).join(''))
+  else if (format === 'csv') write(csvText([shown, ...cellsOf([row], shown)]))
   else if (format === 'value') write(shown.map(name => `${textOf(row[name])}\n`).join(''))
   else
     write(
@@ -106,7 +107,3 @@ function lineByLine(value: unknown): string {
 
 /** What others wrote must not drive the terminal. */
 export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
-
-const csvCell = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
-/** With its end. */
-export const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`

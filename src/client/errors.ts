@@ -1,4 +1,5 @@
 // What can go wrong between a client and Holdfast: it refuses, it can't be reached, or nobody knows where it is.
+import { isObject } from '../shared/is-object.ts'
 
 /** The server refused; the message is its own sentence. */
 export class ApiError extends Error {
@@ -33,7 +34,6 @@ export class Unreachable extends Error {
 export class ConnectionUnclear extends Error {}
 
 type Json = Record<string, unknown>
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The sentence in an error's body, in the form of each API; null when there is none. */
 export function sentenceIn(body: unknown): string | null {

@@ -2,6 +2,7 @@
 import { createHmac, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import { limits } from '../shared/limits.ts'
 import { BoundedMap } from '../shared/bounded-map.ts'
+import { Gate } from '../shared/gate.ts'
 import { problem } from '../problems/problem.ts'
 
 // 32 MiB and some 80 ms a guess: dear to guess in bulk, and bearable once for each login.
@@ -48,11 +49,15 @@ export class Passwords {
   readonly #options: PasswordsOptions
   readonly #right = new BoundedMap<string, number>(limits.rightPasswordsMax)
   readonly #checking = new Map<string, Promise<boolean>>()
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #gate: Gate
 
   constructor(options: PasswordsOptions) {
     this.#options = options
+    this.#gate = new Gate({
+      places: options.threads,
+      waitingMax: limits.hashesWaitingMax,
+      refusal: () => problem('too_many_attempts', { retrySeconds: 1 }),
+    })
   }
 
   /** Was this password right a short while ago? The hash is part of the key, so a changed password is unknown. */
@@ -71,7 +76,8 @@ export class Passwords {
     const present = this.#checking.get(key)
     if (present) return present
     const { compare = isRight, now } = this.#options
-    const check = this.#inTurn(() => compare(stored ?? NOBODY, password))
+    const check = this.#gate
+      .pass(() => compare(stored ?? NOBODY, password))
       .then(right => {
         if (right) this.#right.set(key, now() + limits.rightPasswordMs)
         return right && stored !== null
@@ -83,24 +89,7 @@ export class Passwords {
 
   /** A hash of a new secret, made in turn with the checks. */
   hash(password: string, salt: Buffer): Promise<string> {
-    return this.#inTurn(() => hashPassword(password, salt))
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#options.threads) {
-      if (this.#waiting.length >= limits.hashesWaitingMax) throw problem('too_many_attempts', { retrySeconds: 1 })
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
-    } else {
-      this.#running++
-    }
-    try {
-      return await work()
-    } finally {
-      // The place goes to the next in line, or is free again.
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#running--
-    }
+    return this.#gate.pass(() => hashPassword(password, salt))
   }
 
   #keyOf(stored: string, password: string): string {

@@ -2,6 +2,7 @@
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 import type { Json } from './drivers/port.ts'
+import { isObject } from '../shared/is-object.ts'
 
 export interface Patch {
   op: 'add' | 'replace' | 'remove'
@@ -79,5 +80,3 @@ function changeItem(list: unknown[], name: string, { op, path, value }: Patch): 
 }
 
 const missing = (path: readonly string[]) => refuse(`Couldn't apply the patch: there is nothing at /${path.join('/')}.`)
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

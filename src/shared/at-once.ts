@@ -1,13 +1,20 @@
-// Several requests at a time, and no more.
+// Does something with each of many, several at a time, and no more.
 
-/** Enough to keep a server busy, few enough to leave it room for others. */
-const AT_ONCE_MAX = 24
+export interface AtOnceOptions {
+  /** At a time. */
+  width?: number
+  /** Is told how many are done. */
+  onDone?: (done: number) => void
+}
+
+/** Requests that keep a server busy and leave it room for others. */
+const WIDTH = 24
 
 /** After a failure nothing new is begun. */
 export async function atOnce<T>(
   items: readonly T[],
   act: (item: T, at: number) => Promise<unknown>,
-  onDone: (done: number) => void = () => {},
+  { width = WIDTH, onDone = () => {} }: AtOnceOptions = {},
 ): Promise<void> {
   let [next, done] = [0, 0]
   const work = async () => {
@@ -22,5 +29,5 @@ export async function atOnce<T>(
       onDone(++done)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE_MAX, items.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, work))
 }

@@ -1,11 +1,11 @@
 // The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
 import { setImmediate as turn } from 'node:timers/promises'
 import type pg from 'pg'
+import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
 import type { Change } from './change.ts'
 import { isHeldUp, StoreConflict, StoreUnavailable } from './failure.ts'
-import { Gate } from './gate.ts'
 import { Listener } from './listener.ts'
 import { type Patience, Pools } from './pools.ts'
 import { Attempt, type AttemptOptions } from './postgres-attempt.ts'
@@ -52,7 +52,11 @@ export class PostgresStore implements Store {
   #schema = 0
   readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
   /** Those who wait long for a row that someone keeps locked: few, so that they don't take all connections. */
-  readonly #patient = new Gate(limits.patientWritesMax)
+  readonly #patient = new Gate({
+    places: limits.patientWritesMax,
+    waitMsMax: limits.lockWaitMsMax,
+    refusal: () => new StoreUnavailable('too many wait for what someone keeps locked'),
+  })
   /** What all attempts have in common. */
   readonly #attempts: AttemptOptions
 

@@ -10,6 +10,7 @@ import { Document, Flag, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -109,11 +110,7 @@ export const isFlag = is(Flag, value => typeof value === 'boolean')
 export const isUuid = is(Uuid, value => typeof value === 'string' && canonicalUuid(value) !== null)
 export const isDocument = is(
   Document,
-  value =>
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    JSON.stringify(value).length <= limits.nodeJsonBytesMax,
+  value => isObject(value) && JSON.stringify(value).length <= limits.nodeJsonBytesMax,
 )
 /** An instant, or how long from now: what exactly is read in instants.ts. */
 export const isTime = is(Type.Union([Text, Type.Number()]), value => ['string', 'number'].includes(typeof value))

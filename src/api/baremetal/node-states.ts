@@ -15,6 +15,7 @@ import { FIELDS, nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 import type { Word } from './versions.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -139,8 +140,6 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
 function isUuid(value: unknown): boolean {
   return typeof value === 'string' && canonicalUuid(value) !== null
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const STEPS_MAX = 256
 

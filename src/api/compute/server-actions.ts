@@ -13,6 +13,7 @@ import { closed } from './bodies.ts'
 import type { ComputeAction } from './policy.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { deleteOneServer } from './servers.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 interface Action {
   handle: (request: ComputeRequest, given: unknown) => Promise<Answer>
@@ -99,7 +100,7 @@ postServerAction.operation = {
 
 export async function postServerAction(request: ComputeRequest): Promise<Answer> {
   const body = request.json(ACTION)
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || Object.keys(body).length !== 1) {
+  if (!isObject(body) || Object.keys(body).length !== 1) {
     throw problem('compute_invalid', { reason: 'The body must hold exactly one action.' })
   }
   const [[name, given]] = Object.entries(body) as [[string, unknown]]

@@ -19,7 +19,6 @@ import {
   type Answer,
   type IdentityRequest,
   invalid,
-  isObject,
   type Json,
   listOf,
   listShape,
@@ -29,6 +28,7 @@ import {
   Time,
 } from './request.ts'
 import { RoleShape, shownRole } from './tokens.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const NAME_MAX = 255
 const DESCRIPTION_MAX = 1_000

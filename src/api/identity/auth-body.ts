@@ -4,7 +4,8 @@ import type { Proof, Reference, Scope } from '../../identity/login.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
-import { DOMAIN, invalid, isObject, type Json } from './request.ts'
+import { DOMAIN, invalid, type Json } from './request.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const NAME_MAX = 255
 

@@ -15,6 +15,7 @@ import { queryOf } from '../query.ts'
 import { named, Text } from '../shapes.ts'
 import type { IdentityAction } from './policy.ts'
 import { PREFIX } from './prefix.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 export interface Answer {
   status: number
@@ -25,9 +26,6 @@ export interface Answer {
 export type Json = Record<string, unknown>
 
 export const invalid = (reason: string) => problem('identity_invalid', { reason })
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export class IdentityRequest {
   readonly context: Context

@@ -12,6 +12,7 @@ import { limits } from '../../shared/limits.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
 import type { Members } from './request.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const COUNT = { min: 1, max: limits.reservationAmountMax }
 const SIZE = { min: 1, max: limits.reservationSizeMax }
@@ -104,7 +105,7 @@ function listOf<T>(value: unknown, read: (item: unknown) => T): T[] {
 }
 
 function membersOf(value: unknown, what: string): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  if (isObject(value)) return value
   throw refused(`${what} must be an object, not ${shown(value)}.`)
 }
 

@@ -20,7 +20,7 @@ export async function makeHosts({ crowd, fleet, report }: Filling): Promise<void
   }
   let before = 0
   for (const level of levelsOf(all)) {
-    await atOnce(level, make, done => report('making compute hosts', before + done, all.length))
+    await atOnce(level, make, { onDone: done => report('making compute hosts', before + done, all.length) })
     before += level.length
   }
   await atOnce(fleet.hosts.pool, name => hosts.create(name, HOST_CAPABILITY))
@@ -54,7 +54,7 @@ export async function makeClaims({ crowd, fleet, report }: Filling): Promise<voi
     fleet.claims,
     ({ consumer, who, type, resources }) =>
       crowd.admin.claims.set(consumer, resourcesOf(resources), ownersOf(crowd, who, type)),
-    done => report('making claims', done, fleet.claims.length),
+    { onDone: done => report('making claims', done, fleet.claims.length) },
   )
 }
 
@@ -71,7 +71,7 @@ export async function makeServers({ crowd, fleet, report }: Filling): Promise<vo
       const { servers } = await crowd.as(who)
       await servers.create({ name, flavorRef: flavorId(flavor), metadata: SERVER_METADATA })
     },
-    done => report('making servers', done, fleet.servers.length),
+    { onDone: done => report('making servers', done, fleet.servers.length) },
   )
 }
 

@@ -71,7 +71,7 @@ async function makeNodes({ crowd, fleet, report, now }: Filling): Promise<void> 
     }
     if (machine.fate !== 'enroll') await admin.nodes.provision(uuid, 'manage')
   }
-  await atOnce(machines, create, done => report('making nodes', done, machines.length))
+  await atOnce(machines, create, { onDone: done => report('making nodes', done, machines.length) })
   const managed = machines.filter(({ fate }) => fate !== 'enroll')
   await untilStates({ crowd, report, now }, managed, 'managing nodes', () => ['manageable'])
   const provided = managed.filter(({ fate }) => fate !== 'manageable')
@@ -132,11 +132,9 @@ async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
     },
   }
   const concerned = fleet.machines.filter(({ fate }) => acts[fate])
-  await atOnce(
-    concerned,
-    (machine, at) => acts[machine.fate]!(machine, at),
-    done => report('making instances and faults', done, concerned.length),
-  )
+  await atOnce(concerned, (machine, at) => acts[machine.fate]!(machine, at), {
+    onDone: done => report('making instances and faults', done, concerned.length),
+  })
   await atOnce(
     fleet.holds,
     async ({ who, machine, instance }) => {
@@ -144,7 +142,7 @@ async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
       const owner = crowd.projectOf(who.project)
       await reservations.create({ instance_uuid: instance, node_uuid: [machine.uuid], owner, expires_at: '6h' })
     },
-    done => report('making holds', done, fleet.holds.length),
+    { onDone: done => report('making holds', done, fleet.holds.length) },
   )
 }
 
@@ -166,7 +164,7 @@ async function makeAllocations(filling: Filling): Promise<void> {
   }
   // Those who wait come when all is taken.
   const [given, others] = [allocations.filter(({ machine }) => machine), allocations.filter(({ machine }) => !machine)]
-  await atOnce(given, create, done => report('making allocations', done, allocations.length))
+  await atOnce(given, create, { onDone: done => report('making allocations', done, allocations.length) })
   await untilAllocated(filling, given)
   await atOnce(others, create)
   await untilAllocated(filling, others)

@@ -30,11 +30,9 @@ export async function remove(server: Holdfast, now: () => number, report: Report
     server,
     ...(await findAll(server)),
     each: async (what, items, act) => {
-      await atOnce(
-        items,
-        item => unlessGone(act(item)),
-        done => report(`removing ${what}`, done, items.length),
-      )
+      await atOnce(items, item => unlessGone(act(item)), {
+        onDone: done => report(`removing ${what}`, done, items.length),
+      })
       gone += items.length
     },
     whenFree: act => untilFree(act, now),

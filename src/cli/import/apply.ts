@@ -5,7 +5,7 @@ import { verdictOn } from '../failures.ts'
 import type { Plan } from './plan.ts'
 import type { NodeStep } from './plan-nodes.ts'
 import type { HostStep, ProviderStep } from './plan-providers.ts'
-import { pooled } from './pool.ts'
+import { atOnce } from '../../shared/at-once.ts'
 import type { Progress } from './progress.ts'
 import { settle } from './settle.ts'
 import type { Step } from './step.ts'
@@ -170,7 +170,7 @@ class Run {
     if (steps.length === 0) return
     const { progress } = this.#options
     progress.says(words)
-    await pooled(steps, WIDTH, async step => {
+    const take = async (step: S) => {
       if (this.#isOver) return this.#leave([step])
       if (this.outcome.failures.has(step)) return
       try {
@@ -179,7 +179,8 @@ class Run {
         this.#failed(step, error)
       }
       if (counts) progress.advance()
-    })
+    }
+    await atOnce(steps, take, { width: WIDTH })
   }
 
   #failed(step: Step, error: unknown): void {

@@ -1,6 +1,6 @@
 // Checks of a document's shape, put together from small ones; each says all that is wrong, and where.
-import type { Json } from '../../client/index.ts'
 import type { Path } from './mistake.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 export interface Finding {
   path: Path
@@ -8,9 +8,6 @@ export interface Finding {
 }
 
 export type Check = (value: unknown, path: Path) => Finding[]
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** As a mistake repeats it: short. */
 export const shown = (value: unknown) => {

@@ -1,46 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
-import { CsvError, csvOf, nodeOf, parseCsv } from './csv.ts'
-import { csvLine } from '../output.ts'
-
-test('cells may be quoted, and hold commas, quotes and lines; rows know where they begin', () => {
-  assert.deepEqual(parseCsv('name,description\r\nn1,"a ""b"", c"\n\nn2,"two\nlines"\nn3,\n'), [
-    { line: 1, cells: ['name', 'description'] },
-    { line: 2, cells: ['n1', 'a "b", c'] },
-    { line: 4, cells: ['n2', 'two\nlines'] },
-    { line: 6, cells: ['n3', ''] },
-  ])
-  assert.deepEqual(parseCsv(''), [])
-  assert.deepEqual(parseCsv('a,'), [{ line: 1, cells: ['a', ''] }])
-})
-
-test('quotes that make no sense are refused with their line', () => {
-  for (const [text, line] of [
-    ['a\n"b', 2],
-    ['a\nb "c"', 2],
-    ['a\n\n"b"c', 3],
-  ] as const) {
-    assert.throws(
-      () => parseCsv(text),
-      error => error instanceof CsvError && error.line === line,
-    )
-  }
-})
-
-test('whatever cells are written, the same are read', () => {
-  const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'ü') })
-  // One empty cell in a row is an empty line.
-  const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 })
-  fc.assert(
-    fc.property(table, rows => {
-      assert.deepEqual(
-        parseCsv(rows.map(csvLine).join('')).map(({ cells }) => cells),
-        rows,
-      )
-    }),
-  )
-})
+import { parseCsv } from '../csv.ts'
+import { csvOf, nodeOf } from './csv.ts'
 
 test('nodes are rows: members of objects have columns, lists are words apart by spaces', () => {
   const nodes = [

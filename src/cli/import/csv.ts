@@ -1,60 +1,7 @@
-// Comma-separated values as RFC 4180 has them, and nodes as their rows.
+// Nodes as rows of a table.
 import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
-import { csvLine } from '../output.ts'
-
-export interface CsvRow {
-  /** Where it begins; a quoted cell may go on for lines. */
-  line: number
-  cells: string[]
-}
-
-export class CsvError extends Error {
-  readonly line: number
-
-  constructor(line: number, message: string) {
-    super(message)
-    this.line = line
-  }
-}
-
-/** Empty lines are left out. */
-export function parseCsv(text: string): CsvRow[] {
-  const rows: CsvRow[] = []
-  let [at, line] = [0, 1]
-  let row: CsvRow = { line, cells: [] }
-  while (at < text.length) {
-    const end = endOfCell(text, at, line)
-    const cell = text.slice(at, end)
-    row.cells.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell)
-    line += cell.split('\n').length - 1
-    const after = /^(,|\r?\n|$)/.exec(text.slice(end, end + 2))?.[0]
-    if (after === undefined) throw new CsvError(line, 'quotes belong around the whole cell, and are doubled inside')
-    at = end + after.length
-    if (after === ',') {
-      if (at === text.length) row.cells.push('')
-      continue
-    }
-    if (row.cells.length > 1 || row.cells[0] !== '') rows.push(row)
-    row = { line: ++line, cells: [] }
-  }
-  if (row.cells.length > 0) rows.push(row)
-  return rows
-}
-
-const DELIMITER = /["\r\n,]|$/g
-
-function endOfCell(text: string, start: number, line: number): number {
-  if (text[start] !== '"') {
-    DELIMITER.lastIndex = start
-    return DELIMITER.exec(text)!.index
-  }
-  for (let at = start + 1; ; at += 2) {
-    at = text.indexOf('"', at)
-    if (at < 0) throw new CsvError(line, 'a quoted cell has no end')
-    if (text[at + 1] !== '"') return at + 1
-  }
-}
+import { csvText } from '../csv.ts'
 
 /** Between the words of a list, as in traits and ports. */
 const SEPARATOR = ' '
@@ -95,7 +42,7 @@ export function csvOf(nodes: readonly Json[], members: readonly string[]): strin
         ? member
         : [],
   )
-  return [columns, ...rows.map(row => columns.map(name => row.get(name) ?? ''))].map(csvLine).join('')
+  return csvText([columns, ...rows.map(row => columns.map(name => row.get(name) ?? ''))])
 }
 
 function cellsOf(name: string, value: unknown): [string, string][] {

@@ -1,12 +1,13 @@
 // The entries of fleet files, ready to be compared with what the server has, and what is wrong with them.
 import type { Inventory, Json } from '../../client/index.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { type Finding, isObject } from './checks.ts'
+import type { Finding } from './checks.ts'
 import { NODE_DOCUMENTS, NODE_WORDS, PORT_DOCUMENTS, PORT_WORDS } from './members.ts'
 import { fileAndLine, type Mistake, mistake, type Path, type Place } from './mistake.ts'
 import { fleetFile, type Kind } from './shape.ts'
 import type { Source } from './source.ts'
 import type { Wanted } from './states.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 /** Where a member of an entry is. */
 export type At = (...path: Path) => Place

@@ -1,7 +1,7 @@
 // What the server has of a fleet.
 import type { Conductor, Driver, Holdfast, Host, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
 import { HOST_MEMBERS, type Kind } from './shape.ts'
-import { pooled } from './pool.ts'
+import { atOnce } from '../../shared/at-once.ts'
 
 export interface ProviderDetails {
   inventories: Record<string, Inventory>
@@ -76,10 +76,11 @@ const READERS = 8
 async function capacityOf(server: Holdfast, { inFull }: Question) {
   const [providers, hosts] = await Promise.all([server.providers.list(), server.hosts.list()])
   const details = new Map<string, ProviderDetails>()
-  await pooled(providers.filter(inFull), READERS, async ({ uuid }) => {
+  const look = async ({ uuid }: Provider) => {
     const { inventories, traits, aggregates } = await server.providers.show(uuid)
     details.set(uuid, { inventories, traits, aggregates })
-  })
+  }
+  await atOnce(providers.filter(inFull), look, { width: READERS })
   return { providers, hosts, details }
 }
 

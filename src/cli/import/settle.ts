@@ -2,7 +2,7 @@
 import type { Holdfast, Node, Verb } from '../../client/index.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { waitFor } from '../waiting.ts'
-import { pooled } from './pool.ts'
+import { atOnce } from '../../shared/at-once.ts'
 import { isBusy, nextStep, type Wanted } from './states.ts'
 
 export interface Traveller {
@@ -35,7 +35,7 @@ export async function settle(
   const sent = new Map(travellers.map(({ uuid }) => [uuid, new Set<Verb>()]))
   const look = async () => {
     const seen = new Map((await statesOf(server, [...onTheWay.keys()], width)).map(node => [node.uuid, node]))
-    await pooled([...onTheWay.values()], width, async traveller => {
+    const go = async (traveller: Traveller) => {
       try {
         if (await goOn(server, traveller, seen.get(traveller.uuid), sent.get(traveller.uuid)!)) return
         traveller.arrived()
@@ -43,7 +43,8 @@ export async function settle(
         traveller.failed(error)
       }
       onTheWay.delete(traveller.uuid)
-    })
+    }
+    await atOnce([...onTheWay.values()], go, { width })
     return onTheWay.size === 0 ? { done: true } : { waitingFor: `waiting for ${countOf(onTheWay.size)}` }
   }
   try {
@@ -73,6 +74,6 @@ async function goOn(server: Holdfast, { uuid, wanted }: Traveller, node: Node | 
 async function statesOf({ nodes }: Holdfast, uuids: readonly string[], width: number): Promise<Node[]> {
   if (uuids.length > ASKED_SINGLY_MAX) return nodes.list({ fields: FIELDS })
   const found: Node[] = []
-  await pooled(uuids, width, async uuid => void found.push(await nodes.show(uuid, FIELDS)))
+  await atOnce(uuids, async uuid => found.push(await nodes.show(uuid, FIELDS)), { width })
   return found
 }

@@ -4,6 +4,7 @@ import { limits } from '../../shared/limits.ts'
 import * as c from './checks.ts'
 import { INTERFACES } from './members.ts'
 import { WANTED } from './states.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 export const KINDS = ['nodes', 'providers', 'hosts'] as const
 export type Kind = (typeof KINDS)[number]
@@ -36,10 +37,10 @@ const nodeName = c.also(
 )
 const sizes: c.Check = (value, path) =>
   ['cpus', 'local_gb', 'memory_mb']
-    .filter(name => c.isObject(value) && !/^"?\d+"?$/.test(JSON.stringify(value[name] ?? 0)))
+    .filter(name => isObject(value) && !/^"?\d+"?$/.test(JSON.stringify(value[name] ?? 0)))
     .map(name => ({ path: [...path, name], says: 'must be a whole number' }))
 const unmasked: c.Check = (value, path) =>
-  Object.entries(c.isObject(value) ? value : {})
+  Object.entries(isObject(value) ? value : {})
     .filter(([, inner]) => isMasked(inner))
     .map(([name]) => ({ path: [...path, name], says: 'is masked: give the secret, or leave it out to keep it' }))
 
@@ -94,14 +95,14 @@ const node: c.Check = c.also(
   onlyWith('maintenance_reason', 'maintenance'),
   onlyWith('retired_reason', 'retired'),
   (value, path) =>
-    c.isObject(value) && value['retired'] === true && value['provision_state'] === 'available'
+    isObject(value) && value['retired'] === true && value['provision_state'] === 'available'
       ? [{ path: [...path, 'provision_state'], says: "a retired node can't be available" }]
       : [],
 )
 
 function onlyWith(reason: string, flag: string): c.Check {
   return (value, path) =>
-    c.isObject(value) && value[reason] !== undefined && value[flag] !== true
+    isObject(value) && value[reason] !== undefined && value[flag] !== true
       ? [{ path: [...path, reason], says: `goes with ${flag}: true` }]
       : []
 }
@@ -149,7 +150,7 @@ const host = c.objectOf(
 )
 
 const identified: c.Check = (value, path) =>
-  c.isObject(value) && value['uuid'] === undefined && (value['name'] ?? undefined) === undefined
+  isObject(value) && value['uuid'] === undefined && (value['name'] ?? undefined) === undefined
     ? [{ path, says: 'has neither a name nor a uuid' }]
     : []
 

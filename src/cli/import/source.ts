@@ -1,6 +1,7 @@
 // A fleet file as text, read into a document that knows its lines.
 import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
-import { columnOf, CsvError, nodeOf, parseCsv } from './csv.ts'
+import { CsvError, parseCsv } from '../csv.ts'
+import { columnOf, nodeOf } from './csv.ts'
 import { type Mistake, mistake, type Path } from './mistake.ts'
 import { NODE_MEMBERS } from './members.ts'
 

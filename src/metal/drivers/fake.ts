@@ -3,6 +3,7 @@ import { limits } from '../../shared/limits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import type { Done, Driver, InterfaceName, Json, Machine, Outcome, PowerState, Task } from './port.ts'
 import { HardwareFailure } from './port.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 const or = (none: string): [string, string] => ['fake', none]
 
@@ -92,8 +93,6 @@ function requireInterface(step: 'rescue' | 'unrescue' | 'inspect', { interfaces 
   const name = step === 'inspect' ? 'inspect' : 'rescue'
   if (interfaces[name] === `no-${name}`) throw new HardwareFailure(`the ${name} interface is switched off`)
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A number of seconds for all steps, or one by step; text that reads as a number counts as one. */
 function secondsFor(setting: unknown, step: string): number {

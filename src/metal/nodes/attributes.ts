@@ -6,6 +6,7 @@ import { placementClass } from './class-names.ts'
 import { INTERFACES, type Json } from '../drivers/port.ts'
 import { type Drivers, interfacesFor } from '../drivers/registry.ts'
 import type { Node, NodeRow } from './rows.ts'
+import { isObject } from '../../shared/is-object.ts'
 
 /** Says what is wrong with a value, or nothing. */
 type Check = (value: unknown) => string | null
@@ -81,8 +82,6 @@ export function checkAttributes(attributes: Json): void {
     throw problem('invalid_parameter', { reason: "Invalid input for field/attribute driver: 'driver' is mandatory." })
   }
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Clients that read command lines send words.
 const TRUE = new Set(['true', 't', '1', 'yes', 'y', 'on'])

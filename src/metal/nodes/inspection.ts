@@ -75,7 +75,7 @@ export function applyRules(rules: readonly InspectionRule[], found: Json): Findi
 function holds({ field, op, value }: Condition, found: Json): boolean {
   const actual = field
     .split('.')
-    .reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), found)
+    .reduce<unknown>((at, name) => (hasMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined), found)
   if (op === 'present') return actual !== undefined && actual !== null
   if (op === 'contains') return Array.isArray(actual) ? actual.includes(value) : String(actual).includes(String(value))
   if (op === 'matches') return typeof actual === 'string' && new RegExp(`^(?:${value})$`).test(actual)
@@ -85,7 +85,8 @@ function holds({ field, op, value }: Condition, found: Json): boolean {
   return op === 'lt' ? left < right : op === 'le' ? left <= right : op === 'gt' ? left > right : left >= right
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+/** Those of a list are its numbers. */
+const hasMembers = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 const PROPERTIES = ['cpus', 'memory_mb', 'local_gb', 'cpu_arch', 'capabilities']
 

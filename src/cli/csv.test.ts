@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { CsvError, csvText, parseCsv } from './csv.ts'
+
+test('cells may be quoted, and hold commas, quotes and lines; rows know where they begin', () => {
+  assert.deepEqual(parseCsv('name,description\r\nn1,"a ""b"", c"\n\nn2,"two\nlines"\nn3,\n'), [
+    { line: 1, cells: ['name', 'description'] },
+    { line: 2, cells: ['n1', 'a "b", c'] },
+    { line: 4, cells: ['n2', 'two\nlines'] },
+    { line: 6, cells: ['n3', ''] },
+  ])
+  assert.deepEqual(parseCsv('"a\r\nb",c\r\n""\r\nd\r\n'), [
+    { line: 1, cells: ['a\r\nb', 'c'] },
+    { line: 4, cells: ['d'] },
+  ])
+  assert.deepEqual(parseCsv(''), [])
+  assert.deepEqual(parseCsv('a,'), [{ line: 1, cells: ['a', ''] }])
+})
+
+test('quotes that make no sense are refused with their line', () => {
+  for (const [text, line] of [
+    ['a\n"b', 2],
+    ['a\nb "c"', 2],
+    ['a\n\n"b"c', 3],
+    ['a\r\n"b\r\nc",d\r\n"e\r\nf', 4],
+    ['a\n"b\nc" d', 2],
+  ] as const) {
+    assert.throws(
+      () => parseCsv(text),
+      error => error instanceof CsvError && error.line === line,
+    )
+  }
+})
+
+test('whatever cells are written, the same are read', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'ü') })
+  // One empty cell in a row is an empty line.
+  const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 })
+  fc.assert(
+    fc.property(table, rows => {
+      assert.deepEqual(
+        parseCsv(csvText(rows)).map(({ cells }) => cells),
+        rows,
+      )
+    }),
+  )
+})
+
+test('only cells that need quotes have them', () => {
+  const rows = [['a', ' b ', ''], ['c,d', 'e"f', 'g\nh', 'i\rj'], ['']]
+  assert.equal(csvText(rows), 'a, b ,\n"c,d","e""f","g\nh","i\rj"\n\n')
+})

@@ -1,0 +1,47 @@
+// Comma-separated values as RFC 4180 has them. The library is loaded when there is some to read or to write, which is seldom.
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+const reader = () => require('csv-parse/sync') as typeof import('csv-parse/sync')
+const writer = () => require('csv-stringify/sync') as typeof import('csv-stringify/sync')
+
+export interface CsvRow {
+  /** Where it begins; a quoted cell may go on for lines. */
+  line: number
+  cells: string[]
+}
+
+export class CsvError extends Error {
+  /** Where the row begins that can't be read. */
+  readonly line: number
+
+  constructor(line: number, message: string) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** Empty lines are left out. */
+export function parseCsv(text: string): CsvRow[] {
+  const { parse, CsvError: Unreadable } = reader()
+  const rows: CsvRow[] = []
+  let line = 1
+  // The library counts a line break inside quotes as two if it is CRLF, so lines are counted here.
+  const take = (cells: string[]) => {
+    if (cells.length > 1 || cells[0] !== '') rows.push({ line, cells })
+    line += 1 + (cells.join(',').match(/\r\n|\r|\n/g)?.length ?? 0)
+    return null
+  }
+  try {
+    parse(text, { on_record: take, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] })
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error
+    const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
+    const says = isOpen ? 'a quoted cell has no end' : 'quotes belong around the whole cell, and are doubled inside'
+    throw new CsvError(line, says)
+  }
+  return rows
+}
+
+export const csvText = (rows: readonly (readonly string[])[]): string =>
+  writer().stringify(rows as string[][], { quoted_match: /\r/ })
