@@ -10,7 +10,8 @@ import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
 import { settleServer, type Step, unsettledServers } from './metal-servers.ts'
-import { completeMove, confirmIfLate, dueMoves, lateMoves } from './moves.ts'
+import { dueMoves, lateMoves } from './move-rows.ts'
+import { completeMove, confirmIfLate } from './moves.ts'
 
 interface Working {
   store: Store

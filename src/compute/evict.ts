@@ -4,7 +4,8 @@ import { closeShares } from '../ledger/shares.ts'
 import type { MoveId, ServerId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
 import { all, type Read, run, together, type Write } from '../store/transaction.ts'
-import { endMove, movesByIds } from './moves.ts'
+import { movesByIds } from './move-rows.ts'
+import { endMove } from './moves.ts'
 import { consumersOf, deleteServers, OWNER, selectServers } from './servers.ts'
 
 /** Asked of the ledger and not of flavors: a server that was resized away has another flavor, and its move the claim. */

@@ -1,31 +1,16 @@
 // Moves of servers. A move is a consumer of its own: in one claim it takes over what the server had, while the server claims its
 // new host. So nothing else gets in between, the way back stays open, and ending the move frees the old host.
-import { type Kysely, type Selectable, sql } from 'kysely'
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
 import { consumerClaims } from '../ledger/claims/find.ts'
 import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
-import type { MoveId, ProviderId, ServerId } from '../store/schema/ids.ts'
-import type { Schema } from '../store/schema.ts'
-import { command, query } from '../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../store/transaction.ts'
-import { limits } from '../shared/limits.ts'
+import type { ProviderId } from '../store/schema/ids.ts'
+import { one, type Read, run, type Write } from '../store/transaction.ts'
+import { addMove, changeMove, finishedMove, type Move, type MoveKind, type MoveRow, moveStatus } from './move-rows.ts'
 import type { Place } from './scheduler.ts'
 import { findServer, lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
 import type { Wish } from './wishes.ts'
-
-export type MoveRow = Selectable<Schema['moves']>
-export type MoveKind = MoveRow['kind']
-
-export interface Move extends MoveRow {
-  server: string
-  flavor_after: string
-  project_id: string
-  user_id: string
-  source: string | null
-  target: string | null
-}
 
 export interface MoveRequest {
   /** The move's own uuid, as a consumer. */
@@ -59,79 +44,6 @@ const ACTION: Record<MoveKind, string> = {
   resize: 'resize',
   'live-migration': 'os-migrateLive',
   evacuation: 'evacuate',
-}
-
-const selectMoves = (db: Kysely<Schema>) =>
-  db
-    .selectFrom('moves as m')
-    .innerJoin('servers as s', 's.id', 'm.server_id')
-    .leftJoin('providers as a', 'a.id', 'm.source_id')
-    .leftJoin('providers as b', 'b.id', 'm.target_id')
-    .selectAll('m')
-    .select(['s.uuid as server', 's.flavor_id as flavor_after', 's.project_id', 's.user_id'])
-    .select(['a.name as source', 'b.name as target'])
-
-const latestMoves = query((db, a: { limit: number }) =>
-  selectMoves(db)
-    .orderBy('m.id', 'desc')
-    .limit(sql<number>`cast(${a.limit} as bigint)`),
-)
-const movesOfServer = query((db, a: { server: string }) =>
-  selectMoves(db).where('s.uuid', '=', a.server).orderBy('m.id', 'desc'),
-)
-const finishedMove = query((db, a: { server: ServerId }) =>
-  selectMoves(db).where('m.server_id', '=', a.server).where('m.status', '=', 'finished'),
-)
-// A live migration is over as soon as it is looked at; what an evacuated server had is free when its host is back.
-const movesDue = query((db, _: object) =>
-  selectMoves(db)
-    .leftJoin('hypervisors as h', 'h.provider_id', 'm.source_id')
-    .where(sql<boolean>`m.status in ('running', 'finished', 'done')`)
-    .where(e =>
-      e.or([
-        e('m.status', '=', 'running'),
-        e.and([e('m.status', '=', 'done'), e.or([e('h.state', 'is', null), e('h.state', '=', 'up')])]),
-      ]),
-    )
-    .orderBy('m.id')
-    .limit(limits.serversPerLook),
-)
-const movesFinished = query((db, a: { before: number }) =>
-  selectMoves(db)
-    .where(sql<boolean>`m.status in ('running', 'finished', 'done')`)
-    .where('m.status', '=', 'finished')
-    .where('m.updated_at', '<=', a.before)
-    .orderBy('m.id')
-    .limit(limits.serversPerLook),
-)
-const movesById = query((db, a: { ids: readonly MoveId[] }, on) =>
-  selectMoves(db)
-    .where(on.isIn('m.id', a.ids, 'bigint'))
-    .orderBy('m.id'),
-)
-const moveStatus = query((db, a: { id: MoveId }) => db.selectFrom('moves').select('status').where('id', '=', a.id))
-const addMove = command((db, a: Omit<MoveRow, 'id'>) =>
-  db.insertInto('moves').values({
-    uuid: a.uuid,
-    server_id: a.server_id,
-    kind: a.kind,
-    status: a.status,
-    source_id: a.source_id,
-    target_id: a.target_id,
-    flavor_before: a.flavor_before,
-    wish_before: a.wish_before,
-    status_before: a.status_before,
-    created_at: a.created_at,
-    updated_at: a.updated_at,
-  }),
-)
-const changeMove = command((db, a: { id: MoveId; status: MoveRow['status']; now: number }) =>
-  db.updateTable('moves').set({ status: a.status, updated_at: a.now }).where('id', '=', a.id),
-)
-
-/** All moves of a server, or the latest of any; the newest first. */
-export function* listMoves(server: string | null): Read<Move[]> {
-  return yield* all(server === null ? latestMoves({ limit: limits.serverPageMax }) : movesOfServer({ server }))
 }
 
 /** Refuses a move that the server's state doesn't allow. */
@@ -234,16 +146,6 @@ function* revert(uuid: string, visibleTo: string | null, now: number): Write<voi
   })
 }
 
-/** Moves that can be ended without anyone's word. */
-export function* dueMoves(): Read<Move[]> {
-  return yield* all(movesDue({}))
-}
-
-/** Moves that have waited for their owner's word since before that time. */
-export function* lateMoves(before: number): Read<Move[]> {
-  return yield* all(movesFinished({ before }))
-}
-
 /** Nobody reverted it in time, so its owner counts as content. */
 export function* confirmIfLate(move: Move, now: number): Write<void> {
   const server = yield* lockServer(move.server, null)
@@ -257,10 +159,6 @@ export function* completeMove(move: Move, now: number): Write<void> {
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'completed', now }))
   if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
-}
-
-export function* movesByIds(ids: readonly MoveId[]): Read<Move[]> {
-  return ids.length === 0 ? [] : yield* all(movesById({ ids }))
 }
 
 /** Ends a move whose old place is taken back, whatever it waits for; the server stays where it is now. */

@@ -10,15 +10,15 @@ const GENERIC = 'The service that decides about leases did not allow this one.'
 
 /** Refuses what the service refuses, and everything while it can't be reached. */
 export async function askService(
-  leasing: LeaseContext,
+  context: LeaseContext,
   question: 'check-create' | 'check-update',
   lease: Lease,
   request: Request,
   before: Lease | null,
 ): Promise<void> {
-  if (leasing.config.leaseServiceUrl === null) return
-  const { places } = fit(leasing.calendar.leasables, request)
-  const names = new Map(leasing.calendar.leasables.map(({ id, name }) => [id, name]))
+  if (context.config.leaseServiceUrl === null) return
+  const { places } = fit(context.calendar.leasables, request)
+  const names = new Map(context.calendar.leasables.map(({ id, name }) => [id, name]))
   const allocations = lease.reservations.map((_, index) =>
     [...(places?.[index] ?? [])].map(([id, slots]) => ({ id: String(id), hypervisor_hostname: names.get(id), slots })),
   )
@@ -29,9 +29,9 @@ export async function askService(
   }
   let answer: Response
   try {
-    answer = await post(leasing, question, body)
+    answer = await post(context, question, body)
   } catch (error) {
-    leasing.log.warn({ err: error }, 'the service that decides about leases could not be reached')
+    context.log.warn({ err: error }, 'the service that decides about leases could not be reached')
     throw problem('lease_not_allowed', { reason: GENERIC })
   }
   if (answer.status === 204) return
@@ -40,12 +40,12 @@ export async function askService(
 }
 
 /** Best effort: a lease is over whether or not anybody hears of it. */
-export async function tellService(leasing: Pick<LeaseContext, 'config' | 'log'>, lease: Lease): Promise<void> {
-  if (leasing.config.leaseServiceUrl === null) return
+export async function tellService(context: Pick<LeaseContext, 'config' | 'log'>, lease: Lease): Promise<void> {
+  if (context.config.leaseServiceUrl === null) return
   try {
-    await post(leasing, 'on-end', { context: contextOf(lease), lease: shownLease(lease, []) })
+    await post(context, 'on-end', { context: contextOf(lease), lease: shownLease(lease, []) })
   } catch (error) {
-    leasing.log.warn({ err: error, lease: lease.id }, 'the service that decides about leases was not told of an end')
+    context.log.warn({ err: error, lease: lease.id }, 'the service that decides about leases was not told of an end')
   }
 }
 

@@ -4,7 +4,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { parsePatches } from '../../metal/json-patch.ts'
-import * as reservations from '../../metal/holds/lifecycle.ts'
+import * as holds from '../../metal/holds/lifecycle.ts'
 import { problem } from '../../problems/problem.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
@@ -17,7 +17,7 @@ import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-export const shownReservation = (row: reservations.Reservation, { base }: MetalRequest): Json => ({
+export const shownReservation = (row: holds.HeldNode, { base }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
   instance_uuid: row.instance_uuid,
@@ -66,7 +66,7 @@ function expiryOf(request: MetalRequest, given: unknown): number {
 }
 
 /** What the body asks for, checked. */
-export function newReservationOf(request: MetalRequest): reservations.ReservationRequest {
+export function newReservationOf(request: MetalRequest): holds.NewHold {
   const { context } = request
   const body = membersIn(request, NEW_RESERVATION)
   if (body['instance_uuid'] === undefined) throw refuse("Invalid input: 'instance_uuid' is mandatory.")
@@ -90,7 +90,7 @@ postReservation.operation = {
 export async function postReservation(request: MetalRequest): Promise<Answer> {
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
-  const row = await context.store.write(() => reservations.createReservation(wanted, request.access(), principal, now))
+  const row = await context.store.write(() => holds.createHold(wanted, request.access(), principal, now))
   // Whoever ends lapsed holds has to know of this one.
   context.bell.ring('expiry')
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
@@ -117,7 +117,7 @@ export async function listAllReservations(request: MetalRequest): Promise<Answer
     const node = given.get('node')
     const node_uuid = node === undefined ? null : yield* nodeUuid(node, access)
     const filter = { node_uuid, instance_uuid, owner: given.get('owner') ?? null }
-    return yield* reservations.listReservations(filter, paging, access, now)
+    return yield* holds.listHolds(filter, paging, access, now)
   })
   const page = rows.slice(0, paging.limit)
   const body: Json = { reservations: page.map(row => shownReservation(row, request)) }
@@ -135,7 +135,7 @@ showReservation.operation = { summary: 'Show a reservation', answers: { 200: One
 
 export async function showReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  const row = await context.store.read(() => reservations.findReservation(uuidOf(request), request.access(), now))
+  const row = await context.store.read(() => holds.findHold(uuidOf(request), request.access(), now))
   return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 
@@ -166,9 +166,7 @@ export async function patchReservation(request: MetalRequest): Promise<Answer> {
 async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
   const { context, now } = request
   const expiresAt = expiryOf(request, given ?? undefined)
-  const row = await context.store.write(() =>
-    reservations.renewReservation(uuidOf(request), request.access(), expiresAt, now),
-  )
+  const row = await context.store.write(() => holds.renewHold(uuidOf(request), request.access(), expiresAt, now))
   context.bell.ring('expiry')
   return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
@@ -177,6 +175,6 @@ deleteOneReservation.operation = { summary: 'End a reservation', answers: { 204:
 
 export async function deleteOneReservation(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  await context.store.write(() => reservations.deleteReservation(uuidOf(request), request.access(), now))
+  await context.store.write(() => holds.deleteHold(uuidOf(request), request.access(), now))
   return { status: 204 }
 }

@@ -1,6 +1,6 @@
 // /os-migrations: moves of servers, in the words of compute's clients.
 import { Type } from 'typebox'
-import { listMoves, type Move } from '../../compute/moves.ts'
+import { listMoves, type Move } from '../../compute/move-rows.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Count, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { ShownRecordTime, shownRecordTime } from './links.ts'

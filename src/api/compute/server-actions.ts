@@ -1,7 +1,8 @@
 // POST /servers/{id}/action: one member names the action and holds what it needs.
 import { type TSchema, Type } from 'typebox'
 import { chooseFlavor } from '../../compute/flavors.ts'
-import { confirmMove, type MoveKind, type MoveRequest, revertMove } from '../../compute/moves.ts'
+import type { MoveKind } from '../../compute/move-rows.ts'
+import { confirmMove, type MoveRequest, revertMove } from '../../compute/moves.ts'
 import { type PowerAction, switchServer } from '../../compute/power.ts'
 import { relocate } from '../../compute/relocate.ts'
 import { wishOf } from '../../compute/wishes.ts'

@@ -11,7 +11,7 @@ import { deleteNode } from '../../metal/nodes/lifecycle.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { listPortgroups } from '../../metal/portgroups.ts'
 import { listPorts } from '../../metal/ports.ts'
-import { createReservation } from '../../metal/holds/lifecycle.ts'
+import { createHold } from '../../metal/holds/lifecycle.ts'
 import { mark, type Subject, type Write } from '../../store/transaction.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
 import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
@@ -29,7 +29,7 @@ explainNewReservation.operation = {
 export async function explainNewReservation(request: MetalRequest): Promise<object> {
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
-  const { value } = await rehearse(context.store, () => createReservation(wanted, request.access(), principal, now))
+  const { value } = await rehearse(context.store, () => createHold(wanted, request.access(), principal, now))
   return { reservation: shownReservation(value, request) }
 }
 

@@ -13,7 +13,7 @@ import type { Step } from './step.ts'
 /** Requests at a time: more of them only wait in the server. */
 const WIDTH = 8
 
-export interface Outcome {
+export interface Applied {
   failures: Map<Step, unknown>
   /** What wasn't begun because all else would have failed as well. */
   untried: Set<Step>
@@ -32,7 +32,7 @@ export const workIn = ({ nodes, providers, hosts }: Plan) =>
 const isWork = ({ action }: Step) => action !== 'unchanged'
 const hasJourney = (step: NodeStep) => step.provisionState !== null
 
-export async function apply(server: Holdfast, plan: Plan, options: ApplyOptions): Promise<Outcome> {
+export async function apply(server: Holdfast, plan: Plan, options: ApplyOptions): Promise<Applied> {
   const run = new Run(server, options)
   await run.nodes(plan.nodes.filter(isWork))
   await run.providers(plan)
@@ -43,7 +43,7 @@ export async function apply(server: Holdfast, plan: Plan, options: ApplyOptions)
 class Run {
   readonly #server: Holdfast
   readonly #options: ApplyOptions
-  readonly outcome: Outcome = { failures: new Map(), untried: new Set() }
+  readonly outcome: Applied = { failures: new Map(), untried: new Set() }
   #isOver = false
   /** Of nodes and providers that this run has made or found. */
   readonly #uuids = new Map<Step | string, string>()

@@ -6,7 +6,7 @@ import { UsageError } from '../../shared/usage-error.ts'
 import { durationOf, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'
 import { CommandFailure, EXIT, type ExitCode, tell, verdictOn } from '../failures.ts'
-import type { Outcome } from './apply.ts'
+import type { Applied } from './apply.ts'
 import type { Fleet } from './document.ts'
 import type { Mistake } from './mistake.ts'
 import type { Question } from './present.ts'
@@ -45,7 +45,7 @@ async function importFleet(server: Holdfast, files: readonly string[], flags: Im
   const { apply, workIn } = await import('./apply.ts')
   const { Progress } = await import('./progress.ts')
   const progress = new Progress(workIn(plan))
-  let outcome: Outcome
+  let outcome: Applied
   try {
     outcome = await apply(server, plan, { progress, waitMs })
   } finally {
@@ -144,7 +144,7 @@ async function refuse(mistakes: readonly Mistake[], files: readonly string[]): P
   throw new CommandFailure(exitCode, `${count}${unshown}; nothing was changed`)
 }
 
-function summarize(steps: readonly Step[], { failures, untried }: Outcome): void {
+function summarize(steps: readonly Step[], { failures, untried }: Applied): void {
   const done = (action: Step['action']) =>
     steps.filter(step => step.action === action && !failures.has(step) && !untried.has(step)).length
   const counts = [`${done('create')} created`, `${done('change')} changed`, `${done('unchanged')} unchanged`]

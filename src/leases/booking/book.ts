@@ -43,8 +43,8 @@ export function* findPlaces(
 }
 
 /** Runs the attempt until it is done, or is known not to fit; then that is thrown. One at a time in this process. */
-export function book<T>(leasing: LeaseContext, attempt: (propose: Propose) => Write<Verdict<T>>): Promise<T> {
-  const { calendar, store, clock, seesHosts = false } = leasing
+export function book<T>(context: LeaseContext, attempt: (propose: Propose) => Write<Verdict<T>>): Promise<T> {
+  const { calendar, store, clock, seesHosts = false } = context
   const refusal = (wanted: Request) => refusalOf(calendar.leasables, wanted, clock.now(), seesHosts)
   return calendar.inTurn(async () => {
     let isCaughtUp = false

@@ -24,11 +24,11 @@ export interface LeaseExplained extends Refusal {
 
 /** Refused like the lease itself when its dates can't be, or the project may not have it. */
 export async function explainLease(
-  leasing: LeaseContext,
+  context: LeaseContext,
   project: string,
   wanted: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
 ): Promise<LeaseExplained> {
-  const { store, calendar, clock, config, seesHosts = false } = leasing
+  const { store, calendar, clock, config, seesHosts = false } = context
   const now = clock.now()
   const { start_at, end_at } = wanted
   checkNewDates(wanted, now)
@@ -37,7 +37,7 @@ export async function explainLease(
     yield* checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now)
     yield* checkQuota(project, wanted, now)
   })
-  const request = requestFor(leasing, wanted, null)
+  const request = requestFor(context, wanted, null)
   await calendar.catchUp()
   const { leasables } = calendar
   const { places } = fit(leasables, request)

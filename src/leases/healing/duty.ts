@@ -64,34 +64,34 @@ const missing = query((db, _: object) =>
     .where('missing_resources', '=', sql.lit(1))
     .where('status', '<>', 'deleted'),
 )
-export function healingDuty(leasing: Working): Duty {
+export function healingDuty(context: Working): Duty {
   let lookedAt = -Infinity
   return new Duty({
     name: 'lease healing',
     pollMs: limits.healingPollMs,
-    log: leasing.log,
+    log: context.log,
     run: async () => {
-      await emptyLeftovers(leasing)
-      const reopened = await followHypervisors(leasing)
+      await emptyLeftovers(context)
+      const reopened = await followHypervisors(context)
       const ailing = [
-        ...(await onClosedHosts(leasing)),
-        ...(await onShrunkHosts(leasing)),
-        ...(await onReopenedHosts(leasing, reopened)),
+        ...(await onClosedHosts(context)),
+        ...(await onShrunkHosts(context)),
+        ...(await onReopenedHosts(context, reopened)),
       ]
-      const nodes = await onNodes(leasing)
+      const nodes = await onNodes(context)
       // What is missing is looked for when hosts came back, and now and then: it needs a look at the whole pool.
       const isTime = performance.now() - lookedAt >= limits.healingPollMs
       if (reopened.length > 0 || isTime) {
         lookedAt = performance.now()
-        for (const { resource_type, ...one } of await leasing.store.read(() => all(missing({})))) {
+        for (const { resource_type, ...one } of await context.store.read(() => all(missing({})))) {
           if (resource_type !== 'physical:node') ailing.push({ ...one, unusable: new Set() })
           else if (!nodes.some(({ reservation }) => reservation === one.reservation))
             nodes.push({ ...one, unusable: new Set() })
         }
       }
-      if (ailing.length > 0) await healAll(leasing, ailing)
-      if (nodes.length > 0) await healNodes(leasing, nodes)
-      if (ailing.some(({ unusable }) => unusable.size > 0)) await settleCeilings(leasing)
+      if (ailing.length > 0) await healAll(context, ailing)
+      if (nodes.length > 0) await healNodes(context, nodes)
+      if (ailing.some(({ unusable }) => unusable.size > 0)) await settleCeilings(context)
       return null
     },
   })

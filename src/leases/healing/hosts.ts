@@ -49,8 +49,8 @@ const inUse = query((db, a: { class: string }) =>
     .where('resource_classes.name', '=', a.class),
 )
 
-export async function healAll(leasing: Working, ailing: readonly Ailing[], heal: Heal = healReservation) {
-  const { store, clock, log, config, witness } = leasing
+export async function healAll(context: Working, ailing: readonly Ailing[], heal: Heal = healReservation) {
+  const { store, clock, log, config, witness } = context
   const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
   const entryOf = ({ project }: Healed) =>
     witness?.({ action: 'heal_lease', outcome: 'done', project: project ?? null })

@@ -115,11 +115,11 @@ function isGiven({ node, booked }: RevisedLeasable, reservation: string): boolea
 const isInUse = (leasable: RevisedLeasable, reservation: string): boolean =>
   isGiven(leasable, reservation) && leasable.node!.hasMachine
 
-export async function healNodes(leasing: Working, ailing: readonly Ailing[]): Promise<void> {
-  const newUuid = () => leasing.clock.newUuid()
-  await healAll(leasing, ailing, (...about) => healReservation(newUuid, ...about))
+export async function healNodes(context: Working, ailing: readonly Ailing[]): Promise<void> {
+  const newUuid = () => context.clock.newUuid()
+  await healAll(context, ailing, (...about) => healReservation(newUuid, ...about))
   // One that waits for its nodes may start now.
-  leasing.bell.ring('leases')
+  context.bell.ring('leases')
 }
 
 function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Parameters<Heal>): ReturnType<Heal> {

@@ -53,21 +53,21 @@ type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'driver
   metrics: { leaseEvent(event: EventType, lateMs: number): void }
 }
 
-export function eventsDuty(leasing: Working): Duty {
+export function eventsDuty(context: Working): Duty {
   return new Duty({
     name: 'lease events',
     pollMs: limits.conductorPollMs,
-    run: () => workDue(leasing),
-    log: leasing.log,
+    run: () => workDue(context),
+    log: context.log,
   })
 }
 
 /** Works all that is due; says in how many milliseconds the next will be. */
-async function workDue(leasing: Working): Promise<number | null> {
-  const { store, clock } = leasing
+async function workDue(context: Working): Promise<number | null> {
+  const { store, clock } = context
   for (;;) {
     const due = await store.read(() => all(dueEvents({ now: clock.now(), limit: limits.leaseEventsMax })))
-    for (const run of runsOf(due)) await work(leasing, run)
+    for (const run of runsOf(due)) await work(context, run)
     if (due.length === 0) break
   }
   const next = await store.read(() => one(nextEvent({})))
@@ -87,34 +87,34 @@ function runsOf(due: readonly DueEvent[]): DueEvent[][] {
 
 const isLike = (a: DueEvent, b: DueEvent) => a.event_type === b.event_type && a.has_nodes === b.has_nodes
 
-async function work(leasing: Working, events: readonly DueEvent[]): Promise<void> {
+async function work(context: Working, events: readonly DueEvent[]): Promise<void> {
   const { event_type: type, has_nodes: hasNodes } = events[0]!
   // Servers go with a lease, and each end locks what they have: one at a time, so that no two wait for each other.
   if (type === 'end_lease') {
-    await inParallel(events, limits.leaseEndsAtOnce, event => end(leasing, event))
+    await inParallel(events, limits.leaseEndsAtOnce, event => end(context, event))
     return
   }
   if (type === 'start_lease' && hasNodes) {
-    for (const event of events) await startNodes(leasing, event)
+    for (const event of events) await startNodes(context, event)
     return
   }
   const step = type === 'start_lease' ? startLeases : passBeforeEnd
   for (let from = 0; from < events.length; from += limits.leaseStartsMax) {
     const batch = events.slice(from, from + limits.leaseStartsMax)
-    await together(leasing, batch, ids => step(ids, leasing.clock.now()))
+    await together(context, batch, ids => step(ids, context.clock.now()))
     // Requests come first.
     await nextTurn()
   }
 }
 
 /** One transaction for all; when one of them is in trouble, the others shouldn't be. */
-async function together(leasing: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
+async function together(context: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
   try {
-    const done = await leasing.store.write(() => writtenDown(leasing, events, step))
-    for (const event of events) if (done.includes(event.lease_id)) tell(leasing, event)
+    const done = await context.store.write(() => writtenDown(context, events, step))
+    for (const event of events) if (done.includes(event.lease_id)) tell(context, event)
   } catch (error) {
-    if (events.length === 1) return putOff(leasing, events[0]!, error)
-    for (const event of events) await together(leasing, [event], step)
+    if (events.length === 1) return putOff(context, events[0]!, error)
+    for (const event of events) await together(context, [event], step)
   }
 }
 
@@ -134,8 +134,8 @@ function* writtenDown(
 
 const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
 
-async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
-  const { store, clock, witness } = leasing
+async function startNodes(context: Working, event: DueEvent): Promise<void> {
+  const { store, clock, witness } = context
   try {
     const newUuid = () => clock.newUuid()
     const isAll = await store.write(() =>
@@ -143,18 +143,18 @@ async function startNodes(leasing: Working, event: DueEvent): Promise<void> {
         isAll ? witness?.(deedOf(event, 'done')) : undefined,
       ),
     )
-    if (isAll) tell(leasing, event)
+    if (isAll) tell(context, event)
     if (isAll === false) {
-      await putOff(leasing, event, null)
-      leasing.bell.ring('healing')
+      await putOff(context, event, null)
+      context.bell.ring('healing')
     }
   } catch (error) {
-    await putOff(leasing, event, error)
+    await putOff(context, event, error)
   }
 }
 
-async function end(leasing: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, bell, witness } = leasing
+async function end(context: Working, event: DueEvent): Promise<void> {
+  const { store, clock, drivers, bell, witness } = context
   try {
     const ending = await store.write(() =>
       recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
@@ -163,16 +163,16 @@ async function end(leasing: Working, event: DueEvent): Promise<void> {
     )
     if (ending === null) return
     if (ending.isOver) {
-      tell(leasing, event)
-      void tellService(leasing, ending.lease)
+      tell(context, event)
+      void tellService(context, ending.lease)
       return
     }
     // A node may have to be torn down first.
     if (event.has_nodes) bell.ring('nodes')
-    await putOff(leasing, event, null)
+    await putOff(context, event, null)
   } catch (error) {
-    await close(leasing, event, error)
-    await putOff(leasing, event, error)
+    await close(context, event, error)
+    await putOff(context, event, error)
   }
 }
 

@@ -27,21 +27,21 @@ export { findLease, listLeases } from './rows.ts'
 const cleaningOf = ({ config }: LeaseContext) => config.leaseCleaningMinutes * MINUTE_MS
 
 /** Books all of it, or refuses and leaves nothing. */
-export async function createLease(leasing: LeaseContext, who: Principal, wanted: NewLease): Promise<Lease> {
-  const { store, clock, config } = leasing
+export async function createLease(context: LeaseContext, who: Principal, wanted: NewLease): Promise<Lease> {
+  const { store, clock, config } = context
   const now = clock.now()
   checkNewDates(wanted, now)
   checkLength(config, who.project, wanted)
-  const lease = newLease(leasing, who, wanted, now)
-  const request = requestOf(leasing, lease, null)
-  await askService(leasing, 'check-create', lease, request, null)
-  await book(leasing, propose =>
+  const lease = newLease(context, who, wanted, now)
+  const request = requestOf(context, lease, null)
+  await askService(context, 'check-create', lease, request, null)
+  await book(context, propose =>
     withinQuota(promisedTo(lease, now), limits => {
       requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
-      return tryCreate(leasing, lease, request, propose, now)
+      return tryCreate(context, lease, request, propose, now)
     }),
   )
-  nudge(leasing, lease)
+  nudge(context, lease)
   // Which nodes it got is known only now.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
@@ -98,35 +98,35 @@ function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLe
   }
 }
 
-const requestOf = (leasing: LeaseContext, { start_at, end_at, reservations }: Lease, except: string | null): Request =>
-  requestFor(leasing, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
+const requestOf = (context: LeaseContext, { start_at, end_at, reservations }: Lease, except: string | null): Request =>
+  requestFor(context, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
 
 /** What is looked for, in the calendar's words. */
 export function requestFor(
-  leasing: LeaseContext,
+  context: LeaseContext,
   { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
   except: string | null,
 ): Request {
-  const cleaningMs = cleaningOf(leasing)
+  const cleaningMs = cleaningOf(context)
   const window = { start: start_at, free: end_at + cleaningMs }
   const wishes = reservations.map(terms => wishOf(terms))
-  return { window, except, cleaningMs, wishes, ...overdue(start_at, leasing.clock.now()) }
+  return { window, except, cleaningMs, wishes, ...overdue(start_at, context.clock.now()) }
 }
 
 /** Only who is still to begin can be in the way of what is overdue. */
 const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
 
 function* tryCreate(
-  leasing: LeaseContext,
+  context: LeaseContext,
   lease: StoredLease,
   request: Request,
   propose: Propose,
   now: number,
 ): Write<Verdict<void>> {
-  yield* checkAhead(leasing.config, limitedBy(lease), now)
+  yield* checkAhead(context.config, limitedBy(lease), now)
   const found = yield* findPlaces(request, propose)
   if ('kind' in found) return found
-  const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(leasing))
+  const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(context))
   const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
   yield* replaceBookings(found.held, lease.id, booked, first)
   yield* markLease(lease.id)
@@ -137,24 +137,24 @@ const limitedBy = ({ id, project_id, start_at, end_at }: Lease): Limited => ({ i
 
 /** `project` is whose leases may be changed; null for everyone's. A foreign lease isn't there. */
 export async function updateLease(
-  leasing: LeaseContext,
+  context: LeaseContext,
   id: string,
   project: string | null,
   change: LeaseChange,
 ): Promise<Lease> {
-  const { store, clock, config } = leasing
+  const { store, clock, config } = context
   const now = clock.now()
   const before = await store.read(() => findLease(id, project))
   const plan = planChange(before, new Map(), change, config, now)
   if (plan.isMoved) checkLength(config, before.project_id, plan.lease)
   if (plan.isMoved || plan.isRebooked) {
-    await askService(leasing, 'check-update', plan.lease, requestOf(leasing, plan.lease, id), before)
+    await askService(context, 'check-update', plan.lease, requestOf(context, plan.lease, id), before)
   }
   const update = { id, project, change, now }
-  const lease = await book(leasing, propose =>
-    withinQuota(promisedTo(before, now), limits => tryUpdate(leasing, { ...update, limits, propose })),
+  const lease = await book(context, propose =>
+    withinQuota(promisedTo(before, now), limits => tryUpdate(context, { ...update, limits, propose })),
   )
-  nudge(leasing, lease)
+  nudge(context, lease)
   return lease
 }
 
@@ -168,19 +168,19 @@ interface Update {
 }
 
 function* tryUpdate(
-  leasing: LeaseContext,
+  context: LeaseContext,
   { id, project, change, limits, propose, now }: Update,
 ): Write<Verdict<Lease>> {
-  const { config } = leasing
+  const { config } = context
   const before = yield* lockLease(id, project)
   const held = yield* bookedBy(id)
   const plan = planChange(before, held, change, config, now)
   if (plan.isMoved) yield* checkAhead(config, limitedBy(plan.lease), now)
   requireLength(limits, before, plan.lease)
-  const refused = yield* rebook(leasing, before, plan, held, propose, now)
+  const refused = yield* rebook(context, before, plan, held, propose, now)
   if (refused) return refused
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
-  const newUuid = () => leasing.clock.newUuid()
+  const newUuid = () => context.clock.newUuid()
   yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
   return { kind: 'done', value: yield* findLease(id, project) }
 }
@@ -192,7 +192,7 @@ function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Leas
 
 /** Gives the lease what the plan says; a verdict when that can't be had. */
 function* rebook(
-  leasing: LeaseContext,
+  context: LeaseContext,
   before: StoredLease,
   { lease, isMoved, isRebooked, wishes }: ChangePlan,
   has: ReadonlyMap<string, ReadonlyMap<ProviderId, number>>,
@@ -200,7 +200,7 @@ function* rebook(
   now: number,
 ): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
   if (!isMoved && !isRebooked) return null
-  const cleaningMs = cleaningOf(leasing)
+  const cleaningMs = cleaningOf(context)
   const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
   if (!isRebooked) {
     const places = lease.reservations.map(({ id }) => has.get(id) ?? new Map<ProviderId, number>())
@@ -222,13 +222,13 @@ function* rebook(
   return null
 }
 
-export async function deleteLease(leasing: LeaseContext, id: string, project: string | null): Promise<void> {
-  const { store, clock, bell, drivers } = leasing
+export async function deleteLease(context: LeaseContext, id: string, project: string | null): Promise<void> {
+  const { store, clock, bell, drivers } = context
   const now = clock.now()
   const ended = await store.write(() => removeLease(id, project, drivers, now))
   bell.ring('leases')
   if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
-  if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(leasing, ended)
+  if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
 /** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */

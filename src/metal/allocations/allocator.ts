@@ -131,7 +131,11 @@ export class Allocator {
     }
   }
 
-  async #assign(batch: readonly Job[], proposed: ReturnType<typeof propose>, self: string): Promise<writes.Outcome[]> {
+  async #assign(
+    batch: readonly Job[],
+    proposed: ReturnType<typeof propose>,
+    self: string,
+  ): Promise<writes.AssignResult[]> {
     const { store, clock } = this.#options
     const pairs = batch.map(({ row, wish }) => ({ row, node: proposed.get(wish)! }))
     try {
@@ -139,13 +143,13 @@ export class Allocator {
     } catch (error) {
       if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
       // Someone fights for one of them again and again; the others needn't wait for that.
-      const outcomes: writes.Outcome[] = []
+      const outcomes: writes.AssignResult[] = []
       for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self, clock.now()))))
       return outcomes
     }
   }
 
-  *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.Outcome[]> {
+  *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.AssignResult[]> {
     const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id, provider: node.provider_id }))
     const outcomes = yield* writes.assign(picks, self, now)
     yield* this.#recorded(

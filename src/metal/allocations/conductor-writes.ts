@@ -162,10 +162,10 @@ export interface Pick {
  * What came of a proposal: the node is the allocation's, or went to someone else, or a conductor is just working on it,
  * or the allocation is no longer ours.
  */
-export type Outcome = 'granted' | 'lost' | 'locked' | 'gone'
+export type AssignResult = 'granted' | 'lost' | 'locked' | 'gone'
 
 /** Gives nodes to allocations, each pair by itself: allocation, node and claim change together or not at all. */
-export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<Outcome[]> {
+export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<AssignResult[]> {
   // The traits after the locks: whoever changes them locks the node first.
   const [nodeRows, rows, traitRows] = yield* together(
     lockNodes({ ids: picks.map(pick => pick.node) }),

@@ -1,7 +1,7 @@
 // fake-hardware: machines that exist only here. They are quick and obedient, unless driver_info says otherwise.
 import { limits } from '../../shared/limits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
-import type { Done, Driver, InterfaceName, Json, Machine, Outcome, PowerState, Task } from './port.ts'
+import type { Done, Driver, InterfaceName, Json, Machine, PowerState, StepResult, Task } from './port.ts'
 import { HardwareFailure } from './port.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -49,7 +49,7 @@ export class FakeHardware implements Driver {
     return null
   }
 
-  async run({ step, resumed }: Task, machine: Machine): Promise<Outcome> {
+  async run({ step, resumed }: Task, machine: Machine): Promise<StepResult> {
     if (step === 'rescue' || step === 'unrescue' || step === 'inspect') requireInterface(step, machine)
     const info = machine.driverInfo
     const delayMs = secondsFor(info['fake_delay'], step) * 1_000 || this.#delayMs

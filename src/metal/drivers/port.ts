@@ -56,7 +56,7 @@ export interface Done {
 }
 
 /** Done, or the machine goes on by itself and is to be asked again later. */
-export type Outcome = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
 
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
@@ -71,5 +71,5 @@ export interface Driver {
   /** What is wrong with an interface's settings, or null when it would work. */
   validate(name: InterfaceName, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
-  run(task: Task, machine: Machine): Promise<Outcome>
+  run(task: Task, machine: Machine): Promise<StepResult>
 }

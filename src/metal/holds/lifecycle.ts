@@ -1,4 +1,4 @@
-// Reservations: a node held for an instance for a while. A hold is a claim in the ledger, so nobody else gets the node.
+// Holds, which clients call reservations: a node held for an instance for a while. A hold is a claim in the ledger, so nobody else gets the node.
 import { sql } from 'kysely'
 import { claimBatch } from '../../ledger/claims/batch.ts'
 import { expireConsumer } from '../../ledger/claims/lapsed.ts'
@@ -13,7 +13,7 @@ import { claimNode, holderOf, type Principal, promised, requireFreeInstance } fr
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { afterMarker, inOrder, type Marker } from '../pages.ts'
 
-export interface Reservation extends Hold {
+export interface HeldNode extends Hold {
   node_uuid: string
 }
 
@@ -51,7 +51,7 @@ const renew = command((db, a: { uuid: string; expires_at: number; now: number })
   db.updateTable('reservations').set({ expires_at: a.expires_at, updated_at: a.now }).where('uuid', '=', a.uuid),
 )
 
-export interface ReservationRequest {
+export interface NewHold {
   uuid: string
   instance: string
   /** Names or uuids, in the order of preference. */
@@ -61,19 +61,14 @@ export interface ReservationRequest {
 }
 
 /** Holds the first of the nodes that can be had; when there is none, says of each why not. */
-export function* createReservation(
-  wanted: ReservationRequest,
-  access: Access,
-  who: Principal,
-  now: number,
-): Write<Reservation> {
+export function* createHold(wanted: NewHold, access: Access, who: Principal, now: number): Write<HeldNode> {
   return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
     requireTerm(limits, 'longest_hold_hours', { from: now, until: wanted.expiresAt })
     return holdFirst(wanted, access, who, now)
   })
 }
 
-function* holdFirst(wanted: ReservationRequest, access: Access, who: Principal, now: number): Write<Reservation> {
+function* holdFirst(wanted: NewHold, access: Access, who: Principal, now: number): Write<HeldNode> {
   const seen = seeing(access)
   const reasons: string[] = []
   for (const ident of wanted.nodes) {
@@ -81,7 +76,7 @@ function* holdFirst(wanted: ReservationRequest, access: Access, who: Principal, 
     if (reason === null) {
       const node = yield* lockNode(ident, seen)
       const lost = (yield* whyNotFree(node, now)) ?? (yield* tryHold(node, wanted, { ...who, view: access.view }, now))
-      if (lost === null) return yield* findReservation(wanted.uuid, EVERYTHING, now)
+      if (lost === null) return yield* findHold(wanted.uuid, EVERYTHING, now)
       reasons.push(`${ident} ${lost}`)
     } else {
       reasons.push(`${ident} ${reason}`)
@@ -114,12 +109,7 @@ function* whyNotFree(node: Node, now: number): Read<string | null> {
   return holder === null ? null : `is claimed by consumer ${holder}`
 }
 
-function* tryHold(
-  node: Node,
-  wanted: ReservationRequest,
-  who: Principal & { view: View },
-  now: number,
-): Write<string | null> {
+function* tryHold(node: Node, wanted: NewHold, who: Principal & { view: View }, now: number): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
   // It could be held, but never deployed.
   yield* requireFreeInstance(instance, node.uuid, now)
@@ -134,25 +124,25 @@ function* tryHold(
   yield* expireConsumer(uuid, expiresAt)
   const times = { expires_at: expiresAt, created_at: now, updated_at: null }
   yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, project_id: terms.project, ...times }))
-  yield* markReservation(uuid)
+  yield* markHold(uuid)
   yield* reviseNode(node.id)
   return null
 }
 
 /** One that has not lapsed. */
-export function* findReservation(uuid: string, { view, permit }: Access, now: number): Read<Reservation> {
+export function* findHold(uuid: string, { view, permit }: Access, now: number): Read<HeldNode> {
   const found = yield* one(byUuid({ uuid, now, ...view }))
   if (!found) throw notFound(uuid)
   permit({ project: found.owner })
   return found
 }
 
-const markReservation = (uuid: string) => mark({ kind: 'reservation', id: uuid })
+const markHold = (uuid: string) => mark({ kind: 'reservation', id: uuid })
 
 const notFound = (name: string) => problem('metal_not_found', { what: 'Reservation', name })
 
-export function* renewReservation(uuid: string, access: Access, expiresAt: number, now: number) {
-  const found = yield* findReservation(uuid, access, now)
+export function* renewHold(uuid: string, access: Access, expiresAt: number, now: number) {
+  const found = yield* findHold(uuid, access, now)
   return yield* withinQuota({ project: found.project_id, kinds: ['nodes'], now }, limits => {
     const term = { from: found.created_at, until: expiresAt, present: found.expires_at }
     requireTerm(limits, 'longest_hold_hours', term)
@@ -160,39 +150,39 @@ export function* renewReservation(uuid: string, access: Access, expiresAt: numbe
   })
 }
 
-function* prolong(found: Reservation, access: Access, expiresAt: number, now: number): Write<Reservation> {
+function* prolong(found: HeldNode, access: Access, expiresAt: number, now: number): Write<HeldNode> {
   const { uuid } = found
   const node = yield* lockNodeById(found.node_id)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   const changes = { uuid, expires_at: expiresAt, now }
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))
-  yield* markReservation(uuid)
+  yield* markHold(uuid)
   yield* reviseNode(found.node_id)
-  return yield* findReservation(uuid, access, now)
+  return yield* findHold(uuid, access, now)
 }
 
-export function* deleteReservation(uuid: string, access: Access, now: number): Write<void> {
-  const found = yield* findReservation(uuid, access, now)
+export function* deleteHold(uuid: string, access: Access, now: number): Write<void> {
+  const found = yield* findHold(uuid, access, now)
   const [refusal] = yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
   if (refusal) throw notFound(uuid)
-  yield* markReservation(uuid)
+  yield* markHold(uuid)
   yield* reviseNode(found.node_id)
 }
 
-export interface ReservationFilter {
+export interface HoldFilter {
   node_uuid: string | null
   instance_uuid: string | null
   owner: string | null
 }
 
-export interface ReservationPage {
+export interface HoldPage {
   descending: boolean
   limit: number
   marker: string | null
 }
 
-interface ListArgs extends ReservationFilter, Marker, View {
+interface ListArgs extends HoldFilter, Marker, View {
   now: number
   limit: number
 }
@@ -220,14 +210,9 @@ const LISTS = {
   desc: { first: listStatement(true, false), next: listStatement(true, true) },
 }
 
-/** The reservations of one page, and one more when there is a next page. */
-export function* listReservations(
-  filter: ReservationFilter,
-  page: ReservationPage,
-  access: Access,
-  now: number,
-): Read<Reservation[]> {
-  const marker = page.marker === null ? null : yield* findReservation(page.marker, seeing(access), now)
+/** The holds of one page, and one more when there is a next page. */
+export function* listHolds(filter: HoldFilter, page: HoldPage, access: Access, now: number): Read<HeldNode[]> {
+  const marker = page.marker === null ? null : yield* findHold(page.marker, seeing(access), now)
   const list = LISTS[page.descending ? 'desc' : 'asc'][marker ? 'next' : 'first']
   const place = { limit: page.limit + 1, markerId: marker?.id ?? null, markerValue: null }
   return yield* all(list({ ...filter, ...place, ...access.view, now }))

@@ -1,4 +1,4 @@
-// Reservations as the rest of bare metal meets them: is a node held, by which, for whom.
+// Holds as the rest of bare metal meets them: is a node held, by which, for whom.
 import type { Selectable } from 'kysely'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
