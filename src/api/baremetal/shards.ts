@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { query } from '../../store/statement.ts'
 import { all } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
@@ -107,5 +108,5 @@ showInventory.operation = {
 /** What the last inspection found, as far as the node's properties tell it. */
 export async function showInventory(request: MetalRequest): Promise<Answer> {
   const node = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
-  return { status: 200, body: { inventory: JSON.parse(node.properties) as object, plugin_data: {} } }
+  return { status: 200, body: { inventory: jsonIn(node.properties), plugin_data: {} } }
 }

@@ -1,7 +1,7 @@
 // The table of states: complete, free of dead ends, and the same as what clients know.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUsable, type State, STATES, STEPS, TRANSITIONS, transitionFor, verbOf } from './states.ts'
+import { isUsable, STATES, STEPS, TRANSITIONS, transitionFor, verbOf } from './states.ts'
 
 const stepStates = Object.values(STEPS).flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
 
@@ -18,7 +18,7 @@ void test('every state that a node can rest in can be left, and every state can 
   const resting = [...STATES].filter(state => !(stepStates as string[]).includes(state))
   for (const state of resting)
     assert.ok(
-      TRANSITIONS.some(({ from }) => from.includes(state as State)),
+      TRANSITIONS.some(({ from }) => from.includes(state)),
       state,
     )
   const reached = new Set<string>(['enroll'])
