@@ -1,5 +1,6 @@
 // An entry of the audit: who did what, from where, and how it went.
 import type { Selectable } from 'kysely'
+import { jsonText } from '../shared/json.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk } from '../store/statement.ts'
 import type { Subject } from '../store/transaction.ts'
@@ -56,7 +57,7 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
     roles: entry.roles,
     address: entry.address,
     action: entry.action,
-    objects: JSON.stringify(merged(subjects)),
+    objects: jsonText(merged(subjects)),
     outcome: entry.outcome,
   }
 }

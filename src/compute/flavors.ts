@@ -1,6 +1,7 @@
 // Flavors: sizes of servers, with extra specs that say more, and for private ones the projects that may use them.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
+import { jsonIn, jsonText } from '../shared/json.ts'
 import type { Schema } from '../store/schema.ts'
 import { bulk, type Command, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
@@ -95,7 +96,7 @@ const addFlavor = command((db, a: FlavorRow) =>
   }),
 )
 const removeFlavor = command((db, a: { id: string }) => db.deleteFrom('flavors').where('id', '=', a.id))
-const changeExtraSpecs = command((db, a: { id: string; extra_specs: string }) =>
+const changeExtraSpecs = command((db, a: { id: string; extra_specs: FlavorRow['extra_specs'] }) =>
   db.updateTable('flavors').set({ extra_specs: a.extra_specs }).where('id', '=', a.id),
 )
 const accessOf = query((db, a: { flavor: string }) =>
@@ -135,7 +136,7 @@ const removeAllAccess = command((db, a: { flavors: readonly string[] }, on) =>
 
 const parsed = (row: FlavorRow): Flavor => ({
   ...row,
-  extra_specs: JSON.parse(row.extra_specs) as Record<string, string>,
+  extra_specs: jsonIn(row.extra_specs),
 })
 
 /** The flavor, if this project may see it; null sees all. */
@@ -214,7 +215,7 @@ const rowOf = (wanted: NewFlavor, now: number): FlavorRow => ({
   ...wanted,
   is_public: wanted.is_public ? 1 : 0,
   disabled: wanted.disabled ? 1 : 0,
-  extra_specs: JSON.stringify(wanted.extra_specs ?? {}),
+  extra_specs: jsonText(wanted.extra_specs ?? {}),
   managed_by: wanted.managed_by ?? null,
   created_at: now,
 })
@@ -229,7 +230,7 @@ export function* deleteFlavor(id: string): Write<void> {
 }
 
 export function* setExtraSpecs(id: string, specs: Readonly<Record<string, string>>): Write<void> {
-  yield* run(changeExtraSpecs({ id, extra_specs: JSON.stringify(specs) }))
+  yield* run(changeExtraSpecs({ id, extra_specs: jsonText(specs) }))
   yield* markFlavor(id)
 }
 

@@ -4,6 +4,7 @@ import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
 import { Problem, problem } from '../problems/problem.ts'
 import { vcpusOf } from '../quotas/usage.ts'
 import { requireRoom, withinQuota } from '../quotas/within.ts'
+import { jsonText } from '../shared/json.ts'
 import type { Write } from '../store/transaction.ts'
 import { useFlavor } from './flavors.ts'
 import { deployServer } from './metal-servers.ts'
@@ -104,7 +105,7 @@ async function launch(scheduling: Scheduling, request: ServerRequest, visibleTo:
 function newServer({ wish, only: _, reservation: __, ...request }: ServerRequest, now: number): NewServer {
   return {
     ...request,
-    wish: JSON.stringify(wish),
+    wish: jsonText(wish),
     host_id: null,
     is_metal: 0,
     status: 'BUILD',

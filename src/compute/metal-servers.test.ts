@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { State } from '../metal/nodes/states.ts'
+import { EMPTY } from '../shared/json.ts'
 import { nextStep } from './metal-servers.ts'
 
-const node = (provision_state: State, more: { transition?: string; last_error?: string } = {}) => ({
+const node = (provision_state: State, more: { transition?: typeof EMPTY; last_error?: string } = {}) => ({
   uuid: 'n',
   provision_state,
   transition: null,
@@ -14,8 +15,8 @@ const step = (task: Parameters<typeof nextStep>[0]['task'], found: ReturnType<ty
   nextStep({ task }, found).kind
 
 test('a server that is being built waits for its node, runs when that is active, and fails with it', () => {
-  assert.equal(step('spawning', node('deploying', { transition: '{}' })), 'wait')
-  assert.equal(step('spawning', node('wait call-back', { transition: '{}' })), 'wait')
+  assert.equal(step('spawning', node('deploying', { transition: EMPTY })), 'wait')
+  assert.equal(step('spawning', node('wait call-back', { transition: EMPTY })), 'wait')
   assert.equal(step('spawning', node('active')), 'run')
   assert.deepEqual(nextStep({ task: 'spawning' }, node('deploy failed', { last_error: 'no disk' })), {
     kind: 'fail',
@@ -24,8 +25,8 @@ test('a server that is being built waits for its node, runs when that is active,
 })
 
 test('a server that is to go has its node emptied as soon as that can be', () => {
-  assert.equal(step('deleting', node('deploying', { transition: '{}' })), 'wait')
-  assert.equal(step('deleting', node('wait call-back', { transition: '{}' })), 'tear down')
+  assert.equal(step('deleting', node('deploying', { transition: EMPTY })), 'wait')
+  assert.equal(step('deleting', node('wait call-back', { transition: EMPTY })), 'tear down')
   assert.equal(step('deleting', node('active')), 'tear down')
   assert.equal(step('deleting', node('deploy failed')), 'tear down')
   assert.equal(step('deleting', node('available')), 'let go')
@@ -33,7 +34,7 @@ test('a server that is to go has its node emptied as soon as that can be', () =>
 })
 
 test('once that has begun, only its end counts', () => {
-  assert.equal(step('tearing down', node('deleting', { transition: '{}' })), 'wait')
+  assert.equal(step('tearing down', node('deleting', { transition: EMPTY })), 'wait')
   assert.equal(step('tearing down', node('error')), 'fail')
   assert.equal(step('tearing down', undefined), 'gone')
 })

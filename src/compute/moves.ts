@@ -5,6 +5,7 @@ import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
 import { consumerClaims } from '../ledger/claims/find.ts'
 import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
+import { jsonText } from '../shared/json.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { one, type Read, run, type Write } from '../store/transaction.ts'
 import { addMove, changeMove, finishedMove, type Move, type MoveKind, type MoveRow, moveStatus } from './move-rows.ts'
@@ -93,7 +94,7 @@ export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId
   )
   yield* saveServer({
     ...server,
-    ...(request.resize && { flavor_id: request.resize.flavorId, wish: JSON.stringify(request.resize.wish) }),
+    ...(request.resize && { flavor_id: request.resize.flavorId, wish: jsonText(request.resize.wish) }),
     host_id: place.host.id,
     status: after.status ?? server.status,
     task: after.task,

@@ -1,11 +1,12 @@
 // Moving a server: proposes places from memory, and swaps the claims in one transaction.
 import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
+import { jsonIn } from '../shared/json.ts'
 import { findHypervisor, requireTarget } from './hypervisors.ts'
 import { type MoveRequest, moveTo, requireMovable } from './moves.ts'
 import { type Scheduling, tryPlaces } from './placing.ts'
 import { findServer } from './servers.ts'
-import { resizedWish, type Wish } from './wishes.ts'
+import { resizedWish } from './wishes.ts'
 
 /** Moves a server to the given host, or to any other than its own. */
 export async function relocate(scheduling: Scheduling, request: MoveRequest, only: string | null): Promise<void> {
@@ -21,7 +22,7 @@ export async function relocate(scheduling: Scheduling, request: MoveRequest, onl
     return found
   })
   const sourceId = server.host_id!
-  const before = JSON.parse(server.wish) as Wish
+  const before = jsonIn(server.wish)
   const resize = request.resize && { ...request.resize, wish: resizedWish(before, request.resize.wish) }
   const wish = resize?.wish ?? before
   const placed = await tryPlaces(scheduling, wish, { only, except: [sourceId] }, async place => {

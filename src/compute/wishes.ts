@@ -1,21 +1,10 @@
 // What a server asks of the ledger: its flavor's size, overridden and extended by the flavor's extra specs.
 import { type CandidateRequest, group } from '../ledger/candidates/request.ts'
 import { limits } from '../shared/limits.ts'
+import type { Wish, WishGroup } from '../store/schema/compute.ts'
 import type { Flavor } from './flavors.ts'
 
-export interface WishGroup {
-  resources: Record<string, number>
-  required: string[]
-  forbidden: string[]
-}
-
-export interface Wish {
-  /** By suffix; '' is the group that may be spread over several providers. */
-  groups: Record<string, WishGroup>
-  groupPolicy: 'none' | 'isolate' | null
-  /** The class of the reservation that a hint named: the server stays in it, whatever its size. */
-  hinted?: string
-}
+export type { Wish } from '../store/schema/compute.ts'
 
 const SPEC = /^(resources|trait)([A-Za-z0-9_-]{1,64})?:(.*)$/
 const NAME = /^[A-Z0-9_]{1,255}$/

@@ -1,36 +1,8 @@
 // The nouns of leases. Times are milliseconds since 1970.
 import type { Schema } from '../store/schema.ts'
+import type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 
-/** What was asked for. It is kept as it was said, and shown again. */
-export interface InstanceTerms {
-  resource_type: 'virtual:instance'
-  vcpus: number
-  memory_mb: number
-  disk_gb: number
-  amount: number
-  /** null: anywhere; true: all on one host; false: each on another host. */
-  affinity: boolean | null
-  resource_properties: string
-}
-
-export interface HostTerms {
-  resource_type: 'physical:host'
-  min: number
-  max: number
-  hypervisor_properties: string
-  resource_properties: string
-  before_end: '' | 'snapshot' | 'default'
-}
-
-export interface NodeTerms {
-  resource_type: 'physical:node'
-  min: number
-  max: number
-  resource_class: string
-  traits: readonly string[]
-}
-
-export type Terms = InstanceTerms | HostTerms | NodeTerms
+export type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 export type ResourceType = Terms['resource_type']
 
 export type LeaseStatus = Schema['leases']['status']

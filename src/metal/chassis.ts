@@ -20,7 +20,7 @@ const insert = command((db, a: Omit<Chassis, 'id' | 'updated_at'>) =>
     updated_at: null,
   }),
 )
-const update = command((db, a: { id: ChassisId; description: string | null; extra: string; now: number }) =>
+const update = command((db, a: { id: ChassisId; description: string | null; extra: Chassis['extra']; now: number }) =>
   db
     .updateTable('chassis')
     .set({ description: a.description, extra: a.extra, updated_at: a.now })
@@ -58,7 +58,7 @@ export function* createChassis(chassis: Omit<Chassis, 'id' | 'updated_at'>): Wri
   return yield* findChassis(chassis.uuid)
 }
 
-type Change = (chassis: Chassis) => { description: string | null; extra: string }
+type Change = (chassis: Chassis) => { description: string | null; extra: Chassis['extra'] }
 
 export function* changeChassis(uuid: string, change: Change, now: number): Write<Chassis> {
   const found = yield* findChassis(uuid)

@@ -1,4 +1,6 @@
 // How much a project has of what is limited, counted in the tables that say it.
+import { jsonIn } from '../shared/json.ts'
+import type { Wish } from '../store/schema/compute.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
 import { NODES_OF } from './limits.ts'
@@ -128,11 +130,6 @@ export function mostAtOnce(spans: readonly Pick<Span, 'from' | 'until'>[]): numb
   return most
 }
 
-/** What a server asked for, as far as it is counted. */
-interface Wish {
-  groups: Record<string, { resources: Record<string, number> }>
-}
-
 export const vcpusOf = ({ groups }: Wish): number =>
   Object.values(groups).reduce((sum, { resources }) => sum + (resources['VCPU'] ?? 0), 0)
 
@@ -140,7 +137,7 @@ function* serverUsage(project: string): Read<[string, number][]> {
   const rows = yield* all(serversOf({ project }))
   return [
     ['instances', rows.reduce((sum, { count }) => sum + count, 0)],
-    ['vcpus', rows.reduce((sum, { wish, count }) => sum + count * vcpusOf(JSON.parse(wish) as Wish), 0)],
+    ['vcpus', rows.reduce((sum, { wish, count }) => sum + count * vcpusOf(jsonIn(wish)), 0)],
   ]
 }
 

@@ -23,6 +23,7 @@ import { migrateStore } from '../../src/process/serve.ts'
 import { StoreUnavailable } from '../../src/store/failure.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { EMPTY } from '../../src/shared/json.ts'
 import { Baremetal, uuid, waitFor } from '../support/baremetal.ts'
 import { FaultyStore } from '../support/faulty-store.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -216,7 +217,7 @@ eachDatabase('a conductor', ({ create }) => {
     assert.deepEqual(await decide(first.id), ['gone'])
     assert.deepEqual(await decide(second.id), ['lost'])
     assert.equal((await store.read(() => findNode(node, EVERYTHING))).allocation_uuid, first.uuid)
-    const verdicts = [first.id, second.id].map(allocation => ({ allocation, error: 'none', reasons: '{}' }))
+    const verdicts = [first.id, second.id].map(allocation => ({ allocation, error: 'none', reasons: EMPTY }))
     const fail = () => store.write(() => failAllocations(verdicts, first.conductor_affinity, now))
     assert.deepEqual(await fail(), new Set([second.id]))
     assert.deepEqual(await fail(), new Set())

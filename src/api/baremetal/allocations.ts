@@ -11,6 +11,7 @@ import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { requireTraitNames } from '../../metal/nodes/traits.ts'
 import { Problem, problem } from '../../problems/problem.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { Write } from '../../store/transaction.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
@@ -55,9 +56,9 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
     resource_class: row.resource_class,
     state: row.state,
     last_error: row.last_error,
-    traits: JSON.parse(row.traits) as unknown,
-    candidate_nodes: JSON.parse(row.candidate_nodes) as unknown,
-    extra: JSON.parse(row.extra) as unknown,
+    traits: jsonIn(row.traits),
+    candidate_nodes: jsonIn(row.candidate_nodes),
+    extra: jsonIn(row.extra),
     owner: row.owner,
     expires_at: shownTime(row.expires_at),
     wait_until: shownTime(row.wait_until),
@@ -285,7 +286,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   }
   const isTimed = patches.some(({ path }) => path[0] === 'expires_at')
   const change = (present: allocations.Allocation): life.AllocationPatch => {
-    const document = { name: present.name, extra: JSON.parse(present.extra) as Json, expires_at: null }
+    const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null }
     const after = members(applyPatches(document, patches), {
       checks: { name: isName, extra: isDocument, expires_at: isTime },
     })

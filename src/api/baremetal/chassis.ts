@@ -11,6 +11,7 @@ import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import type { Operation } from '../operation.ts'
 import { Document, named, orNull, TextOrNull, Uuid } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -34,7 +35,7 @@ const chassis: c.Resource<Chassis> = {
   show: (row, { base }) => ({
     uuid: row.uuid,
     description: row.description,
-    extra: JSON.parse(row.extra) as Json,
+    extra: jsonIn(row.extra),
     created_at: shownTime(row.created_at),
     updated_at: shownTime(row.updated_at),
     links: linksTo(base, `chassis/${row.uuid}`),
@@ -94,7 +95,7 @@ patchChassis.operation = {
 
 export async function patchChassis(request: MetalRequest): Promise<Answer> {
   const change = (row: Chassis) => {
-    const before = { description: row.description, extra: JSON.parse(row.extra) as Json }
+    const before = { description: row.description, extra: jsonIn(row.extra) }
     return columnsOf(c.patchedMembers(request, before, NEW))
   }
   const row = await request.context.store.write(() => changeChassis(request.param('uuid'), change, request.now))

@@ -7,6 +7,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
 import { Document, Flag, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { type JsonText, jsonText } from '../../shared/json.ts'
 import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
@@ -191,5 +192,5 @@ export function patchedMembers(request: MetalRequest, before: Json, form: Member
 }
 
 export const asText = (value: unknown): string | null => (value as string | undefined) ?? null
-export const asJson = (value: unknown): string => JSON.stringify(value ?? {})
+export const asJson = (value: unknown): JsonText<Json> => jsonText((value ?? {}) as Json)
 export const asFlag = (value: unknown, otherwise: 0 | 1): 0 | 1 => (value === undefined ? otherwise : value ? 1 : 0)

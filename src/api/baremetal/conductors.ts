@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { type Conductor, findConductor, listConductors } from '../../metal/conductors/rows.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, named as shape, Text } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -29,7 +30,7 @@ const conductors: c.Resource<Row> = {
     conductor_group: row.conductor_group,
     // When all are dead, none is left to say so.
     alive: row.online === 1 && row.silent_ms < context.config.takeOverMs,
-    drivers: JSON.parse(row.drivers) as string[],
+    drivers: jsonIn(row.drivers),
     created_at: shownTime(row.registered_at),
     updated_at: shownTime(row.heartbeat_at),
     links: linksTo(base, `conductors/${row.hostname}`),

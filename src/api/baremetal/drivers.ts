@@ -5,6 +5,7 @@ import { type Driver, type InterfaceName, INTERFACES } from '../../metal/drivers
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { inPart } from './collection.ts'
 import { Links, linksTo } from './links.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
@@ -21,7 +22,7 @@ async function hostsByDriver({ context }: MetalRequest): Promise<Map<string, str
   const hosts = new Map<string, string[]>()
   for (const { hostname, drivers, online } of await context.store.read(listConductors)) {
     if (!online) continue
-    for (const name of JSON.parse(drivers) as string[]) hosts.getOrInsertComputed(name, () => []).push(hostname)
+    for (const name of jsonIn(drivers)) hosts.getOrInsertComputed(name, () => []).push(hostname)
   }
   return hosts
 }

@@ -7,6 +7,7 @@ import type { ShelvedNode } from '../../metal/nodes/shelf.ts'
 import type { Node } from '../../metal/nodes/rows.ts'
 import { problem } from '../../problems/problem.ts'
 import { Document, Flag, FlagOrNull, from as newIn, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { inPart } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { INSTANCE_SECRETS, masked } from './secrets.ts'
@@ -58,7 +59,7 @@ let lastInterfaces: Record<string, string> = {}
 const interfaceField = (name: string) =>
   as(TextOrNull, ({ interfaces }) => {
     if (interfaces !== lastText) {
-      lastInterfaces = JSON.parse(interfaces) as Record<string, string>
+      lastInterfaces = jsonIn(interfaces)
       lastText = interfaces
     }
     return JSON.stringify(lastInterfaces[name] ?? null)

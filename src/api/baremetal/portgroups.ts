@@ -16,6 +16,7 @@ import {
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
@@ -81,8 +82,8 @@ const portgroups: c.Resource<Portgroup> = {
     node_uuid: group.node_uuid,
     mode: group.mode,
     standalone_ports_supported: group.standalone_ports_supported === 1,
-    properties: JSON.parse(group.properties) as Json,
-    extra: JSON.parse(group.extra) as Json,
+    properties: jsonIn(group.properties),
+    extra: jsonIn(group.extra),
     internal_info: {},
     created_at: shownTime(group.created_at),
     updated_at: shownTime(group.updated_at),
@@ -201,8 +202,8 @@ const documentOf = (group: Portgroup): Json => ({
   address: group.address,
   mode: group.mode,
   standalone_ports_supported: group.standalone_ports_supported === 1,
-  properties: JSON.parse(group.properties),
-  extra: JSON.parse(group.extra),
+  properties: jsonIn(group.properties),
+  extra: jsonIn(group.extra),
 })
 
 deleteOnePortgroup.operation = { summary: 'Delete a port group', answers: { 204: null } } satisfies Operation

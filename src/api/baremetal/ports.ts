@@ -7,6 +7,7 @@ import { findPortgroup } from '../../metal/portgroups.ts'
 import { createPort, deletePort, findPort, listPorts, type Port, type PortRow, savePort } from '../../metal/ports.ts'
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { Problem, problem } from '../../problems/problem.ts'
+import { EMPTY, jsonIn } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, from, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
@@ -73,12 +74,12 @@ const ports: c.Resource<Port> = {
     uuid: port.uuid,
     address: port.address,
     node_uuid: port.node_uuid,
-    extra: JSON.parse(port.extra) as Json,
-    internal_info: JSON.parse(port.internal_info) as Json,
+    extra: jsonIn(port.extra),
+    internal_info: jsonIn(port.internal_info),
     created_at: shownTime(port.created_at),
     updated_at: shownTime(port.updated_at),
     pxe_enabled: port.pxe_enabled === 1,
-    local_link_connection: JSON.parse(port.local_link_connection) as Json,
+    local_link_connection: jsonIn(port.local_link_connection),
     ...(has.portgroups && { portgroup_uuid: port.portgroup_uuid }),
     ...(has.physicalNetwork && { physical_network: port.physical_network }),
     ...(has.smartnic && { is_smartnic: port.is_smartnic === 1 }),
@@ -205,7 +206,7 @@ export async function postPort(request: MetalRequest): Promise<Answer> {
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const port = await context.store.write(function* () {
     const columns = yield* columnsOf(given, request.access())
-    return yield* createPort({ ...columns, uuid, internal_info: '{}', created_at: now, updated_at: null })
+    return yield* createPort({ ...columns, uuid, internal_info: EMPTY, created_at: now, updated_at: null })
   })
   return { status: 201, location: `/ports/${uuid}`, body: ports.show(port, request) }
 }
@@ -226,9 +227,9 @@ const documentOf = (port: Port): Json => ({
   node_uuid: port.node_uuid,
   address: port.address,
   name: port.name,
-  extra: JSON.parse(port.extra),
+  extra: jsonIn(port.extra),
   pxe_enabled: port.pxe_enabled === 1,
-  local_link_connection: JSON.parse(port.local_link_connection),
+  local_link_connection: jsonIn(port.local_link_connection),
   physical_network: port.physical_network,
   portgroup_uuid: port.portgroup_uuid,
   is_smartnic: port.is_smartnic === 1,

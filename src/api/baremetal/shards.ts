@@ -1,6 +1,7 @@
 // /v1/shards, and the lists that are empty because nothing here fills them.
 import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { countShards } from '../../metal/nodes/shards.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Document, named, Text } from '../shapes.ts'
@@ -96,5 +97,5 @@ showInventory.operation = {
 /** What the last inspection found, as far as the node's properties tell it. */
 export async function showInventory(request: MetalRequest): Promise<Answer> {
   const node = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
-  return { status: 200, body: { inventory: JSON.parse(node.properties) as object, plugin_data: {} } }
+  return { status: 200, body: { inventory: jsonIn(node.properties), plugin_data: {} } }
 }

@@ -11,6 +11,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Links, Text } from '../shapes.ts'
+import { jsonText } from '../../shared/json.ts'
 import { asTexts, closed, Name, texts, whole } from './bodies.ts'
 import { Hints, hintedReservation, requireHosts } from './hints.ts'
 import { linksTo } from './links.ts'
@@ -104,7 +105,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     flavor_id: flavor.id,
     image_id,
     key_name: wanted.key_name ?? null,
-    metadata: JSON.stringify(asTexts(wanted.metadata ?? {})),
+    metadata: jsonText(asTexts(wanted.metadata ?? {})),
     reservation_id,
     wish,
     only,

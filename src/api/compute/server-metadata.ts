@@ -6,6 +6,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import { asTexts, closed, texts } from './bodies.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
@@ -90,17 +91,17 @@ export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
 
 async function present(request: ComputeRequest): Promise<Metadata> {
   const { metadata } = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
-  return JSON.parse(metadata) as Metadata
+  return jsonIn(metadata)
 }
 
 async function change(request: ComputeRequest, edit: (before: Metadata) => Metadata): Promise<Metadata> {
   return request.context.store.write(function* () {
     const server = yield* lockServer(request.param('id'), request.seesServersOf)
-    const after = edit(JSON.parse(server.metadata) as Metadata)
+    const after = edit(jsonIn(server.metadata))
     if (Object.keys(after).length > limits.metadataPerServerMax) {
       throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
     }
-    yield* saveServer({ ...server, metadata: JSON.stringify(after), updated_at: request.now })
+    yield* saveServer({ ...server, metadata: jsonText(after), updated_at: request.now })
     return after
   })
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import type { Server } from '../../compute/servers.ts'
 import { byName, Count, Document, Links, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { bookmark, linksTo, ShownRecordTime, shownRecordTime, ShownTime, shownTime } from './links.ts'
 import type { ComputeRequest } from './request.ts'
 import { ZONE } from './services.ts'
@@ -34,7 +35,7 @@ export function detail(request: ComputeRequest, server: Server): object {
     status: task === 'migrating' ? 'MIGRATING' : status,
     tenant_id: server.project_id,
     user_id: server.user_id,
-    metadata: JSON.parse(server.metadata) as object,
+    metadata: jsonIn(server.metadata),
     hostId: hostId(server),
     image:
       server.image_id === null ? '' : { id: server.image_id, links: bookmark(request, `images/${server.image_id}`) },

@@ -15,6 +15,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import {
   type Answer,
   type IdentityRequest,
@@ -133,7 +134,7 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
     project_name: token.project.name,
     name,
     description: textIn(given, 'description', DESCRIPTION_MAX) ?? '',
-    roles: JSON.stringify(rolesIn(given, token)),
+    roles: jsonText(rolesIn(given, token)),
     unrestricted: given['unrestricted'] === true ? 1 : 0,
     is_open: request.context.config.auth === 'none' ? 1 : 0,
     expires_at: endIn(given, request.now),
@@ -189,7 +190,7 @@ function shown(row: ApplicationCredential, request: IdentityRequest): object {
     description: row.description,
     user_id: row.user_id,
     project_id: request.directory.project(row.project_name)?.id ?? null,
-    roles: (JSON.parse(row.roles) as Role[]).map(shownRole),
+    roles: (jsonIn(row.roles) as Role[]).map(shownRole),
     expires_at: row.expires_at === null ? null : shownTime(row.expires_at),
     unrestricted: row.unrestricted === 1,
     system: null,

@@ -22,6 +22,7 @@ import type { MetalRequest } from '../baremetal/request.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
@@ -71,7 +72,7 @@ export async function explainAllocation(request: MetalRequest): Promise<object> 
   return {
     allocation: shownAllocation(row, base, has),
     state: row.state,
-    decided: row.reasons === null ? null : (JSON.parse(row.reasons) as object),
+    decided: row.reasons === null ? null : jsonIn(row.reasons),
     now: reasonsNow(context, row, held, now),
   }
 }
@@ -105,7 +106,7 @@ export async function explainNewAllocation(request: MetalRequest): Promise<objec
   const { value } = await rehearse(store, () =>
     createAllocation(wanted, request.access(), request.principal, routing, now),
   )
-  const candidates = JSON.parse(value.candidate_nodes) as string[]
+  const candidates = jsonIn(value.candidate_nodes)
   const { waiting, held } = await store.read(function* () {
     return { waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
   })

@@ -10,6 +10,7 @@ import type { Operation } from '../operation.ts'
 import { queryOf } from '../query.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
+import { jsonIn } from '../../shared/json.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const Digits = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
@@ -95,7 +96,7 @@ const shown = (row: AuditRow) => ({
   roles: row.roles === '' ? [] : row.roles.split(','),
   address: row.address,
   action: row.action,
-  objects: JSON.parse(row.objects) as object[],
+  objects: jsonIn(row.objects),
   outcome: row.outcome,
   sealed: row.seal_id !== null,
 })

@@ -6,6 +6,7 @@ import type { Witness } from '../../audit/witness.ts'
 import { emptyNode } from '../../metal/expiry.ts'
 import { lockNodeById } from '../../metal/nodes/rows.ts'
 import { MACHINE_STATES } from '../../metal/nodes/states.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, type Write } from '../../store/transaction.ts'
@@ -81,7 +82,7 @@ export async function onNodes({ store, clock, config }: Working): Promise<Ailing
   const ailing = new Map<string, Ailing & { unusable: Set<ProviderId> }>()
   for (const { lease, reservation, id, status, terms } of rows) {
     const leasable = leasables.get(id)
-    const need = leasable && needOf(leasable, reservation, JSON.parse(terms) as Terms, status, now)
+    const need = leasable && needOf(leasable, reservation, jsonIn(terms), status, now)
     if (!need) continue
     const found = ailing.getOrInsertComputed(reservation, () => ({ lease, reservation, unusable: new Set() }))
     if (need === 'exchange') found.unusable.add(id)

@@ -1,11 +1,12 @@
 // Leases as rows: what finds, lists and locks them.
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, one, type Read, together, type Write } from '../../store/transaction.ts'
-import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation, Terms } from '../types.ts'
+import type { EventStatus, EventType, Lease, LeaseEvent, LeaseStatus, Reservation } from '../types.ts'
 
 export type LeaseRow = Selectable<Schema['leases']>
 type ReservationRow = Selectable<Schema['lease_reservations']>
@@ -135,7 +136,7 @@ const reservationOf = (row: ReservationRow, nodes: readonly NodeBooking[]): Rese
   id: row.id,
   lease_id: row.lease_id,
   status: row.status,
-  terms: JSON.parse(row.terms) as Terms,
+  terms: jsonIn(row.terms),
   missing_resources: row.missing_resources === 1,
   resources_changed: row.resources_changed === 1,
   nodes: nodes.map(({ node, allocation }) => ({ node, allocation })),

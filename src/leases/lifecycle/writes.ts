@@ -1,5 +1,6 @@
 // What changes leases in the database.
 import type { Selectable } from 'kysely'
+import { jsonText } from '../../shared/json.ts'
 import type { Schema } from '../../store/schema.ts'
 import { bulk, type Command, command } from '../../store/statement.ts'
 import { mark, run, runAll, type Write } from '../../store/transaction.ts'
@@ -92,7 +93,7 @@ function reservationRow(reservation: Reservation, position: number): Reservation
     ...row,
     position,
     resource_type: terms.resource_type,
-    terms: JSON.stringify(terms),
+    terms: jsonText(terms),
     missing_resources: bit(reservation.missing_resources),
     resources_changed: bit(reservation.resources_changed),
   }

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock/clock.ts'
 import { type Random, seeded } from '../../clock/chance.ts'
 import { releaseLapsed } from '../../ledger/managed.ts'
 import { limits } from '../../shared/limits.ts'
+import { jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -183,7 +184,7 @@ export class Allocator {
       const some = jobs.slice(first, first + limits.allocationBatchMax)
       const verdicts = some.map(({ row, wish }) => {
         const reasons = whyNot(supply, wish, held, now)
-        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: JSON.stringify(reasons) }
+        return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: jsonText(reasons) }
       })
       const failed = await store.write(() => this.#failed(some, verdicts, self, now))
       this.#tell('error', failed)

@@ -1,5 +1,6 @@
 // Allocations of nodes that need not be looked for: one that is deployed already, or that was promised by a lease.
 import { Problem, problem } from '../../problems/problem.ts'
+import { EMPTY, jsonText } from '../../shared/json.ts'
 import { one, type Read, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING, seeing } from '../access.ts'
 import {
@@ -40,7 +41,7 @@ export function* backfill(
   const row = {
     ...columnsOf({ ...wanted, uuid }, who, now),
     resource_class: wanted.resourceClass ?? node.resource_class!,
-    candidate_nodes: '[]',
+    candidate_nodes: jsonText([]),
     node_id: node.id,
     state: 'active' as const,
     conductor_affinity: '',
@@ -99,10 +100,10 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     expires_at: null,
     updated_at: null,
   }
-  const given = { uuid, owner, project_id: owner, user_id: user, traits: JSON.stringify(traits), extra: '{}' }
+  const given = { uuid, owner, project_id: owner, user_id: user, traits: jsonText(traits), extra: EMPTY }
   const place = {
     resource_class: node.resource_class!,
-    candidate_nodes: '[]',
+    candidate_nodes: jsonText([]),
     node_id: node.id,
     conductor_affinity: '',
   }

@@ -4,6 +4,7 @@ import { claimBatch } from '../../ledger/claims/batch.ts'
 import type { ClaimRequest } from '../../ledger/claims/claim.ts'
 import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { GuardFailed } from '../../store/failure.ts'
 import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
@@ -89,7 +90,7 @@ const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'tex
 interface Taking {
   id: NodeId
   instance: string
-  info: string
+  info: NodeRow['instance_info']
   now: number
 }
 const takeNodes = bulk<Taking>({ id: 'bigint', instance: 'text', info: 'text', now: 'bigint' }, (db, r, on) =>
@@ -107,7 +108,7 @@ interface Failure {
   id: AllocationId
   affinity: string
   error: string
-  reasons: string
+  reasons: NonNullable<AllocationRow['reasons']>
   now: number
 }
 const fail = bulk<Failure>(
@@ -247,7 +248,7 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
   const taken = pairs.map(({ allocation, node }) => ({
     ...node,
     instance_uuid: allocation.uuid,
-    instance_info: withTraits(node, JSON.parse(allocation.traits) as string[]),
+    instance_info: withTraits(node, jsonIn(allocation.traits)),
     revision: node.revision + 1,
   }))
   const counts = yield* runAll([
@@ -268,7 +269,7 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
 export interface Verdict {
   allocation: AllocationId
   error: string
-  reasons: string
+  reasons: NonNullable<AllocationRow['reasons']>
 }
 
 /** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */

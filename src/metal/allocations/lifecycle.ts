@@ -2,6 +2,7 @@
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
+import { jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -102,7 +103,7 @@ function* makeAllocation(
   const row = {
     ...columnsOf(wanted, who, now),
     resource_class: wanted.resourceClass!,
-    candidate_nodes: JSON.stringify(candidates),
+    candidate_nodes: jsonText(candidates),
     node_id: null,
     state: 'allocating' as const,
     conductor_affinity,
@@ -190,7 +191,7 @@ function* changeAllocation(
   requireTerm(limits, 'longest_allocation_hours', term)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
-  const changes = { id, name, extra: JSON.stringify(extra), expires_at: expiresAt, updated_at: now }
+  const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
   yield* markAllocation(present)
   return { ...present, ...changes }

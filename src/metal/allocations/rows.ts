@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
@@ -156,8 +157,8 @@ export function refuseUsers({ uuid }: Names, users: readonly unknown[]): void {
 export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number) => ({
   uuid: wanted.uuid,
   name: wanted.name,
-  traits: JSON.stringify(wanted.traits),
-  extra: JSON.stringify(wanted.extra),
+  traits: jsonText(wanted.traits),
+  extra: jsonText(wanted.extra),
   owner: wanted.owner,
   project_id: wanted.owner ?? who.project,
   user_id: who.user,
@@ -171,16 +172,18 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
 })
 
 /** The instance information of a node that is given to an allocation. */
-export const withTraits = ({ instance_info }: Pick<NodeRow, 'instance_info'>, traits: readonly string[]): string =>
-  JSON.stringify({ ...(JSON.parse(instance_info) as Json), traits })
+export const withTraits = (
+  { instance_info }: Pick<NodeRow, 'instance_info'>,
+  traits: readonly string[],
+): NodeRow['instance_info'] => jsonText({ ...jsonIn(instance_info), traits })
 
 export function wishOf(row: AllocationRow): Wish {
-  const candidates = JSON.parse(row.candidate_nodes) as string[]
+  const candidates = jsonIn(row.candidate_nodes)
   return {
     id: row.id,
     name: row.name,
     resourceClass: row.resource_class,
-    traits: JSON.parse(row.traits) as string[],
+    traits: jsonIn(row.traits),
     candidates: candidates.length > 0 ? new Set(candidates) : null,
     owner: row.owner,
     until: row.expires_at,

@@ -1,6 +1,7 @@
 // A conductor's writes. Each is one transaction that first makes sure that the lock is still this conductor's:
 // a late one finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
+import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, type Read, together, type Write } from '../../store/transaction.ts'
@@ -164,7 +165,7 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
     ...power,
     ...changes,
     ...stateChange(node, next ? STEPS[next].during : work.to, now),
-    ...(next ? { transition: JSON.stringify({ ...work, step: work.step + 1, resumed: false }) } : SETTLED),
+    ...(next ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false }) } : SETTLED),
     updated_at: now,
   }
   return yield* save(after, now, traits)
@@ -179,22 +180,22 @@ interface Effects {
 function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly InspectionRule[], now: number): Effects {
   switch (step) {
     case 'tearDown':
-      return { changes: { ...tornDown(node), deploy_step: '{}', leftover: 0 } }
+      return { changes: { ...tornDown(node), deploy_step: EMPTY, leftover: 0 } }
     case 'inspect':
       return inspected(node, found.inventory ?? {}, rules, now)
     case 'clean':
-      return { changes: { clean_step: '{}' } }
+      return { changes: { clean_step: EMPTY } }
     case 'deploy':
-      return { changes: { deploy_step: '{}' } }
+      return { changes: { deploy_step: EMPTY } }
     default:
       return { changes: {} }
   }
 }
 
 function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
-  if (leased_to === null) return { instance_info: '{}', instance_uuid: null }
-  const { traits } = JSON.parse(instance_info) as Json
-  return { instance_info: JSON.stringify({ traits }) }
+  if (leased_to === null) return { instance_info: EMPTY, instance_uuid: null }
+  const { traits } = jsonIn(instance_info)
+  return { instance_info: jsonText({ traits }) }
 }
 
 /** The machine goes on by itself: unlocked, in the waiting state, to be looked at again later. */
@@ -208,7 +209,7 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
     ...node,
     ...stateChange(node, step.waiting ?? step.during, now),
     ...UNLOCKED,
-    transition: JSON.stringify({ ...work, resumed: true }),
+    transition: jsonText({ ...work, resumed: true }),
     due_at: now + ms,
     updated_at: now,
   }

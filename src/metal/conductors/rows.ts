@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
 
@@ -10,7 +11,7 @@ export interface Conductor {
   hostname: string
   incarnation: string
   conductor_group: string
-  drivers: string
+  drivers: JsonText<readonly string[]>
   online: 0 | 1
   registered_at: number
   heartbeat_at: number
@@ -48,7 +49,7 @@ interface Registration {
   hostname: string
   incarnation: string
   group: string
-  drivers: string
+  drivers: JsonText<readonly string[]>
 }
 const register = command((db, a: Registration, on) =>
   db
@@ -126,7 +127,7 @@ export function* signIn(who: Identity, isGiven: boolean, silentMs: number, spare
   const isLive = taken !== undefined && taken.online === 1 && taken.silent_ms < silentMs
   const hostname = isLive && !isGiven && taken.incarnation !== who.incarnation ? spareName : who.hostname
   const { incarnation, group, drivers } = who
-  yield* run(register({ hostname, incarnation, group, drivers: JSON.stringify(drivers) }))
+  yield* run(register({ hostname, incarnation, group, drivers: jsonText(drivers) }))
   return hostname
 }
 
@@ -160,7 +161,7 @@ export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname'
 /** The host that would look after such a node; refused when there is none. */
 export function* requireConductor(driver: string, group: string): Read<string> {
   const found = (yield* all(onlineGroups({}))).find(
-    row => row.conductor_group === group && (JSON.parse(row.drivers) as string[]).includes(driver),
+    row => row.conductor_group === group && jsonIn(row.drivers).includes(driver),
   )
   if (!found) {
     throw problem('invalid_parameter', {

@@ -1,8 +1,10 @@
 // The hardware port: what a conductor asks of a machine, whatever drives it. Calls can't be fenced, so all of them
 // must be safe to repeat.
+import type { Json } from '../../shared/json.ts'
 import type { PowerState } from '../../store/schema/states.ts'
 import type { StepName } from '../nodes/states.ts'
 
+export type { Json } from '../../shared/json.ts'
 export type { PowerState } from '../../store/schema/states.ts'
 
 export const INTERFACES = [
@@ -23,8 +25,6 @@ export type InterfaceName = (typeof INTERFACES)[number]
 
 /** The interfaces that validate tells about. */
 export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
-
-export type Json = Record<string, unknown>
 
 /** What a driver sees of a node. */
 export interface Machine {

@@ -2,6 +2,7 @@
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import { placementClass } from './class-names.ts'
 import { INTERFACES, type Json } from '../drivers/port.ts'
 import { type Drivers, interfacesFor } from '../drivers/registry.ts'
@@ -94,7 +95,7 @@ const isFlagWord = (value: unknown) => typeof value === 'string' && flagOf(value
 
 /** The row's part that clients may set, as a document that patches apply to. */
 export function attributesOf(node: Node): Json {
-  const interfaces = JSON.parse(node.interfaces) as Record<string, string>
+  const interfaces = jsonIn(node.interfaces)
   const flags = (value: 0 | 1 | null) => (value === null ? null : value === 1)
   return {
     automated_clean: flags(node.automated_clean),
@@ -102,16 +103,16 @@ export function attributesOf(node: Node): Json {
     conductor_group: node.conductor_group,
     description: node.description,
     driver: node.driver,
-    driver_info: JSON.parse(node.driver_info),
-    extra: JSON.parse(node.extra),
-    instance_info: JSON.parse(node.instance_info),
+    driver_info: jsonIn(node.driver_info),
+    extra: jsonIn(node.extra),
+    instance_info: jsonIn(node.instance_info),
     instance_uuid: node.instance_uuid,
     lessee: node.lessee,
     maintenance: node.maintenance === 1,
     name: node.name,
-    network_data: JSON.parse(node.network_data),
+    network_data: jsonIn(node.network_data),
     owner: node.owner,
-    properties: JSON.parse(node.properties),
+    properties: jsonIn(node.properties),
     protected: node.protected === 1,
     protected_reason: node.protected_reason,
     resource_class: node.resource_class,
@@ -136,7 +137,7 @@ type FromAttributes = Omit<
 /** The columns that checked attributes become. */
 export function columnsOf(attributes: Json, drivers: Drivers): FromAttributes {
   const words = (attribute: string) => (attributes[attribute] as string | null | undefined) ?? null
-  const json = (attribute: string) => JSON.stringify(attributes[attribute] ?? {})
+  const json = (attribute: string) => jsonText((attributes[attribute] ?? {}) as Json)
   const resourceClass = words('resource_class') || null
   const instance = words('instance_uuid')
   const isProtected = asFlag(attributes['protected']) ?? 0
@@ -163,7 +164,7 @@ export function columnsOf(attributes: Json, drivers: Drivers): FromAttributes {
     retired: isRetired,
     retired_reason: isRetired ? words('retired_reason') : null,
     shard: words('shard'),
-    interfaces: JSON.stringify(chosenInterfaces(attributes, drivers)),
+    interfaces: jsonText(chosenInterfaces(attributes, drivers)),
   }
 }
 

@@ -1,6 +1,7 @@
 // What inspection leaves in a node: the properties that the driver found, and what the operator's rules make of them.
 import { type Static, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import { placementClass } from './class-names.ts'
 import type { Json } from '../drivers/port.ts'
 import type { NodeRow } from './rows.ts'
@@ -94,10 +95,10 @@ const PROPERTIES = ['cpus', 'memory_mb', 'local_gb', 'cpu_arch', 'capabilities']
 export function inspected(node: NodeRow, found: Json, rules: readonly InspectionRule[], now: number) {
   const findings = applyRules(rules, found)
   const basics = Object.fromEntries(PROPERTIES.filter(name => name in found).map(name => [name, found[name]]))
-  const properties = { ...(JSON.parse(node.properties) as Json), ...basics, ...findings.properties }
+  const properties = { ...jsonIn(node.properties), ...basics, ...findings.properties }
   const resource_class = node.resource_class ?? (node.instance_uuid === null ? findings.resourceClass : null)
   const changes: Partial<NodeRow> = {
-    properties: JSON.stringify(properties),
+    properties: jsonText(properties),
     resource_class,
     placement_class: placementClass(resource_class),
     inspection_finished_at: now,

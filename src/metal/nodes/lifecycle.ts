@@ -3,6 +3,7 @@
 import { createProvider, deleteProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { EMPTY, jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
@@ -56,11 +57,11 @@ const NEW = {
   secure_boot: null,
   inspection_started_at: null,
   inspection_finished_at: null,
-  driver_internal_info: '{}',
-  raid_config: '{}',
-  target_raid_config: '{}',
-  clean_step: '{}',
-  deploy_step: '{}',
+  driver_internal_info: EMPTY,
+  raid_config: EMPTY,
+  target_raid_config: EMPTY,
+  clean_step: EMPTY,
+  deploy_step: EMPTY,
   transition: null,
   due_at: null,
   reservation: null,
@@ -177,7 +178,7 @@ function requireChangeable(node: Node): void {
 function withDriversDefaults(node: Node, patches: readonly Patch[]): readonly Patch[] {
   const driver = patches.findLast(({ path }) => path[0] === 'driver')
   if (!driver || driver.value === node.driver) return patches
-  const reset = Object.keys(JSON.parse(node.interfaces) as object).map((name): Patch => ({
+  const reset = Object.keys(jsonIn(node.interfaces)).map((name): Patch => ({
     op: 'remove',
     path: [`${name}_interface`],
     value: undefined,

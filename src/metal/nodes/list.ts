@@ -1,6 +1,7 @@
 // Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, type JsonText } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query, type Query, type Tools } from '../../store/statement.ts'
 import { one, type Read, together } from '../../store/transaction.ts'
@@ -168,14 +169,14 @@ interface Shape {
 
 /** A page as two lists in one row: a thousand rows cost the drivers more than they cost the databases. */
 interface PackedKeys {
-  ids: string
-  revisions: string
+  ids: JsonText<NodeId[]>
+  revisions: JsonText<number[]>
 }
 
-const packed = (on: Tools, column: string) =>
+const packed = <T>(on: Tools, column: string) =>
   on.dialect === 'sqlite'
-    ? sql<string>`json_group_array(${sql.ref(column)})`
-    : sql<string>`coalesce(cast(json_agg(${sql.ref(column)}) as text), '[]')`
+    ? sql<JsonText<T[]>>`json_group_array(${sql.ref(column)})`
+    : sql<JsonText<T[]>>`coalesce(cast(json_agg(${sql.ref(column)}) as text), '[]')`
 
 function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (args: ListArgs) => Query<PackedKeys> {
   return query((db, a: ListArgs, on) => {
@@ -185,7 +186,9 @@ function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (a
     if (isContinued) select = select.where(afterMarker(order, a))
     if (isAmong) select = select.where(on.isIn('n.provider_id', a.among, 'bigint'))
     const page = inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
-    return db.selectFrom(page.as('page')).select([packed(on, 'id').as('ids'), packed(on, 'revision').as('revisions')])
+    return db
+      .selectFrom(page.as('page'))
+      .select([packed<NodeId>(on, 'id').as('ids'), packed<number>(on, 'revision').as('revisions')])
   })
 }
 
@@ -243,8 +246,8 @@ export function* listNodeKeys(
   }
   const list = statementFor(shape)
   const { ids, revisions } = (yield* one(list(args)))!
-  const revisionAt = JSON.parse(revisions) as number[]
-  return (JSON.parse(ids) as NodeId[]).map((id, i) => ({ id, revision: revisionAt[i]! }))
+  const revisionAt = jsonIn(revisions)
+  return jsonIn(ids).map((id, i) => ({ id, revision: revisionAt[i]! }))
 }
 
 /** Which providers the traits allow, null for all, and which they forbid. */

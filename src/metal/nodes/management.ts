@@ -1,8 +1,8 @@
 // What a node boots from, and the network interfaces that tenants attach to it.
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { Read, Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
-import type { Json } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { driverOf } from './transitions.ts'
@@ -12,7 +12,7 @@ export interface BootDevice {
   persistent: boolean | null
 }
 
-const internalOf = (node: NodeRow) => JSON.parse(node.driver_internal_info) as Json
+const internalOf = (node: NodeRow) => jsonIn(node.driver_internal_info)
 
 export function* bootDevice(ident: string, access: Access): Read<BootDevice> {
   const set = internalOf(yield* findNode(ident, access))['boot_device'] as BootDevice | undefined
@@ -41,7 +41,7 @@ export function* setBootDevice(
   }
   yield* saveNode({
     ...node,
-    driver_internal_info: JSON.stringify({ ...internalOf(node), boot_device: device }),
+    driver_internal_info: jsonText({ ...internalOf(node), boot_device: device }),
     updated_at: now,
   })
 }
@@ -79,5 +79,5 @@ export function* detachVif(ident: string, access: Access, vif: string, now: numb
 }
 
 function* saveVifs(node: NodeRow, vifs: readonly string[], now: number): Write<void> {
-  yield* saveNode({ ...node, driver_internal_info: JSON.stringify({ ...internalOf(node), vifs }), updated_at: now })
+  yield* saveNode({ ...node, driver_internal_info: jsonText({ ...internalOf(node), vifs }), updated_at: now })
 }

@@ -5,6 +5,7 @@ import type { ClaimRequest, ConsumerClaims } from '../../ledger/claims/claim.ts'
 import { consumerClaims, type ConsumerClaim } from '../../ledger/claims/find.ts'
 import { ownConsumer, setManagedInventory, whileUnblocked } from '../../ledger/managed.ts'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -220,9 +221,9 @@ export function* releaseLapsedHold(node: Node, now: number): Write<void> {
 }
 
 /** The instance information without the traits that an allocation put there; what others put there stays. */
-export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): string {
-  const { traits: _, ...rest } = JSON.parse(instance_info) as Record<string, unknown>
-  return JSON.stringify(rest)
+export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): NodeRow['instance_info'] {
+  const { traits: _, ...rest } = jsonIn(instance_info)
+  return jsonText(rest)
 }
 
 type Has = Pick<ConsumerClaim, 'provider' | 'resource_class' | 'used'>

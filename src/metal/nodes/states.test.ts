@@ -1,7 +1,7 @@
 // The table of states: complete, free of dead ends, and the same as what clients know.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUsable, type State, STATES, STEPS, TRANSITIONS, transitionFor, verbOf } from './states.ts'
+import { isUsable, STATES, STEPS, TRANSITIONS, transitionFor, verbOf } from './states.ts'
 
 const stepStates = Object.values(STEPS).flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])])
 

@@ -1,6 +1,7 @@
 // What is asked of a node: a verb of its state machine or a change of its power. Checked, written down for a
 // conductor, or made at once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
+import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { Write } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
@@ -39,7 +40,7 @@ export type Work =
   | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
-  transition === null ? null : (JSON.parse(transition) as Work)
+  transition === null ? null : (jsonIn(transition) as Work)
 
 export interface Order {
   verb: Verb
@@ -154,14 +155,14 @@ function begun<N extends NodeRow>(
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
     ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
-    transition: JSON.stringify(work),
+    transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
   }
 }
 
 const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
-  JSON.stringify({ ...(JSON.parse(instance_info) as Json), configdrive })
+  jsonText({ ...jsonIn(instance_info), configdrive })
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,
@@ -190,7 +191,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',
     last_error: null,
-    transition: JSON.stringify(work),
+    transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
   })

@@ -2,8 +2,9 @@
 import { providerTraits } from '../../ledger/traits.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { jsonIn } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
-import { type InterfaceName, type Json, type Machine, VALIDATED } from '../drivers/port.ts'
+import { type InterfaceName, type Machine, VALIDATED } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { NodeRow } from './rows.ts'
 
@@ -11,11 +12,11 @@ export function machineOf(node: NodeRow): Machine {
   return {
     uuid: node.uuid,
     powerState: node.power_state,
-    driverInfo: JSON.parse(node.driver_info) as Json,
-    driverInternalInfo: JSON.parse(node.driver_internal_info) as Json,
-    properties: JSON.parse(node.properties) as Json,
-    instanceInfo: JSON.parse(node.instance_info) as Json,
-    interfaces: JSON.parse(node.interfaces) as Record<InterfaceName, string>,
+    driverInfo: jsonIn(node.driver_info),
+    driverInternalInfo: jsonIn(node.driver_internal_info),
+    properties: jsonIn(node.properties),
+    instanceInfo: jsonIn(node.instance_info),
+    interfaces: jsonIn(node.interfaces) as Record<InterfaceName, string>,
   }
 }
 

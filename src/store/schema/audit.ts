@@ -1,5 +1,7 @@
 // The tables of the audit.
 import type { Generated } from 'kysely'
+import type { JsonText } from '../../shared/json.ts'
+import type { Subject } from '../transaction.ts'
 
 export interface AuditTables {
   audit: {
@@ -11,8 +13,8 @@ export interface AuditTables {
     roles: string
     address: string
     action: string
-    /** JSON: what was changed, a list of kinds and ids with generations. */
-    objects: string
+    /** What was changed. The seals are made over this text. */
+    objects: JsonText<readonly Subject[]>
     outcome: 'done' | 'accepted' | 'failed'
     seal_id: number | null
   }

@@ -1,5 +1,6 @@
 // The tables of compute.
 import type { Generated } from 'kysely'
+import type { JsonText } from '../../shared/json.ts'
 import type { MoveId, ProviderId, ServerId } from './ids.ts'
 
 export interface ComputeTables {
@@ -21,7 +22,7 @@ export interface ComputeTables {
     rxtx_factor: number
     is_public: 0 | 1
     disabled: 0 | 1
-    extra_specs: string
+    extra_specs: JsonText<Record<string, string>>
     managed_by: string | null
     created_at: number
   }
@@ -37,7 +38,7 @@ export interface ComputeTables {
     user_id: string
     flavor_id: string
     image_id: string | null
-    wish: string
+    wish: JsonText<Wish>
     host_id: ProviderId | null
     is_metal: 0 | 1
     status: 'BUILD' | 'ACTIVE' | 'SHUTOFF' | 'VERIFY_RESIZE' | 'ERROR'
@@ -45,7 +46,7 @@ export interface ComputeTables {
     fault: string | null
     fault_at: number | null
     key_name: string | null
-    metadata: string
+    metadata: JsonText<Record<string, string>>
     reservation_id: string
     launched_at: number | null
     created_at: number
@@ -60,9 +61,24 @@ export interface ComputeTables {
     source_id: ProviderId | null
     target_id: ProviderId | null
     flavor_before: string
-    wish_before: string
+    wish_before: JsonText<Wish>
     status_before: string
     created_at: number
     updated_at: number
   }
+}
+
+/** What a server asks of the ledger. */
+export interface Wish {
+  /** By suffix; '' is the group that may be spread over several providers. */
+  groups: Record<string, WishGroup>
+  groupPolicy: 'none' | 'isolate' | null
+  /** The class of the reservation that a hint named: the server stays in it, whatever its size. */
+  hinted?: string
+}
+
+export interface WishGroup {
+  resources: Record<string, number>
+  required: string[]
+  forbidden: string[]
 }

@@ -1,4 +1,5 @@
 // The tables of identity. Users and projects are not among them: those are in the users file.
+import type { JsonText } from '../../shared/json.ts'
 
 export interface IdentityTables {
   token_keys: {
@@ -19,7 +20,7 @@ export interface IdentityTables {
     project_name: string
     description: string
     secret: string
-    roles: string
+    roles: JsonText<readonly string[]>
     unrestricted: 0 | 1
     is_open: 0 | 1
     expires_at: number | null

@@ -1,5 +1,6 @@
 // The tables of leases.
 import type { Generated } from 'kysely'
+import type { JsonText } from '../../shared/json.ts'
 import type { ProviderId } from './ids.ts'
 
 export interface LeaseTables {
@@ -49,7 +50,7 @@ export interface LeaseTables {
     position: number
     resource_type: 'virtual:instance' | 'physical:host' | 'physical:node'
     status: 'pending' | 'active' | 'deleted'
-    terms: string
+    terms: JsonText<Terms>
     missing_resources: 0 | 1
     resources_changed: 0 | 1
     created_at: number
@@ -84,3 +85,34 @@ export interface LeaseTables {
     ahead_ms: number
   }
 }
+
+/** What was asked for. It is kept as it was said, and shown again. */
+export interface InstanceTerms {
+  resource_type: 'virtual:instance'
+  vcpus: number
+  memory_mb: number
+  disk_gb: number
+  amount: number
+  /** null: anywhere; true: all on one host; false: each on another host. */
+  affinity: boolean | null
+  resource_properties: string
+}
+
+export interface HostTerms {
+  resource_type: 'physical:host'
+  min: number
+  max: number
+  hypervisor_properties: string
+  resource_properties: string
+  before_end: '' | 'snapshot' | 'default'
+}
+
+export interface NodeTerms {
+  resource_type: 'physical:node'
+  min: number
+  max: number
+  resource_class: string
+  traits: readonly string[]
+}
+
+export type Terms = InstanceTerms | HostTerms | NodeTerms

@@ -1,5 +1,6 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
+import type { Json, JsonText } from '../../shared/json.ts'
 import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
 import type { PowerState, State } from './states.ts'
 
@@ -8,7 +9,7 @@ export interface MetalTables {
     id: Generated<ChassisId>
     uuid: string
     description: string | null
-    extra: string
+    extra: JsonText<Json>
     created_at: number
     updated_at: number | null
   }
@@ -17,7 +18,7 @@ export interface MetalTables {
     hostname: string
     incarnation: string
     conductor_group: string
-    drivers: string
+    drivers: JsonText<readonly string[]>
     online: 0 | 1
     registered_at: number
     heartbeat_at: number
@@ -29,15 +30,15 @@ export interface MetalTables {
     name: string | null
     node_id: NodeId | null
     resource_class: string
-    traits: string
-    candidate_nodes: string
-    extra: string
+    traits: JsonText<readonly string[]>
+    candidate_nodes: JsonText<readonly string[]>
+    extra: JsonText<Json>
     owner: string | null
     project_id: string
     user_id: string
     state: 'allocating' | 'active' | 'error'
     last_error: string | null
-    reasons: string | null
+    reasons: JsonText<object> | null
     conductor_affinity: string
     wait_until: number | null
     expires_at: number | null
@@ -68,9 +69,9 @@ export interface MetalTables {
     pxe_enabled: 0 | 1
     is_smartnic: 0 | 1
     physical_network: string | null
-    local_link_connection: string
-    internal_info: string
-    extra: string
+    local_link_connection: JsonText<Json>
+    internal_info: JsonText<Json>
+    extra: JsonText<Json>
     created_at: number
     updated_at: number | null
   }
@@ -82,14 +83,13 @@ export interface MetalTables {
     address: string | null
     mode: string
     standalone_ports_supported: 0 | 1
-    properties: string
-    extra: string
+    properties: JsonText<Json>
+    extra: JsonText<Json>
     created_at: number
     updated_at: number | null
   }
 }
 
-/** The JSON columns are text: most of them pass through unread. */
 interface NodeTable {
   id: Generated<NodeId>
   uuid: string
@@ -125,18 +125,18 @@ interface NodeTable {
   secure_boot: 0 | 1 | null
   inspection_started_at: number | null
   inspection_finished_at: number | null
-  interfaces: string
-  driver_info: string
-  driver_internal_info: string
-  properties: string
-  extra: string
-  instance_info: string
-  network_data: string
-  raid_config: string
-  target_raid_config: string
-  clean_step: string
-  deploy_step: string
-  transition: string | null
+  interfaces: JsonText<Record<string, string>>
+  driver_info: JsonText<Json>
+  driver_internal_info: JsonText<Json>
+  properties: JsonText<Json>
+  extra: JsonText<Json>
+  instance_info: JsonText<Json>
+  network_data: JsonText<Json>
+  raid_config: JsonText<Json>
+  target_raid_config: JsonText<Json>
+  clean_step: JsonText<Json>
+  deploy_step: JsonText<Json>
+  transition: JsonText<object> | null
   due_at: number | null
   reservation: string | null
   lock_incarnation: string | null

@@ -1,6 +1,7 @@
 // The compiler checks this file, and a run has nothing to do: each of these mix-ups must not compile.
 import type { Kysely, Selectable } from 'kysely'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
+import { type Json, jsonIn } from '../../shared/json.ts'
 import type { Change } from '../change.ts'
 import type { Schema } from '../schema.ts'
 
@@ -28,3 +29,9 @@ void ((table: CandidateTable, node: Node) => table.rowOfId(node.revision))
 
 // @ts-expect-error -- a word that is no state
 void ((node: Node): Node => ({ ...node, provision_state: 'avaliable' }))
+
+// @ts-expect-error -- traits are in this column, not members
+void ((allocation: Selectable<Schema['allocations']>): Json => jsonIn(allocation.traits))
+
+// @ts-expect-error -- and any other text is not JSON
+void ((node: Node): Node => ({ ...node, extra: node.uuid }))
