@@ -2,9 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { type Config, UsageError } from '../config/config.ts'
-import type { Caller } from '../identity/caller.ts'
-import { Policy, PolicyError, type Target } from '../identity/policy.ts'
-import { problem } from '../problems/problem.ts'
+import { Policy, PolicyError } from '../identity/policy.ts'
 import { type BaremetalAction, baremetalPolicy } from './baremetal/policy.ts'
 import { type ComputeAction, computePolicy } from './compute/policy.ts'
 import { type IdentityAction, identityPolicy } from './identity/policy.ts'
@@ -49,9 +47,4 @@ function rulesIn(file: string): Record<string, unknown> {
     throw new UsageError(`the policy file ${file} must hold rules as "action: rule" lines`)
   }
   return content as Record<string, unknown>
-}
-
-/** Refuses what the caller may not do. */
-export function requireAllowed(policy: Policy<Action>, action: Action, caller: Caller, target: Target = {}): void {
-  if (!policy.allows(action, caller, target)) throw problem('forbidden', { action })
 }

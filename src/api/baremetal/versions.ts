@@ -1,4 +1,4 @@
-// Bare metal's microversions, 1.1 to 1.83: a header becomes words at the door, and inside there are only words.
+// Bare metal's microversions, 1.1 to 1.83: a header becomes words in the frame, and handlers know only words.
 // What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
 import { problem } from '../../problems/problem.ts'
 import * as frame from '../frame/versions.ts'

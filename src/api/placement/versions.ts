@@ -1,4 +1,4 @@
-// Placement's microversions, 1.0 to 1.39: a header becomes words at the door, and inside there are only words.
+// Placement's microversions, 1.0 to 1.39: a header becomes words in the frame, and handlers know only words.
 import { problem } from '../../problems/problem.ts'
 import * as frame from '../frame/versions.ts'
 
