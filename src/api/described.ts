@@ -6,10 +6,11 @@ import { type Action, tableOf } from './policy.ts'
 interface Route {
   handle: { name: string; operation: Operation }
   action: Action | null
+  isOpen?: true
 }
 
 const RULES = tableOf('secure')
-export const policyOf = (action: Action | null) => (action === null ? null : { action, rule: RULES[action] })
+const policyOf = (action: Action | null) => (action === null ? null : { action, rule: RULES[action] })
 
 /** All routes of a table, below a path. */
 export const describedRoutes = <R extends Route>(
@@ -24,6 +25,7 @@ export const describedRoutes = <R extends Route>(
       id: route!.handle.name,
       operation: route!.handle.operation,
       policy: policyOf(route!.action),
+      isOpen: route!.isOpen ?? false,
       ...more(route!),
     })),
   )

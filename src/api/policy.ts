@@ -1,10 +1,8 @@
 // All actions of all APIs with their rules, and the operator's own rules in place of some.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
-import type { Caller } from '../identity/caller.ts'
-import { Policy, PolicyError, type Target } from '../identity/policy.ts'
-import { problem } from '../problems/problem.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { Policy, PolicyError } from '../identity/policy.ts'
 import { type BaremetalAction, baremetalPolicy } from './baremetal/policy.ts'
 import { type ComputeAction, computePolicy } from './compute/policy.ts'
 import { type IdentityAction, identityPolicy } from './identity/policy.ts'
@@ -54,9 +52,4 @@ function rulesIn(file: string): Record<string, unknown> {
     throw new UsageError(`the policy file ${file} must hold rules as "action: rule" lines`)
   }
   return content as Record<string, unknown>
-}
-
-/** Refuses what the caller may not do. */
-export function requireAllowed(policy: Policy<Action>, action: Action, caller: Caller, target: Target = {}): void {
-  if (!policy.allows(action, caller, target)) throw problem('forbidden', { action })
 }

@@ -1,6 +1,5 @@
 // What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../process/context.ts'
 import type { Caller } from '../identity/caller.ts'
 import type { Authenticate } from '../identity/identity.ts'
 import { networkOf } from '../identity/networks.ts'
@@ -57,7 +56,7 @@ export class Admission {
     next()
   }
 
-  /** A hook that asks who calls, refuses who is nobody, and has the door look at what else it must before the body. */
+  /** A hook that asks who calls, refuses who is nobody, and then looks at what else must be right before the body. */
   asking(
     then: (request: FastifyRequest, reply: FastifyReply) => void = () => {},
     nobody: Nobody = 'unauthorized',
@@ -89,19 +88,15 @@ export class Admission {
   }
 }
 
-/** For doors that don't look at the type of a body themselves. */
+/** For APIs that don't look at the type of a body themselves. */
 export const jsonOnly =
-  ({ config }: Pick<Context, 'config'>) =>
+  ({ config }: Pick<AdmissionOptions, 'config'>) =>
   (request: FastifyRequest, _reply: FastifyReply, _body: unknown, next: Next): void => {
     if (bodyBytes(request) > 0) requireJsonType(config, request.headers)
     next()
   }
 
 type Nobody = ProblemKind & ('unauthorized' | 'not_authenticated')
-
-/** How long a body may be at a path. */
-export const bodyLimitOf = (bulk: ReadonlySet<string>, path: string): number =>
-  bulk.has(path) ? limits.bulkBodyBytesMax : limits.bodyBytesMax
 
 /** As long as a body says that it is, or as it may become when it doesn't say. */
 function bodyBytes({ headers, routeOptions }: FastifyRequest): number {

@@ -1,28 +1,31 @@
-// The fastify app: limits, request ids, metrics, and each API under its own prefix.
+// The fastify app that the APIs are put up in: limits, request ids, admission, metrics.
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { baremetal } from '../api/baremetal/door.ts'
-import { PREFIX as BAREMETAL } from '../api/baremetal/prefix.ts'
-import { compute } from '../api/compute/door.ts'
-import { PREFIX as COMPUTE } from '../api/compute/prefix.ts'
-import { identity } from '../api/identity/door.ts'
-import { PREFIX as IDENTITY } from '../api/identity/prefix.ts'
-import { image } from '../api/image/door.ts'
-import { PREFIX as IMAGE } from '../api/image/prefix.ts'
-import { operator } from '../api/operator/door.ts'
-import { placement } from '../api/placement/door.ts'
-import { PREFIX as PLACEMENT } from '../api/placement/prefix.ts'
-import { reservation } from '../api/reservation/door.ts'
-import { PREFIX as RESERVATION } from '../api/reservation/prefix.ts'
-import type { Context } from '../process/context.ts'
+import type { Logger } from 'pino'
+import type { Clock } from '../clock/clock.ts'
+import type { Config } from '../config/config.ts'
+import type { Identity } from '../identity/identity.ts'
+import type { Metrics } from '../measure/metrics.ts'
 import { limits } from '../shared/limits.ts'
 import { Admission } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
 import { readPair } from './tls.ts'
 
-export async function createApp(context: Context): Promise<FastifyInstance> {
+export interface HttpOptions {
+  config: Config
+  clock: Pick<Clock, 'newUuid'>
+  identity: Identity
+  metrics: Metrics
+  log: Logger
+}
+
+/** `tokensAt` is the path where we hand out tokens ourselves. */
+export async function createHttp(
+  context: HttpOptions,
+  tokensAt: string,
+): Promise<{ app: FastifyInstance; admission: Admission }> {
   const { config, clock } = context
   const pair = readPair(config)
   const server = { maxHeaderSize: limits.headerBytesMax, connectionsCheckingInterval: limits.requestCheckMs }
@@ -52,7 +55,7 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   app.addHook('onRequest', admission.arrive)
   app.addHook('preParsing', admission.beforeBody)
   app.addHook('onSend', (request, reply, _payload, sent) => {
-    if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request))
+    if (reply.statusCode === 401) void reply.header('www-authenticate', challenge(context, request, tokensAt))
     sent()
   })
   drainOnClose(app)
@@ -63,25 +66,18 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   if (config.corsOrigin !== null) {
     await app.register(cors, { origin: [config.corsOrigin], optionsSuccessStatus: 200, strictPreflight: false })
   }
-  await app.register(operator(context, admission), { prefix: '/' })
-  await app.register(placement(context, admission), { prefix: PLACEMENT })
-  await app.register(baremetal(context, admission), { prefix: BAREMETAL })
-  await app.register(identity(context, admission), { prefix: IDENTITY })
-  await app.register(compute(context, admission), { prefix: COMPUTE })
-  await app.register(image(context, admission), { prefix: IMAGE })
-  await app.register(reservation(context, admission), { prefix: RESERVATION })
-  return app
+  return { app, admission }
 }
 
 const HSTS = `max-age=${180 * 24 * 60 * 60}`
 
 /** How to get in: where tokens come from, or with a password for those who tried one. */
-function challenge({ config, identity }: Context, request: FastifyRequest): string {
+function challenge({ config, identity }: HttpOptions, request: FastifyRequest, tokensAt: string): string {
   if (request.headers.authorization !== undefined && identity.issuer) return 'Basic realm="holdfast"'
-  return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${IDENTITY}/v3`}"`
+  return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${tokensAt}`}"`
 }
 
-function measure({ metrics, log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
   const { method, route } = seriesOf(request, reply.statusCode)
   metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {

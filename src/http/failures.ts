@@ -1,14 +1,14 @@
 // Turns whatever was thrown into a problem that can be told, and logs what the client is not told.
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Context } from '../process/context.ts'
+import type { Metrics } from '../measure/metrics.ts'
 import { Problem, problem } from '../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
 
 export function problemOf(
   error: unknown,
   request: FastifyRequest,
-  { log, metrics }: Pick<Context, 'log' | 'metrics'>,
+  { log, metrics }: { log: Logger; metrics: Metrics },
 ): Problem {
   const found = told(error, request, log)
   metrics.problem(found.kind)

@@ -35,7 +35,7 @@ import {
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
-import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 import { type Has, since, type Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
@@ -156,7 +156,7 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
     candidates: candidates?.length ? candidates : null,
     node,
     extra: (body['extra'] as Json | undefined) ?? {},
-    owner: request.ownerOr(asText(body['owner']), 'baremetal:allocation:create_for_others'),
+    owner: ownerOr(request, asText(body['owner']), 'baremetal:allocation:create_for_others'),
     waitUntil: time('wait_until'),
     expiresAt: time('expires_at'),
     requestId: request.id,

@@ -1,7 +1,10 @@
 // Failures as bare metal's clients know them: a status, and a string that holds JSON.
 import { Type } from 'typebox'
 import type { MetalProblem, Problem, ProblemKind } from '../../problems/problem.ts'
+import type { Refusal } from '../frame/dialect.ts'
 import { named } from '../shapes.ts'
+import type { MetalRequest } from './request.ts'
+import { RANGE } from './versions.ts'
 
 interface Shape {
   status: number
@@ -75,10 +78,11 @@ export const RefusalShape = named('Refusal', {
   error_message: Type.String({ description: 'A string that holds JSON again.', contentMediaType: 'application/json' }),
 })
 
-export function renderError({ kind, message }: Problem): { status: number; body: string } {
+export function renderError({ kind, message }: Problem, { negotiated }: MetalRequest): Refusal {
   const { status, router } = ERRORS[kind] ?? { status: 500 }
   const inside = router
     ? { code: status, title: TITLES[status], description: ROUTER_WORDS[kind] ?? message }
     : { faultcode: status < 500 ? 'Client' : 'Server', faultstring: message, debuginfo: null }
-  return { status, body: JSON.stringify({ error_message: JSON.stringify(inside) }) }
+  const headers = kind === 'version_unsupported' ? RANGE : (negotiated?.headers ?? {})
+  return { status, body: { error_message: JSON.stringify(inside) }, headers }
 }

@@ -17,7 +17,7 @@ import { ALL, fieldsNamed, NodeRow, NodeShape, requireField, writer } from './no
 import { NODE_LIST, NODE_LIST_IN_DETAIL, parseNodeQuery } from './node-query.ts'
 import { nextLink } from './paging.ts'
 import type { BaremetalAction } from './policy.ts'
-import { type Answer, flagParameter, type MetalRequest, NO_PARAMETERS, parametersOf } from './request.ts'
+import { type Answer, flagParameter, type MetalRequest, NO_PARAMETERS, parametersOf, seesHold } from './request.ts'
 import { since } from './versions.ts'
 
 /** The node that the path names. */
@@ -48,7 +48,7 @@ function writerFor(request: MetalRequest, fields: readonly string[]): (node: She
   const ways: ReturnType<typeof writer>[] = []
   return node => {
     const driver = !request.may('baremetal:node:get:driver_info', node)
-    const hold = node.reservation_uuid !== null && !request.seesHold(node.reserved_for)
+    const hold = node.reservation_uuid !== null && !seesHold(request, node.reserved_for)
     const instance = !request.may('baremetal:node:get:instance_secrets', node)
     const way = Number(driver) + 2 * Number(hold) + 4 * Number(instance)
     return textOf(node, (ways[way] ??= writer(fields, request, { driver, hold, instance })))

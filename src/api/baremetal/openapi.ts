@@ -1,8 +1,8 @@
 // The bare metal API for its document.
 import { describedRoutes, versionRoute } from '../described.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { RefusalShape } from './errors.ts'
-import { PREFIX } from './prefix.ts'
 import { showRoot } from './root.ts'
 import { routes } from './routes.ts'
 import { NEWEST, since } from './versions.ts'
@@ -11,7 +11,7 @@ export const baremetalApi: ApiDescription = {
   title: 'Bare Metal',
   version: NEWEST.text,
   description: 'Nodes with their states and traits, allocations of them, and reservations that hold them for a while.',
-  url: PREFIX,
+  url: PREFIXES.baremetal,
   versionHeader: { name: 'X-OpenStack-Ironic-API-Version', example: NEWEST.text },
   refusal: RefusalShape,
   routes: [

@@ -13,7 +13,7 @@ import { nodeUuid } from './allocations.ts'
 import { asText, is, isText, isTime, isUuid, listShape, membersIn, membersOf, PATCH } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
-import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -76,7 +76,7 @@ export function newReservationOf(request: MetalRequest): holds.NewHold {
     uuid: canonicalUuid(asText(body['uuid']) ?? '') ?? context.clock.newUuid(),
     instance: canonicalUuid(body['instance_uuid'] as string)!,
     nodes,
-    owner: request.ownerOr(asText(body['owner']), 'baremetal:reservation:create_for_others'),
+    owner: ownerOr(request, asText(body['owner']), 'baremetal:reservation:create_for_others'),
     expiresAt: expiryOf(request, body['expires_at']),
   }
 }

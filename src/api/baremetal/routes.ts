@@ -1,5 +1,5 @@
 // All of bare metal's URLs below /v1: who answers, under which permission, and from which version on.
-import type { Described } from '../operation.ts'
+import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import {
   deleteAllocationOfNode,
   deleteOneAllocation,
@@ -30,7 +30,6 @@ import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPort
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
-import type { Answer, MetalRequest } from './request.ts'
 import {
   deleteOneReservation,
   listAllReservations,
@@ -55,8 +54,6 @@ import {
 } from './shards.ts'
 import type { Word } from './versions.ts'
 
-type Handle = Described<(request: MetalRequest) => Answer | Promise<Answer>>
-
 /** Where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set([
   '/nodes',
@@ -65,25 +62,12 @@ export const BULK: ReadonlySet<string> = new Set([
   '/allocations',
 ])
 
-export interface Route {
-  handle: Handle
-  /** Nothing to permit: for whoever has a token. */
-  action: BaremetalAction | null
-  /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
-  onFound: boolean
-  /** The answer comes before a conductor has done the work. */
-  isAccepted: boolean
-  /** What the client's version must have; without it the path is not there. */
-  needs?: Word
-}
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-type Methods = Partial<Record<Method, Route>>
-type Handles = Partial<Record<Method, readonly [Handle, BaremetalAction | null]>>
+type Handle = Route<Word>['handle']
+type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null]>>
 
 const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
 
-const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods =>
+const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Word> =>
   Object.fromEntries(
     Object.entries(handles).map(([method, [handle, action]]) => [
       method,
@@ -93,7 +77,7 @@ const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods =>
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
 const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
 
-export const routes: Record<string, Methods> = {
+export const routes: Routes<Word> = {
   '': to({ GET: [showV1, null] }),
   '/nodes': {
     ...to({ GET: [listAllNodes, 'baremetal:node:list'] }),

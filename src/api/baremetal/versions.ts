@@ -1,6 +1,7 @@
-// Bare metal's microversions, 1.1 to 1.83: a header becomes words at the door, and inside there are only words.
+// Bare metal's microversions, 1.1 to 1.83: a header becomes words in the frame, and handlers know only words.
 // What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
 import { problem } from '../../problems/problem.ts'
+import * as frame from '../frame/versions.ts'
 
 export const MIN_MINOR = 1
 export const MAX_MINOR = 83
@@ -70,19 +71,17 @@ const SINCE = {
 } as const
 
 export type Word = keyof typeof SINCE
-export type Has = Readonly<Record<Word, boolean>>
+export { requireWord } from '../frame/versions.ts'
+export type Version = frame.Version<Word>
+export type Has = Version['has']
 
-export interface Version {
-  readonly minor: number
-  readonly text: string
-  readonly has: Has
+export const VERSION_HEADER = 'x-openstack-ironic-api-version'
+/** Said with every version, and to those who ask for one that there isn't. */
+export const RANGE = {
+  'x-openstack-ironic-api-minimum-version': `1.${MIN_MINOR}`,
+  'x-openstack-ironic-api-maximum-version': `1.${MAX_MINOR}`,
 }
-
-const VERSIONS: readonly Version[] = Array.from({ length: MAX_MINOR + 1 }, (_, minor) => ({
-  minor,
-  text: `1.${minor}`,
-  has: Object.fromEntries(Object.entries(SINCE).map(([word, since]) => [word, minor >= since])) as Has,
-}))
+const VERSIONS = frame.versionsOf(SINCE, MAX_MINOR, text => ({ ...RANGE, [VERSION_HEADER]: text }))
 
 export const OLDEST: Version = VERSIONS[MIN_MINOR]!
 export const NEWEST: Version = VERSIONS[MAX_MINOR]!
@@ -98,12 +97,4 @@ export function negotiate(header: string | string[] | undefined): Version {
   const version = major === '1' && Number(minor) >= MIN_MINOR ? VERSIONS[Number(minor)] : undefined
   if (!version) throw problem('version_unsupported', { given, oldest: OLDEST.text, newest: NEWEST.text })
   return version
-}
-
-/** Refuses what the client's version does not have. */
-export function requireWord(version: Version, word: Word, what: string): void {
-  if (version.has[word]) return
-  throw problem('version_too_old', {
-    reason: `Request not acceptable. ${what} needs at least API version ${since(word)}, and ${version.text} was used.`,
-  })
 }

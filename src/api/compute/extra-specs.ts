@@ -8,7 +8,7 @@ import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Text } from '../shapes.ts'
 import { asTexts, closed, texts } from './bodies.ts'
-import type { Answer, ComputeRequest } from './request.ts'
+import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 
 const Specs = texts(limits.extraSpecsPerFlavorMax)
 const specsBody = check(Type.Object({ extra_specs: Specs }, closed))
@@ -39,7 +39,7 @@ export async function showExtraSpec(request: ComputeRequest): Promise<Answer> {
 }
 
 const visibleFlavor = (request: ComputeRequest) =>
-  request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
+  request.context.store.read(() => findFlavor(request.param('id'), seesFlavorsOf(request)))
 
 postExtraSpecs.operation = {
   summary: 'Add extra specs to a flavor',

@@ -17,7 +17,7 @@ import { check } from '../schema.ts'
 import { Count, Flag, Links, named, oneOf, Text } from '../shapes.ts'
 import { closed, Name, whole } from './bodies.ts'
 import { limitOf, linksTo, nextLinks, PAGE } from './links.ts'
-import type { Answer, ComputeRequest } from './request.ts'
+import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 
@@ -130,7 +130,7 @@ function numberOf(request: ComputeRequest, name: string): number {
 showFlavor.operation = { summary: 'Show a flavor', answers: { 200: One } } satisfies Operation
 
 export async function showFlavor(request: ComputeRequest): Promise<Answer> {
-  const flavor = await request.context.store.read(() => findFlavor(request.param('id'), request.seesFlavorsOf))
+  const flavor = await request.context.store.read(() => findFlavor(request.param('id'), seesFlavorsOf(request)))
   return { status: 200, body: { flavor: detail(request, flavor) } }
 }
 

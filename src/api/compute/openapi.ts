@@ -1,8 +1,8 @@
 // The compute API for its document.
 import { describedRoutes, versionRoute } from '../described.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { RefusalShape } from './errors.ts'
-import { PREFIX } from './prefix.ts'
 import { showVersion, showVersions } from './root.ts'
 import { routes } from './routes.ts'
 import { ONLY } from './versions.ts'
@@ -11,7 +11,7 @@ export const computeApi: ApiDescription = {
   title: 'Compute',
   version: ONLY,
   description: 'Hypervisors, flavors, and servers that are claims in the ledger.',
-  url: PREFIX,
+  url: PREFIXES.compute,
   refusal: RefusalShape,
   routes: [versionRoute('/', showVersions), versionRoute('/v2.1', showVersion), ...describedRoutes(routes, '/v2.1')],
 }

@@ -1,5 +1,5 @@
 // All of compute's URLs below /v2.1: who answers, and who may ask.
-import type { Described } from '../operation.ts'
+import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import { listAggregates, listExtensions, listKeypairs, listServerGroups } from './crumbs.ts'
 import { deleteExtraSpec, listExtraSpecs, postExtraSpecs, putExtraSpec, showExtraSpec } from './extra-specs.ts'
 import { listFlavorAccess, postFlavorAction } from './flavor-access.ts'
@@ -16,7 +16,6 @@ import {
 import { listMigrations } from './migrations.ts'
 import type { ComputeAction } from './policy.ts'
 import { showDefaultQuotas, showLimits, showQuotas } from './quotas.ts'
-import type { Answer, ComputeRequest } from './request.ts'
 import { postServerAction } from './server-actions.ts'
 import { postServer } from './server-create.ts'
 import {
@@ -30,18 +29,10 @@ import {
 import { deleteOneServer, listAllServers, listServersInDetail, putServer, showServer } from './servers.ts'
 import { listServices, listZones, listZonesInDetail, putService } from './services.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-type Handle = Described<(request: ComputeRequest) => Answer | Promise<Answer>>
-
-export interface Route {
-  handle: Handle
-  action: ComputeAction
-}
-
 type Short = ComputeAction extends `os_compute_api:${infer Rest}` ? Rest : never
 
 /** Each method with its handler and the action that the caller needs. */
-const to = (methods: Partial<Record<Method, [Handle, Short]>>): Partial<Record<Method, Route>> =>
+const to = (methods: Partial<Record<keyof Methods, [Route['handle'], Short]>>): Methods =>
   Object.fromEntries(
     Object.entries(methods).map(([method, [handle, action]]) => [
       method,
@@ -49,7 +40,7 @@ const to = (methods: Partial<Record<Method, [Handle, Short]>>): Partial<Record<M
     ]),
   )
 
-export const routes: Record<string, Partial<Record<Method, Route>>> = {
+export const routes: Routes = {
   '/servers': to({ GET: [listAllServers, 'servers:index'], POST: [postServer, 'servers:create'] }),
   '/servers/detail': to({ GET: [listServersInDetail, 'servers:index'] }),
   '/servers/:id': to({

@@ -12,7 +12,7 @@ import { check, type Check } from '../schema.ts'
 import { Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { ComputeAction } from './policy.ts'
-import type { Answer, ComputeRequest } from './request.ts'
+import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { deleteOneServer } from './servers.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -122,9 +122,7 @@ function checked<T>(check: Check<T>, given: unknown): T {
 function switching(action: PowerAction) {
   return async (request: ComputeRequest): Promise<Answer> => {
     const { store, bell } = request.context
-    const isWork = await store.write(() =>
-      switchServer(request.param('id'), action, request.seesServersOf, request.now),
-    )
+    const isWork = await store.write(() => switchServer(request.param('id'), action, request.visible, request.now))
     if (isWork) bell.ring('nodes')
     return { status: 202 }
   }
@@ -136,7 +134,7 @@ async function move(
   host: string | null,
   resize: MoveRequest['resize'] = null,
 ): Promise<Answer> {
-  const { context, seesServersOf: visibleTo } = request
+  const { context, visible: visibleTo } = request
   const wanted = { uuid: context.clock.newUuid(), server: request.param('id'), visibleTo, kind, resize }
   await relocate(context, wanted, host)
   if (kind === 'live-migration') context.bell.ring('servers')
@@ -145,7 +143,7 @@ async function move(
 
 async function resize(request: ComputeRequest, given: unknown): Promise<Answer> {
   const id = String(checked(resizeBody, given).flavorRef)
-  const flavor = await request.context.store.read(() => chooseFlavor(id, request.seesFlavorsOf))
+  const flavor = await request.context.store.read(() => chooseFlavor(id, seesFlavorsOf(request)))
   return move(request, 'resize', null, { flavorId: id, wish: wishOf(flavor) })
 }
 
@@ -156,11 +154,11 @@ async function evacuate(request: ComputeRequest, given: unknown): Promise<Answer
 }
 
 async function confirm(request: ComputeRequest): Promise<Answer> {
-  await request.context.store.write(() => confirmMove(request.param('id'), request.seesServersOf, request.now))
+  await request.context.store.write(() => confirmMove(request.param('id'), request.visible, request.now))
   return { status: 204 }
 }
 
 async function revert(request: ComputeRequest): Promise<Answer> {
-  await request.context.store.write(() => revertMove(request.param('id'), request.seesServersOf, request.now))
+  await request.context.store.write(() => revertMove(request.param('id'), request.visible, request.now))
   return { status: 202 }
 }

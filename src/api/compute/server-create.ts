@@ -15,7 +15,7 @@ import { jsonText } from '../../shared/json.ts'
 import { asTexts, closed, Name, texts, whole } from './bodies.ts'
 import { Hints, hintedReservation, requireHosts } from './hints.ts'
 import { linksTo } from './links.ts'
-import type { Answer, ComputeRequest } from './request.ts'
+import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { ZONE } from './services.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
@@ -92,7 +92,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
   if (returnsReservation === null) throw refuse('Invalid input for field/attribute return_reservation_id.')
   const { flavor, wish } = await context.store.read(function* () {
     if (only !== null) yield* requireTarget(only)
-    const flavor = yield* chooseFlavor(id, request.seesFlavorsOf)
+    const flavor = yield* chooseFlavor(id, seesFlavorsOf(request))
     if (reservation === null) return { flavor, wish: wishOf(flavor) }
     return { flavor, wish: inReservation(wishOf(flavor), yield* requireHosts(reservation, request.project)) }
   })
@@ -111,7 +111,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     only,
     reservation,
   }))
-  const { placed, onMetal } = await launchServers(context, requests, min, request.seesFlavorsOf)
+  const { placed, onMetal } = await launchServers(context, requests, min, seesFlavorsOf(request))
   context.metrics.launched(placed, max - placed)
   if (onMetal > 0) {
     context.bell.ring('nodes')

@@ -90,13 +90,13 @@ export async function deleteMetadata(request: ComputeRequest): Promise<Answer> {
 }
 
 async function present(request: ComputeRequest): Promise<Metadata> {
-  const { metadata } = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
+  const { metadata } = await request.context.store.read(() => findServer(request.param('id'), request.visible))
   return jsonIn(metadata)
 }
 
 async function change(request: ComputeRequest, edit: (before: Metadata) => Metadata): Promise<Metadata> {
   return request.context.store.write(function* () {
-    const server = yield* lockServer(request.param('id'), request.seesServersOf)
+    const server = yield* lockServer(request.param('id'), request.visible)
     const after = edit(jsonIn(server.metadata))
     if (Object.keys(after).length > limits.metadataPerServerMax) {
       throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })

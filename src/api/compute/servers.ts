@@ -42,7 +42,7 @@ async function list(request: ComputeRequest, path: string, show: Show): Promise<
 showServer.operation = { summary: 'Show a server', answers: { 200: One } } satisfies Operation
 
 export async function showServer(request: ComputeRequest): Promise<Answer> {
-  const server = await request.context.store.read(() => findServer(request.param('id'), request.seesServersOf))
+  const server = await request.context.store.read(() => findServer(request.param('id'), request.visible))
   return { status: 200, body: { server: detail(request, server) } }
 }
 
@@ -54,7 +54,7 @@ putServer.operation = { summary: 'Rename a server', body: [renameBody], answers:
 export async function putServer(request: ComputeRequest): Promise<Answer> {
   const { name } = request.body(renameBody).server
   const server = await request.context.store.write(function* () {
-    const found = yield* lockServer(request.param('id'), request.seesServersOf)
+    const found = yield* lockServer(request.param('id'), request.visible)
     const after = { ...found, name: name ?? found.name, updated_at: request.now }
     yield* saveServer(after)
     return after
@@ -66,7 +66,7 @@ deleteOneServer.operation = { summary: 'Delete a server', answers: { 204: null }
 
 export async function deleteOneServer(request: ComputeRequest): Promise<Answer> {
   const { store, bell } = request.context
-  const isWork = await store.write(() => deleteServer(request.param('id'), request.now, request.seesServersOf))
+  const isWork = await store.write(() => deleteServer(request.param('id'), request.now, request.visible))
   if (isWork) bell.ring('servers')
   return { status: 204 }
 }

@@ -18,11 +18,16 @@ import { Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import {
   type Answer,
+  callersToken,
+  directoryOf,
   type IdentityRequest,
   invalid,
+  issuerOf,
   type Json,
+  linkTo,
   listOf,
   listShape,
+  objectIn,
   parametersOf,
   Self,
   shownTime,
@@ -101,7 +106,7 @@ deleteOneCredential.operation = {
 
 export async function deleteOneCredential(request: IdentityRequest): Promise<Answer> {
   const user = request.param('user')
-  requireUnrestricted(await request.callersToken(), 'identity:delete_application_credential')
+  requireUnrestricted(await callersToken(request), 'identity:delete_application_credential')
   await request.context.store.write(() => deleteCredential(user, request.param('id')))
   return { status: 204 }
 }
@@ -116,11 +121,11 @@ postCredential.operation = {
 export async function postCredential(request: IdentityRequest): Promise<Answer> {
   const action = 'identity:create_application_credential'
   const { clock, store } = request.context
-  const token = await request.callersToken()
+  const token = await callersToken(request)
   // For oneself only, and for the project that one is in.
   if (!token?.project || request.param('user') !== request.caller.user) throw problem('identity_forbidden', { action })
   requireUnrestricted(token, action)
-  const given = request.object('application_credential', NEW)
+  const given = objectIn(request, 'application_credential', NEW)
   const secret = textIn(given, 'secret', limits.passwordBytesMax) ?? clock.newSecret(48).toString('base64url')
   const name = textIn(given, 'name', NAME_MAX)
   if (name === null || name === '') throw invalid('An application credential needs a name.')
@@ -142,7 +147,7 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
   }
   // Hashing is dear, so what can be refused is refused before.
   await store.read(() => requireRoomForCredential(wanted))
-  const row = { ...wanted, secret: await request.issuer.passwords.hash(secret, clock.newSecret(16)) }
+  const row = { ...wanted, secret: await issuerOf(request).passwords.hash(secret, clock.newSecret(16)) }
   await store.write(() => createCredential(row))
   return { status: 201, body: { application_credential: { ...shown(row, request), secret } } }
 }
@@ -189,11 +194,11 @@ function shown(row: ApplicationCredential, request: IdentityRequest): object {
     name: row.name,
     description: row.description,
     user_id: row.user_id,
-    project_id: request.directory.project(row.project_name)?.id ?? null,
+    project_id: directoryOf(request).project(row.project_name)?.id ?? null,
     roles: (jsonIn(row.roles) as Role[]).map(shownRole),
     expires_at: row.expires_at === null ? null : shownTime(row.expires_at),
     unrestricted: row.unrestricted === 1,
     system: null,
-    links: { self: request.link(path) },
+    links: { self: linkTo(request, path) },
   }
 }

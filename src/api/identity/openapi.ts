@@ -1,8 +1,8 @@
 // The identity API for its document.
 import { describedRoutes, versionRoute } from '../described.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { RefusalShape } from './errors.ts'
-import { PREFIX } from './prefix.ts'
 import { showVersion, showVersions } from './root.ts'
 import { routes } from './routes.ts'
 
@@ -10,11 +10,7 @@ export const identityApi: ApiDescription = {
   title: 'Identity',
   version: '3.14',
   description: 'Tokens, users, projects, roles and application credentials: as much of Keystone as clients need.',
-  url: PREFIX,
+  url: PREFIXES.identity,
   refusal: RefusalShape,
-  routes: [
-    versionRoute('/', showVersions),
-    versionRoute('/v3', showVersion),
-    ...describedRoutes(routes, '/v3', ({ action }) => ({ isOpen: action === null })),
-  ],
+  routes: [versionRoute('/', showVersions), versionRoute('/v3', showVersion), ...describedRoutes(routes, '/v3')],
 }

@@ -7,9 +7,11 @@ import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import {
   type Answer,
+  directoryOf,
   DOMAIN,
   DomainShape,
   type IdentityRequest,
+  linkTo,
   listOf,
   listShape,
   parametersOf,
@@ -40,7 +42,8 @@ listProjects.operation = {
 } satisfies Operation
 
 export function listProjects(request: IdentityRequest): Answer {
-  const { directory, caller } = request
+  const { caller } = request
+  const directory = directoryOf(request)
   // In mode `none` there is no list of projects, but the caller's is there.
   const own = caller.projectName ? directory.project(caller.projectName) : null
   const known = directory.projects
@@ -60,7 +63,7 @@ showProject.operation = {
 export function showProject(request: IdentityRequest): Answer {
   const id = request.param('id')
   const own = request.caller.project === id && request.caller.projectName
-  const found = own ? request.directory.project(own) : request.directory.projectWithId(id)
+  const found = own ? directoryOf(request).project(own) : directoryOf(request).projectWithId(id)
   if (!found) throw problem('identity_not_found', { what: 'project', name: id })
   return { status: 200, body: { project: shown(found, request) } }
 }
@@ -78,14 +81,17 @@ export function listOwnProjects(request: IdentityRequest): Answer {
 listProjectsOfUser.operation = { summary: 'List the projects of a user', answers: { 200: Several } } satisfies Operation
 
 export function listProjectsOfUser(request: IdentityRequest): Answer {
-  const { caller, directory } = request
+  const { caller } = request
+  const directory = directoryOf(request)
   const id = request.param('user')
   const name = caller.user === id ? caller.userName : directory.userWithId(id)?.name
   if (name === undefined) throw problem('identity_not_found', { what: 'user', name: id })
   return list(request, `/users/${id}/projects`, projectsOf(request, name))
 }
 
-function projectsOf({ directory, caller }: IdentityRequest, userName: string | undefined): Project[] {
+function projectsOf(request: IdentityRequest, userName: string | undefined): Project[] {
+  const { caller } = request
+  const directory = directoryOf(request)
   const user = userName === undefined ? null : directory.user(userName)
   const names = new Set(user?.assignments.keys())
   // In mode `none` nobody is assigned to anything, but the caller is somewhere.
@@ -100,12 +106,13 @@ listOwnSystems.operation = {
 } satisfies Operation
 
 export function listOwnSystems(request: IdentityRequest): Answer {
-  const { directory, caller } = request
+  const { caller } = request
+  const directory = directoryOf(request)
   const user = caller.userName === undefined ? null : directory.user(caller.userName)
   const isThere = user !== null && directory.systemRoles(user).size > 0
   return {
     status: 200,
-    body: { system: isThere ? [{ all: true }] : [], links: { self: request.link('/auth/system') } },
+    body: { system: isThere ? [{ all: true }] : [], links: { self: linkTo(request, '/auth/system') } },
   }
 }
 
@@ -122,7 +129,10 @@ showCatalog.operation = {
 } satisfies Operation
 
 export function showCatalog(request: IdentityRequest): Answer {
-  return { status: 200, body: { catalog: catalogAt(request.origin), links: { self: request.link('/auth/catalog') } } }
+  return {
+    status: 200,
+    body: { catalog: catalogAt(request.origin), links: { self: linkTo(request, '/auth/catalog') } },
+  }
 }
 
 function list(request: IdentityRequest, path: string, projects: readonly Project[]): Answer {
@@ -141,7 +151,7 @@ function shown(project: Project, request: IdentityRequest): object {
     is_domain: false,
     tags: [],
     options: {},
-    links: { self: request.link(`/projects/${project.id}`) },
+    links: { self: linkTo(request, `/projects/${project.id}`) },
   }
 }
 

@@ -1,120 +1,54 @@
-// A request as identity's handlers see it, and the answer that they give.
-import type { FastifyRequest } from 'fastify'
+// A request in identity's words, and what only identity's handlers ask of it.
 import { type TSchema, Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
-import type { Caller } from '../../identity/caller.ts'
 import type { Directory } from '../../identity/directory.ts'
 import type { Issuer } from '../../identity/identity.ts'
-import type { Target } from '../../identity/policy.ts'
 import type { Token } from '../../identity/tokens.ts'
-import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
-import { requireStorable, textOfBody } from '../json-body.ts'
-import { type Form, type Operation, requireDeclared, requireParameter } from '../operation.ts'
-import { queryOf } from '../query.ts'
-import { named, Text } from '../shapes.ts'
-import type { IdentityAction } from './policy.ts'
-import { PREFIX } from './prefix.ts'
+import type { Answer } from '../frame/dialect.ts'
 import { isObject } from '../../shared/is-object.ts'
+import type { Members as Json, Request } from '../frame/request.ts'
+import { requireStorable, textOfBody } from '../json-body.ts'
+import { type Form, requireDeclared } from '../operation.ts'
+import { named, Text } from '../shapes.ts'
 
-export interface Answer {
-  status: number
-  body?: object
-  headers?: Record<string, string>
-}
-
-export type Json = Record<string, unknown>
+export type { Answer, Json }
+export type IdentityRequest = Request
 
 export const invalid = (reason: string) => problem('identity_invalid', { reason })
 
-export class IdentityRequest {
-  readonly context: Context
-  readonly issuer: Issuer
-  /** Null only where nobody need be known. */
-  readonly #caller: Caller | null
-  readonly #operation: Operation
-  readonly #raw: FastifyRequest
+/** Who hands out tokens: the dialect sees to it that there is one. */
+export const issuerOf = ({ context }: IdentityRequest): Issuer => context.identity.issuer!
 
-  constructor(context: Context, issuer: Issuer, caller: Caller | null, operation: Operation, raw: FastifyRequest) {
-    this.context = context
-    this.issuer = issuer
-    this.#caller = caller
-    this.#operation = operation
-    this.#raw = raw
-  }
+export const directoryOf = (request: IdentityRequest): Directory => issuerOf(request).directory()
 
-  get caller(): Caller {
-    if (!this.#caller) throw problem('not_authenticated', {})
-    return this.#caller
-  }
+/** Where a path of this API is for the client. */
+export const linkTo = ({ base, dialect }: IdentityRequest, path: string): string => base + dialect.below + path
 
-  get directory(): Directory {
-    return this.issuer.directory()
-  }
+/** The query as it came, with its question mark. */
+function searchOf({ raw: { url } }: IdentityRequest): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start)
+}
 
-  get now(): number {
-    return this.context.clock.now()
-  }
+/** The token that the caller came with; null for one who came without a token of ours. */
+export async function callersToken(request: IdentityRequest): Promise<Token | null> {
+  const text = request.header('x-auth-token')
+  return text === null ? null : issuerOf(request).tokens.check(text)
+}
 
-  get address(): string {
-    return this.#raw.ip
+/** The object under a name in the body. What is wrong is told without quoting it: there are passwords in these. */
+export function objectIn({ raw, route }: IdentityRequest, name: string, form: Form): Json {
+  requireDeclared(route!.handle.operation.body, form)
+  let body: unknown
+  try {
+    body = JSON.parse(textOfBody(raw.body))
+  } catch {
+    throw invalid('The body is not valid JSON.')
   }
-
-  /** The host that the client spoke to. */
-  get origin(): string {
-    return `${this.#raw.protocol}://${this.#raw.host}`
-  }
-
-  /** Where a path of this API is for the client. */
-  link(path: string): string {
-    return `${this.origin}${PREFIX}/v3${path}`
-  }
-
-  param(name: string): string {
-    return (this.#raw.params as Record<string, string>)[name]!
-  }
-
-  /** A parameter of the query; null when it isn't there. */
-  parameter(name: string): string | null {
-    requireParameter(this.#operation.query, name)
-    return queryOf(this.#raw.url, this.#operation).get(name)
-  }
-
-  /** The query as it came, with its question mark. */
-  get search(): string {
-    const start = this.#raw.url.indexOf('?')
-    return start < 0 ? '' : this.#raw.url.slice(start)
-  }
-
-  header(name: string): string | null {
-    const value = this.#raw.headers[name]
-    return typeof value === 'string' ? value : null
-  }
-
-  /** The token that the caller came with; null for one who came without a token of ours. */
-  async callersToken(): Promise<Token | null> {
-    const text = this.header('x-auth-token')
-    return text === null ? null : this.issuer.tokens.check(text)
-  }
-
-  requireAllowed(action: IdentityAction, target: Target = {}): void {
-    if (!this.context.policy.allows(action, this.caller, target)) throw problem('identity_forbidden', { action })
-  }
-
-  /** The object under a name in the body. What is wrong is told without quoting it: there are passwords in these. */
-  object(name: string, form: Form): Json {
-    requireDeclared(this.#operation.body, form)
-    let body: unknown
-    try {
-      body = JSON.parse(textOfBody(this.#raw.body))
-    } catch {
-      throw invalid('The body is not valid JSON.')
-    }
-    requireStorable(body, limits.jsonDepthMax)
-    const inside = isObject(body) ? body[name] : undefined
-    if (!isObject(inside)) throw invalid(`Expecting to find ${name}, an object, in the body.`)
-    return inside
-  }
+  requireStorable(body)
+  const inside = isObject(body) ? body[name] : undefined
+  if (!isObject(inside)) throw invalid(`Expecting to find ${name}, an object, in the body.`)
+  return inside
 }
 
 /** Parameters of these names. */
@@ -134,7 +68,7 @@ export const Self = named('SelfLink', { self: Text })
 export function listOf(request: IdentityRequest, name: string, path: string, items: readonly object[]): Answer {
   return {
     status: 200,
-    body: { [name]: items, links: { next: null, previous: null, self: request.link(path) + request.search } },
+    body: { [name]: items, links: { next: null, previous: null, self: linkTo(request, path) + searchOf(request) } },
   }
 }
 

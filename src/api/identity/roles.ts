@@ -7,9 +7,11 @@ import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import {
   type Answer,
+  directoryOf,
   DOMAIN,
   DomainShape,
   type IdentityRequest,
+  linkTo,
   listOf,
   listShape,
   parametersOf,
@@ -67,7 +69,7 @@ export function showRole(request: IdentityRequest): Answer {
 
 function shownRole(name: Role, request: IdentityRequest): object {
   const id = idOf('role', name)
-  return { id, name, domain_id: null, description: null, options: {}, links: { self: request.link(`/roles/${id}`) } }
+  return { id, name, domain_id: null, description: null, options: {}, links: { self: linkTo(request, `/roles/${id}`) } }
 }
 
 listRoleAssignments.operation = {
@@ -77,7 +79,7 @@ listRoleAssignments.operation = {
 } satisfies Operation
 
 export function listRoleAssignments(request: IdentityRequest): Answer {
-  const { directory } = request
+  const directory = directoryOf(request)
   const hasNames = !/^(false|0)$/i.test(request.parameter('include_names') ?? 'false')
   const isWanted = (parameter: string, id: string) => (request.parameter(parameter) ?? id) === id
   const items: object[] = []
@@ -94,7 +96,7 @@ export function listRoleAssignments(request: IdentityRequest): Answer {
           role: hasNames ? { id: roleId, name: role } : { id: roleId },
           user: named(user.id, user.name),
           scope: { project: named(project.id, project.name) },
-          links: { assignment: request.link(`/projects/${project.id}/users/${user.id}/roles/${roleId}`) },
+          links: { assignment: linkTo(request, `/projects/${project.id}/users/${user.id}/roles/${roleId}`) },
         })
       }
     }
@@ -108,7 +110,7 @@ const shownDomain = (request: IdentityRequest) => ({
   enabled: true,
   tags: [],
   options: {},
-  links: { self: request.link(`/domains/${DOMAIN.id}`) },
+  links: { self: linkTo(request, `/domains/${DOMAIN.id}`) },
 })
 
 listDomains.operation = {

@@ -1,6 +1,6 @@
 // All of identity's URLs below /v3: who answers, and under which permission.
 import type { Target } from '../../identity/policy.ts'
-import type { Described } from '../operation.ts'
+import type { Route, Routes } from '../frame/dialect.ts'
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
 import type { IdentityAction } from './policy.ts'
 import {
@@ -12,38 +12,27 @@ import {
   showCatalog,
   showProject,
 } from './projects.ts'
-import type { Answer, IdentityRequest } from './request.ts'
+import type { IdentityRequest } from './request.ts'
 import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } from './roles.ts'
 import { deleteToken, postToken, showToken } from './tokens.ts'
 import { listUsers, showUser } from './users.ts'
 
-type Handle = Described<(request: IdentityRequest) => Answer | Promise<Answer>>
-
-export interface Route {
-  handle: Handle
-  /** Null for the one that nobody need be known for. */
-  action: IdentityAction | null
-  /** What the path or the query says it is about. */
-  about: (request: IdentityRequest) => Target
-}
-
 type Short = IdentityAction extends `identity:${infer Rest}` ? Rest : never
 
-export type Methods = Partial<Record<'GET' | 'POST' | 'DELETE', Route>>
-
-const to = (handle: Handle, action: Short, about: Route['about'] = () => ({})): Route => ({
+const to = (handle: Route['handle'], action: Short, about?: Route['about']): Route => ({
   handle,
   action: `identity:${action}`,
-  about,
+  ...(about && { about }),
 })
 const aUser = (request: IdentityRequest): Target => ({ user: request.param('user') })
 const aProject = (request: IdentityRequest): Target => ({ project: request.param('id') })
 const theUserAskedFor = (request: IdentityRequest): Target => ({ user: request.parameter('user.id') })
 
-export const routes: Record<string, Methods> = {
+export const routes: Routes = {
   '/auth/tokens': {
     GET: to(showToken, 'validate_token'),
-    POST: { handle: postToken, action: null, about: () => ({}) },
+    // Who asks for a token may come with an old one that has ended.
+    POST: { handle: postToken, action: null, isOpen: true },
     DELETE: to(deleteToken, 'revoke_token'),
   },
   '/auth/catalog': { GET: to(showCatalog, 'get_auth_catalog') },

@@ -9,7 +9,17 @@ import type { Operation } from '../operation.ts'
 import { Flag, named, oneOf, Text } from '../shapes.ts'
 import { AUTH, proofIn, scopeIn } from './auth-body.ts'
 import type { IdentityAction } from './policy.ts'
-import { type Answer, DOMAIN, DomainShape, type IdentityRequest, parametersOf, shownTime, Time } from './request.ts'
+import {
+  type Answer,
+  DOMAIN,
+  DomainShape,
+  type IdentityRequest,
+  issuerOf,
+  objectIn,
+  parametersOf,
+  shownTime,
+  Time,
+} from './request.ts'
 
 const PARAMETERS = parametersOf('nocatalog')
 const Holder = { id: Text, name: Text, domain: DomainShape }
@@ -54,9 +64,9 @@ postToken.operation = {
 } satisfies Operation
 
 export async function postToken(request: IdentityRequest): Promise<Answer> {
-  const auth = request.object('auth', AUTH)
-  const { login, tokens } = request.issuer
-  const token = await login.enter(proofIn(auth), scopeIn(auth), request.address)
+  const auth = objectIn(request, 'auth', AUTH)
+  const { login, tokens } = issuerOf(request)
+  const token = await login.enter(proofIn(auth), scopeIn(auth), request.raw.ip)
   return { status: 201, body: shown(token, request), headers: { 'x-subject-token': await tokens.write(token.facts) } }
 }
 
@@ -78,7 +88,7 @@ deleteToken.operation = {
 
 export async function deleteToken(request: IdentityRequest): Promise<Answer> {
   const { text, token } = await subject(request, 'identity:revoke_foreign_token')
-  await request.issuer.tokens.revoke(request.context.store, text, token)
+  await issuerOf(request).tokens.revoke(request.context.store, text, token)
   return { status: 204 }
 }
 
@@ -86,7 +96,7 @@ export async function deleteToken(request: IdentityRequest): Promise<Answer> {
 async function subject(request: IdentityRequest, foreign: IdentityAction): Promise<{ text: string; token: Token }> {
   const text = request.header('x-subject-token')
   if (text === null) throw problem('identity_not_found', { what: 'token', name: 'there is none in the request' })
-  const token = await request.issuer.tokens.check(text)
+  const token = await issuerOf(request).tokens.check(text)
   if (token?.caller.user !== request.caller.user) request.requireAllowed(foreign)
   if (!token) throw problem('identity_not_found', { what: 'token', name: 'it is unknown, ended or revoked' })
   return { text, token }

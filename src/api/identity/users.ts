@@ -5,7 +5,7 @@ import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { Document, Flag, named, Text } from '../shapes.ts'
 import { isWanted, LIST } from './projects.ts'
-import { type Answer, DOMAIN, type IdentityRequest, listOf, listShape, Self } from './request.ts'
+import { type Answer, directoryOf, DOMAIN, type IdentityRequest, linkTo, listOf, listShape, Self } from './request.ts'
 
 const Shown = named('User', {
   id: Text,
@@ -25,7 +25,8 @@ listUsers.operation = {
 } satisfies Operation
 
 export function listUsers(request: IdentityRequest): Answer {
-  const { directory, caller } = request
+  const { caller } = request
+  const directory = directoryOf(request)
   // In mode `none` there is no list of users, but the caller is there.
   const self = caller.userName === undefined ? null : directory.user(caller.userName)
   const known = directory.users
@@ -42,7 +43,8 @@ showUser.operation = { summary: 'Show a user', answers: { 200: Type.Object({ use
 
 export function showUser(request: IdentityRequest): Answer {
   const id = request.param('user')
-  const { directory, caller } = request
+  const { caller } = request
+  const directory = directoryOf(request)
   const isSelf = caller.user === id && caller.userName !== undefined
   const found = isSelf ? directory.user(caller.userName) : directory.userWithId(id)
   if (!found) throw problem('identity_not_found', { what: 'user', name: id })
@@ -50,7 +52,7 @@ export function showUser(request: IdentityRequest): Answer {
 }
 
 function shown(user: User, request: IdentityRequest): object {
-  const byDefault = user.defaultProject === null ? null : request.directory.project(user.defaultProject)
+  const byDefault = user.defaultProject === null ? null : directoryOf(request).project(user.defaultProject)
   return {
     id: user.id,
     name: user.name,
@@ -59,6 +61,6 @@ function shown(user: User, request: IdentityRequest): object {
     ...(byDefault && { default_project_id: byDefault.id }),
     password_expires_at: null,
     options: {},
-    links: { self: request.link(`/users/${user.id}`) },
+    links: { self: linkTo(request, `/users/${user.id}`) },
   }
 }

@@ -1,11 +1,11 @@
 // The one image that can be listed and shown.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { CIRROS } from '../../compute/images.ts'
 import { NOBODY } from '../../metal/nodes/provider.ts'
 import { problem } from '../../problems/problem.ts'
-import { type Form, type Operation, requireParameter } from '../operation.ts'
-import { queryOf } from '../query.ts'
+import type { Answer } from '../frame/dialect.ts'
+import type { Request } from '../frame/request.ts'
+import type { Form, Operation } from '../operation.ts'
 import { Count, Flag, Links, named, Text } from '../shapes.ts'
 
 const IMAGE = {
@@ -65,31 +65,27 @@ listImages.operation = {
   answers: { 200: Type.Object({ images: Type.Array(Shown), first: Text, schema: Text }) },
 } satisfies Operation
 
-export function listImages(request: FastifyRequest): object {
-  return { images: matches(request) ? [IMAGE] : [], first: '/v2/images', schema: '/v2/schemas/images' }
+export function listImages(request: Request): Answer {
+  const images = matches(request) ? [IMAGE] : []
+  return { status: 200, body: { images, first: '/v2/images', schema: '/v2/schemas/images' } }
 }
 
 /** Whether the image is what the query asks for. */
-function matches({ url }: FastifyRequest): boolean {
-  const query = queryOf(url, listImages.operation)
-  const parameter = (name: string) => {
-    requireParameter(listImages.operation.query, name)
-    return query.get(name)
-  }
-  if (parameter('marker') !== null) return false
+function matches(request: Request): boolean {
+  if (request.parameter('marker') !== null) return false
   return FILTERS.every(key => {
-    const wanted = parameter(key)?.replace(/^in:/, '')
+    const wanted = request.parameter(key)?.replace(/^in:/, '')
     return wanted === undefined || wanted === IMAGE[key]
   })
 }
 
 showImage.operation = { summary: 'Show an image', answers: { 200: Shown } } satisfies Operation
 
-export function showImage({ params }: FastifyRequest): object {
-  const { id } = params as { id: string }
+export function showImage(request: Request): Answer {
+  const id = request.param('id')
   // Names are looked up in the list: clients expect only ids to be found here.
   if (id !== IMAGE.id) throw problem('image_not_found', { image: id })
-  return IMAGE
+  return { status: 200, body: IMAGE }
 }
 
 export const showVersions = (base: string): object => ({

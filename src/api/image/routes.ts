@@ -1,15 +1,8 @@
 // The Image API's URLs. Whoever has a token may ask.
-import type { FastifyRequest } from 'fastify'
-import type { Described } from '../operation.ts'
+import type { Routes } from '../frame/dialect.ts'
 import { listImages, showImage } from './images.ts'
 
-export interface Route {
-  handle: Described<(request: FastifyRequest) => object>
-  /** Nothing to permit. */
-  action: null
-}
-
-export const routes: Record<string, { GET: Route }> = {
+export const routes: Routes = {
   '/v2/images': { GET: { handle: listImages, action: null } },
   '/v2/images/:id': { GET: { handle: showImage, action: null } },
 }

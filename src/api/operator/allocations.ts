@@ -24,6 +24,7 @@ import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
+import { type Answer, inMetal, type OperatorRequest } from './request.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
 
@@ -64,17 +65,15 @@ explainAllocation.operation = {
 } satisfies Operation
 
 /** `decided` is what was found when it was decided, `now` what would be found at this moment. */
-export async function explainAllocation(request: MetalRequest): Promise<object> {
+export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
   const { context, base, has, now } = request
   const { row, held } = await context.store.read(function* () {
     return { row: yield* findAllocation(request.param('ident'), request.access()), held: yield* heldNodes(now) }
   })
-  return {
-    allocation: shownAllocation(row, base, has),
-    state: row.state,
-    decided: row.reasons === null ? null : jsonIn(row.reasons),
-    now: reasonsNow(context, row, held, now),
-  }
+  const decided = row.reasons === null ? null : jsonIn(row.reasons)
+  const [allocation, reasons] = [shownAllocation(row, base, has), reasonsNow(context, row, held, now)]
+  return { status: 200, body: { allocation, state: row.state, decided, now: reasons } }
 }
 
 function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<NodeId>, now: number) {
@@ -97,11 +96,12 @@ explainNewAllocation.operation = {
 } satisfies Operation
 
 /** What would come of it now; the body is that of an allocation to be made, refused like that. */
-export async function explainNewAllocation(request: MetalRequest): Promise<object> {
+export async function explainNewAllocation(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
   const { context, now } = request
   const { fleet, mirror, clock, store } = context
   const wanted = newAllocationOf(request)
-  if (wanted.node !== null) return explainBackfill(request, wanted)
+  if (wanted.node !== null) return { status: 200, body: await explainBackfill(request, wanted) }
   const routing = { ...routingOf(request), attempt: null }
   const { value } = await rehearse(store, () =>
     createAllocation(wanted, request.access(), request.principal, routing, now),
@@ -122,7 +122,8 @@ export async function explainNewAllocation(request: MetalRequest): Promise<objec
     until: wanted.expiresAt,
   }
   const random = seeded(clock.newSeed())
-  return forecast({ fleet, table: mirror.table }, wish, waiting.map(wishOf), held, random, now)
+  const body = forecast({ fleet, table: mirror.table }, wish, waiting.map(wishOf), held, random, now)
+  return { status: 200, body }
 }
 
 /** Of a node that is named there is nothing to look for: it is allowed, or refused. */
@@ -142,7 +143,8 @@ postRetry.operation = {
   answers: { 202: AllocationShape },
 } satisfies Operation
 
-export async function postRetry(request: MetalRequest): Promise<object> {
+export async function postRetry(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
   const { context, base, has, now } = request
   const body = request.hasBody ? membersIn(request, RETRY) : {}
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
@@ -152,5 +154,5 @@ export async function postRetry(request: MetalRequest): Promise<object> {
   )
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   context.bell.ring('allocations')
-  return shownAllocation(row, base, has)
+  return { status: 202, body: shownAllocation(row, base, has) }
 }

@@ -1,16 +1,14 @@
 // GET /holdfast/v1/audit: who changed what, newest first.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type AuditFilter, listAudit } from '../../audit/list.ts'
 import type { AuditRow } from '../../audit/seals.ts'
-import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
-import { queryOf } from '../query.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const Digits = Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' }))
@@ -55,8 +53,7 @@ listEntries.operation = {
   answers: { 200: Type.Object({ entries: Type.Array(Shown), next: Type.Optional(Text) }) },
 } satisfies Operation
 
-export async function listEntries({ store }: Context, request: FastifyRequest): Promise<object> {
-  const query = queryOf(request.url, listEntries.operation)
+export async function listEntries({ context, query, base }: OperatorRequest): Promise<Answer> {
   const checked = parameters(Object.fromEntries(query))
   if (!checked.ok) throw problem('invalid_query', { reason: checked.reason })
   const given = checked.value
@@ -71,12 +68,12 @@ export async function listEntries({ store }: Context, request: FastifyRequest): 
   }
   const limit = Math.min(Math.max(Number(given.limit ?? limits.auditPageMax), 1), limits.auditPageMax)
   const marker = given.marker === undefined ? null : Number(given.marker)
-  const rows = await store.read(() => listAudit(filter, marker, limit))
+  const rows = await context.store.read(() => listAudit(filter, marker, limit))
   const entries = rows.slice(0, limit).map(shown)
-  if (rows.length <= limit) return { entries }
+  if (rows.length <= limit) return { status: 200, body: { entries } }
   query.set('limit', String(limit))
   query.set('marker', String(entries.at(-1)!.id))
-  return { entries, next: `${request.protocol}://${request.host}/holdfast/v1/audit?${query.toString()}` }
+  return { status: 200, body: { entries, next: `${base}/audit?${query.toString()}` } }
 }
 
 /** A time without a zone is UTC's. */

@@ -1,12 +1,10 @@
 // The clock of tests: where it is, and moving it ahead. When that is answered, all that is due by then has been done.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { named, Text } from '../shapes.ts'
-import { checkedBody } from './body.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const checkAdvance = check(
   Type.Object(
@@ -26,8 +24,8 @@ showClock.operation = {
   answers: { 200: Shown },
 } satisfies Operation
 
-export function showClock({ clock }: Context): object {
-  return { now: new Date(clock.now()).toISOString() }
+export function showClock({ now }: OperatorRequest): Answer {
+  return { status: 200, body: { now: new Date(now).toISOString() } }
 }
 
 advanceClock.operation = {
@@ -36,11 +34,11 @@ advanceClock.operation = {
   answers: { 200: Shown },
 } satisfies Operation
 
-export async function advanceClock(context: Context, request: FastifyRequest): Promise<object> {
-  const { clock, bell, duties } = context
-  const { advance, work = true } = checkedBody(advanceClock.operation, checkAdvance, request)
+export async function advanceClock(request: OperatorRequest): Promise<Answer> {
+  const { clock, bell, duties } = request.context
+  const { advance, work = true } = request.body(checkAdvance)
   await clock.advance(Math.round(advance * 1_000))
   bell.ring()
   if (work) for (const duty of duties) await duty.wake()
-  return showClock(context)
+  return showClock(request)
 }

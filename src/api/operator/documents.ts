@@ -1,11 +1,10 @@
 // GET /holdfast/v1/openapi: the APIs as OpenAPI documents. They hold nothing that isn't in the docs, so everyone may read them.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
 import { problem } from '../../problems/problem.ts'
+import { JSON_TYPE } from '../frame/dialect.ts'
 import type { Operation } from '../operation.ts'
 import { Document, named, Text } from '../shapes.ts'
-import { PREFIX } from './prefix.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 // Not at once: the documents are about the table that these handlers are in.
 const all = () => import('../documents.ts')
@@ -19,15 +18,15 @@ listDocuments.operation = {
   },
 } satisfies Operation
 
-export async function listDocuments(_: Context, { protocol, host }: FastifyRequest): Promise<object> {
+export async function listDocuments({ base }: OperatorRequest): Promise<Answer> {
   const { APIS } = await all()
   const documents = Object.entries(APIS).map(([api, { title, version }]) => ({
     api,
     title,
     version,
-    href: `${protocol}://${host}${PREFIX}/openapi/${api}`,
+    href: `${base}/openapi/${api}`,
   }))
-  return { documents }
+  return { status: 200, body: { documents } }
 }
 
 showDocument.operation = {
@@ -35,9 +34,9 @@ showDocument.operation = {
   answers: { 200: Document },
 } satisfies Operation
 
-export async function showDocument(_: Context, { params }: FastifyRequest): Promise<Buffer> {
+export async function showDocument(request: OperatorRequest): Promise<Answer> {
   const { documentBytes } = await all()
-  const bytes = documentBytes((params as { api: string }).api)
+  const bytes = documentBytes(request.param('api'))
   if (!bytes) throw problem('route_not_found', {})
-  return bytes
+  return { status: 200, body: bytes, headers: { 'content-type': JSON_TYPE } }
 }

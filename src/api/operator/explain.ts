@@ -1,8 +1,5 @@
 // Why a candidate query finds nothing, and what would.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
-import { ANYONE } from '../../identity/caller.ts'
 import { explain } from '../../ledger/candidates/explain.ts'
 import { limits } from '../../shared/limits.ts'
 import { runYielding } from '../../shared/yielding.ts'
@@ -10,9 +7,10 @@ import type { Operation } from '../operation.ts'
 import { requireKnown } from '../placement/allocation-candidates.ts'
 import { candidateQueryOf } from '../placement/candidate-query-text.ts'
 import { candidateQueries, parseCandidateQuery } from '../placement/candidate-query.ts'
-import { PlacementRequest } from '../placement/request.ts'
-import { negotiate } from '../placement/versions.ts'
+import { placement } from '../placement/dialect.ts'
+import { negotiate, VERSION_HEADER } from '../placement/versions.ts'
 import { Count, Flag, named, Text, TextOrNull } from '../shapes.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const BUDGET = { workMax: limits.explainStepsMax, breathEvery: limits.searchStepsPerTurn }
 
@@ -41,15 +39,15 @@ explainCandidates.operation = {
 } satisfies Operation
 
 /** The same query as for /allocation_candidates, read as its newest version unless a header says otherwise. */
-export async function explainCandidates(context: Context, raw: FastifyRequest): Promise<object> {
-  const version = negotiate(raw.headers['openstack-api-version'] ?? 'placement latest')
-  const request = new PlacementRequest(context, ANYONE, version, explainCandidates.operation, raw)
+export async function explainCandidates(asked: OperatorRequest): Promise<Answer> {
+  const version = negotiate(asked.raw.headers[VERSION_HEADER] ?? 'placement latest')
+  const request = asked.as(placement, version)
   const wanted = parseCandidateQuery(request)
   await requireKnown(request, wanted)
   const { roots, groups, together, relaxations, exhausted } = await runYielding(
-    explain(context.mirror.table, wanted, BUDGET),
+    explain(asked.context.mirror.table, wanted, BUDGET),
   )
-  return {
+  const body = {
     query: candidateQueryOf(wanted),
     roots,
     groups,
@@ -61,4 +59,5 @@ export async function explainCandidates(context: Context, raw: FastifyRequest): 
     })),
     complete: !exhausted,
   }
+  return { status: 200, body }
 }

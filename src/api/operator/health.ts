@@ -1,7 +1,9 @@
 // What watches over a process asks: is it alive, is it ready, what is it doing. Nobody has to log in for it.
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { problemOf } from '../../http/failures.ts'
 import type { Context } from '../../process/context.ts'
+import { limits } from '../../shared/limits.ts'
 
 export function addHealth(app: FastifyInstance, { store }: Pick<Context, 'store'>): void {
   app.get('/healthz', () => ({ status: 'alive' }))
@@ -25,4 +27,18 @@ export function addMetrics(app: FastifyInstance, { metrics, config }: Pick<Conte
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
   return one.length === other.length && timingSafeEqual(one, other)
+}
+
+/** A port of its own for all that, if it is one; 0 is for none. */
+export async function startHealth(port: number, context: Pick<Context, 'store' | 'metrics' | 'log' | 'config'>) {
+  if (port === 0) return null
+  const app = Fastify({ requestTimeout: limits.requestMsMax, forceCloseConnections: true })
+  app.setErrorHandler((error, request, reply) => {
+    const { kind, message } = problemOf(error, request, context)
+    return reply.code(kind === 'unavailable' ? 503 : 500).send({ error: { kind, message, request_id: request.id } })
+  })
+  addHealth(app, context)
+  addMetrics(app, context)
+  const address = await app.listen({ host: context.config.host, port })
+  return { address, stop: () => app.close() }
 }

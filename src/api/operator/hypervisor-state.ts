@@ -1,12 +1,10 @@
 // Whoever watches the hypervisors says here which of them went down, and which is back.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
-import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, oneOf, Text } from '../shapes.ts'
-import { checkedBody } from './body.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const stateBody = check(
   Type.Object(
@@ -24,10 +22,11 @@ postHypervisorState.operation = {
   answers: { 200: named('HypervisorState', { id: Count, name: Text, state: oneOf('up', 'down') }) },
 } satisfies Operation
 
-export async function postHypervisorState(context: Context, request: FastifyRequest): Promise<object> {
-  const { name, state } = checkedBody(postHypervisorState.operation, stateBody, request)
+export async function postHypervisorState(request: OperatorRequest): Promise<Answer> {
+  const { context } = request
+  const { name, state } = request.body(stateBody)
   const { id } = await context.store.write(() => changeHypervisor(name, { state }, context.clock.now()))
   // Servers may move away, or what they left behind may be free now.
   context.bell.ring()
-  return { id, name, state }
+  return { status: 200, body: { id, name, state } }
 }

@@ -1,6 +1,5 @@
 // Bare metal nodes that leases may book: enrolled and withdrawn here.
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
 import {
   enrolNode,
   findLeasableNode,
@@ -10,6 +9,7 @@ import {
 } from '../../leases/pool/nodes.ts'
 import type { Operation } from '../operation.ts'
 import { named, Text, TextOrNull } from '../shapes.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const shownDate = (time: number) => new Date(time).toISOString()
 
@@ -35,20 +35,22 @@ getLeasableNodes.operation = {
   answers: { 200: Type.Object({ leasable_nodes: Type.Array(Shown) }) },
 } satisfies Operation
 
-export async function getLeasableNodes({ store }: Context): Promise<object> {
-  return { leasable_nodes: (await store.read(listLeasableNodes)).map(shown) }
+export async function getLeasableNodes({ context }: OperatorRequest): Promise<Answer> {
+  return { status: 200, body: { leasable_nodes: (await context.store.read(listLeasableNodes)).map(shown) } }
 }
 
 getLeasableNode.operation = { summary: 'Show a node that leases may book', answers: { 200: Shown } } satisfies Operation
 
-export async function getLeasableNode({ store }: Context, ident: string): Promise<object> {
-  return shown(await store.read(() => findLeasableNode(ident)))
+export async function getLeasableNode(request: OperatorRequest): Promise<Answer> {
+  const node = await request.context.store.read(() => findLeasableNode(request.param('ident')))
+  return { status: 200, body: shown(node) }
 }
 
 putLeasableNode.operation = { summary: 'Let leases book a node', answers: { 200: Shown } } satisfies Operation
 
-export async function putLeasableNode({ store, clock }: Context, ident: string): Promise<object> {
-  return shown(await store.write(() => enrolNode(ident, clock.now())))
+export async function putLeasableNode(request: OperatorRequest): Promise<Answer> {
+  const node = await request.context.store.write(() => enrolNode(request.param('ident'), request.now))
+  return { status: 200, body: shown(node) }
 }
 
 deleteLeasableNode.operation = {
@@ -56,6 +58,7 @@ deleteLeasableNode.operation = {
   answers: { 204: null },
 } satisfies Operation
 
-export async function deleteLeasableNode({ store }: Context, ident: string): Promise<void> {
-  await store.write(() => withdrawNode(ident))
+export async function deleteLeasableNode(request: OperatorRequest): Promise<Answer> {
+  await request.context.store.write(() => withdrawNode(request.param('ident')))
+  return { status: 204 }
 }

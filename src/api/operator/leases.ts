@@ -1,19 +1,18 @@
 // Why a lease doesn't fit, and when it would: the body is that of a lease to be made.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
-import type { Caller } from '../../identity/caller.ts'
 import { explainLease } from '../../leases/booking/explain.ts'
 import { limits } from '../../shared/limits.ts'
-import { NOBODY } from '../../metal/nodes/provider.ts'
 import { problem } from '../../problems/problem.ts'
+import { isObject } from '../../shared/is-object.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
 import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
-import { SEES_HOSTS } from '../reservation/policy.ts'
+import { leasing } from '../reservation/request.ts'
 import { byName, Count, Flag, named, Text } from '../shapes.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 const Explained = named('LeaseExplained', {
   fits: Flag,
@@ -35,21 +34,20 @@ explainLeaseOf.operation = {
   answers: { 200: Explained },
 } satisfies Operation
 
-export async function explainLeaseOf(context: Context, request: FastifyRequest, caller: Caller): Promise<object> {
+export async function explainLeaseOf(request: OperatorRequest): Promise<Answer> {
   requireDeclared(explainLeaseOf.operation.body, LEASE_TO_EXPLAIN)
-  const given = parseJson(textOfBody(await bodyOf(request)))
+  const given = parseJson(textOfBody(await bodyOf(request.raw)))
   requireStorable(given)
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isObject(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
-  const wanted = newLeaseOf({ name: 'explained', ...given }, context.clock.now())
-  const leasing = { ...context, seesHosts: context.policy.allows(SEES_HOSTS, caller) }
-  const { windows, ...explained } = await explainLease(leasing, caller.project ?? NOBODY.project, wanted)
+  const wanted = newLeaseOf({ name: 'explained', ...given }, request.now)
+  const { windows, ...explained } = await explainLease(leasing(request), request.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),
   }))
-  return { ...explained, windows: shown }
+  return { status: 200, body: { ...explained, windows: shown } }
 }
 
 /** With GET, which changes nothing, the framework leaves the body unread. */

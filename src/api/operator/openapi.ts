@@ -1,9 +1,10 @@
 // The operators' API for its document, with what is at the root of the server.
 import { Type } from 'typebox'
-import { policyOf, versionRoute } from '../described.ts'
+import { describedRoutes, versionRoute } from '../described.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { byName, named, Text } from '../shapes.ts'
-import { PREFIX } from './prefix.ts'
+import { RefusalShape } from './errors.ts'
 import { routes } from './routes.ts'
 
 const Alive = named('Health', { status: Text })
@@ -16,7 +17,7 @@ export const operatorApi: ApiDescription = {
   version: '1',
   description: 'For those who run Holdfast: is it well, what happened, and why not.',
   url: '/',
-  refusal: named('Refusal', { error: Type.Object({ kind: Text, message: Text, request_id: Text }) }),
+  refusal: RefusalShape,
   routes: [
     root(
       '/',
@@ -32,15 +33,6 @@ export const operatorApi: ApiDescription = {
       'Show what is counted and measured, for Prometheus',
       Type.String({ contentMediaType: 'text/plain' }),
     ),
-    ...Object.entries(routes).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { id, operation, action }]) => ({
-        method,
-        path: PREFIX + path,
-        id,
-        operation,
-        policy: policyOf(action),
-        isOpen: action === null,
-      })),
-    ),
+    ...describedRoutes(routes, PREFIXES.operator),
   ],
 }

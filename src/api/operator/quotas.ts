@@ -1,7 +1,5 @@
 // What projects may have at most: set by operators, shown to those whose limits they are.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { COUNTED, DEFAULT, deleteQuota, isLimit, listQuotas, LONGEST, setQuota } from '../../quotas/limits.ts'
@@ -9,7 +7,7 @@ import { type ShownLimit, showQuota } from '../../quotas/show.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { byName, Flag, named, orNull, Text } from '../shapes.ts'
-import { checkedBody } from './body.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 
 /** -1 is no limit. */
 const Max = Type.Integer({ minimum: -1, maximum: limits.quotaMax })
@@ -39,8 +37,8 @@ getQuotas.operation = {
   answers: { 200: Type.Object({ quotas: Type.Array(Quota) }) },
 } satisfies Operation
 
-export async function getQuotas({ store }: Context): Promise<object> {
-  return { quotas: await store.read(listQuotas) }
+export async function getQuotas({ context }: OperatorRequest): Promise<Answer> {
+  return { status: 200, body: { quotas: await context.store.read(listQuotas) } }
 }
 
 getQuota.operation = {
@@ -48,8 +46,10 @@ getQuota.operation = {
   answers: { 200: QuotaInFull },
 } satisfies Operation
 
-export async function getQuota({ store, clock }: Context, project: string): Promise<object> {
-  return { project, limits: (await store.read(() => showQuota(project, clock.now()))).map(shown) }
+export async function getQuota(request: OperatorRequest): Promise<Answer> {
+  const project = request.param('project')
+  const found = await request.context.store.read(() => showQuota(project, request.now))
+  return { status: 200, body: { project, limits: found.map(shown) } }
 }
 
 const shown = ({ name, max, used, isDefault }: ShownLimit) => ({ name, max, used, is_default: isDefault })
@@ -60,15 +60,15 @@ putQuota.operation = {
   answers: { 200: QuotaInFull },
 } satisfies Operation
 
-export async function putQuota(context: Context, project: string, request: FastifyRequest): Promise<object> {
-  const wanted = checkedBody(putQuota.operation, changes, request).limits
+export async function putQuota(request: OperatorRequest): Promise<Answer> {
+  const wanted = request.body(changes).limits
   const unknown = Object.keys(wanted).find(name => !isLimit(name))
   if (unknown !== undefined) {
     const known = [...COUNTED, 'nodes:CLASS', ...LONGEST].join(', ')
     throw problem('quota_invalid', { reason: `There is no limit ${unknown.slice(0, 100)}; there are ${known}.` })
   }
-  await context.store.write(() => setQuota(project, wanted))
-  return getQuota(context, project)
+  await request.context.store.write(() => setQuota(request.param('project'), wanted))
+  return getQuota(request)
 }
 
 deleteOneQuota.operation = {
@@ -76,6 +76,7 @@ deleteOneQuota.operation = {
   answers: { 204: null },
 } satisfies Operation
 
-export async function deleteOneQuota({ store }: Context, project: string): Promise<void> {
-  await store.write(() => deleteQuota(project))
+export async function deleteOneQuota(request: OperatorRequest): Promise<Answer> {
+  await request.context.store.write(() => deleteQuota(request.param('project')))
+  return { status: 204 }
 }

@@ -1,9 +1,6 @@
 // What would come of a change, without it: the change itself is tried and undone. Refused like the change.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
-import type { Context } from '../../process/context.ts'
-import type { Caller } from '../../identity/caller.ts'
 import { removeLease } from '../../leases/lifecycle/leases.ts'
 import { type Access, EVERYTHING } from '../../metal/access.ts'
 import { deleteAllocation } from '../../metal/allocations/lifecycle.ts'
@@ -12,12 +9,12 @@ import { findNode } from '../../metal/nodes/rows.ts'
 import { listPortgroups } from '../../metal/portgroups.ts'
 import { listPorts } from '../../metal/ports.ts'
 import { createHold } from '../../metal/holds/lifecycle.ts'
-import { mark, type Subject, type Write } from '../../store/transaction.ts'
-import type { MetalRequest } from '../baremetal/request.ts'
+import { mark, type Write } from '../../store/transaction.ts'
 import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
 import type { Operation } from '../operation.ts'
-import { ReservationRequest } from '../reservation/request.ts'
+import { reservation } from '../reservation/dialect.ts'
 import { named, Text } from '../shapes.ts'
+import { type Answer, inMetal, type OperatorRequest } from './request.ts'
 
 explainNewReservation.operation = {
   summary: 'Say what would come of a reservation, without making it',
@@ -26,17 +23,18 @@ explainNewReservation.operation = {
 } satisfies Operation
 
 /** The reservation as it would be. */
-export async function explainNewReservation(request: MetalRequest): Promise<object> {
+export async function explainNewReservation(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
   const { value } = await rehearse(context.store, () => createHold(wanted, request.access(), principal, now))
-  return { reservation: shownReservation(value, request) }
+  return { status: 200, body: { reservation: shownReservation(value, request) } }
 }
 
 const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })
 
-export const explainNodeDeletion = (request: MetalRequest) =>
-  touchedBy(request, () => deleteWithParts(request.param('ident'), request.access(), request.now))
+export const explainNodeDeletion = (request: OperatorRequest) =>
+  touchedBy(request, () => deleteWithParts(request.param('ident'), inMetal(request).access(), request.now))
 
 explainNodeDeletion.operation = {
   summary: 'Say what would go with a node, without deleting it',
@@ -52,8 +50,8 @@ function* deleteWithParts(ident: string, access: Access, now: number): Write<voi
   yield* deleteNode(ident, access, now)
 }
 
-export const explainAllocationDeletion = (request: MetalRequest) =>
-  touchedBy(request, () => deleteAllocation(request.param('ident'), request.access(), request.now))
+export const explainAllocationDeletion = (request: OperatorRequest) =>
+  touchedBy(request, () => deleteAllocation(request.param('ident'), inMetal(request).access(), request.now))
 
 explainAllocationDeletion.operation = {
   summary: 'Say what would go with an allocation, without deleting it',
@@ -65,23 +63,18 @@ explainLeaseDeletion.operation = {
   answers: { 200: Touched },
 } satisfies Operation
 
-const SERVED = { action: 'blazar:leases:delete', operation: explainLeaseDeletion.operation } as const
-
-export function explainLeaseDeletion(context: Context, raw: FastifyRequest, caller: Caller): Promise<object> {
-  const params = raw.params as Record<string, string>
-  const request = new ReservationRequest(context, caller, SERVED, raw, params)
-  return touchedBy(request, () => removeLease(request.param('ident'), request.visible, context.drivers, request.now))
+export function explainLeaseDeletion(request: OperatorRequest): Promise<Answer> {
+  const { visible } = request.as(reservation)
+  const { drivers } = request.context
+  return touchedBy(request, () => removeLease(request.param('ident'), visible, drivers, request.now))
 }
 
 /** How the ledger does it is for those who see all of it. */
 const INSIDE = new Set(['resource_provider', 'resource_class', 'consumer', 'host', 'hypervisor'])
 
-async function touchedBy(
-  { context, caller }: Pick<MetalRequest, 'context' | 'caller'>,
-  work: () => Write<unknown>,
-): Promise<{ objects: Subject[] }> {
-  const { subjects } = await rehearse(context.store, work)
-  const seesAll = context.policy.allows('baremetal:node:list_all', caller)
+async function touchedBy(request: OperatorRequest, work: () => Write<unknown>): Promise<Answer> {
+  const { subjects } = await rehearse(request.context.store, work)
+  const seesAll = request.may('baremetal:node:list_all', {})
   const shown = subjects.filter(({ kind }) => seesAll || !INSIDE.has(kind))
-  return { objects: shown.map(({ kind, id }) => ({ kind, id })) }
+  return { status: 200, body: { objects: shown.map(({ kind, id }) => ({ kind, id })) } }
 }

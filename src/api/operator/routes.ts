@@ -1,13 +1,9 @@
 // What those who run Holdfast can ask below /holdfast/v1: who answers, and under which permission.
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Context } from '../../process/context.ts'
 import { checkEverything } from '../../measure/fsck.ts'
-import type { Caller } from '../../identity/caller.ts'
-import { type Action, requireAllowed } from '../policy.ts'
-import { MetalRequest } from '../baremetal/request.ts'
-import { NEWEST } from '../baremetal/versions.ts'
-import type { Described, Operation } from '../operation.ts'
+import type { Route, Routes } from '../frame/dialect.ts'
+import type { Operation } from '../operation.ts'
+import type { Action } from '../policy.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
@@ -19,6 +15,7 @@ import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode 
 import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
+import type { Answer, OperatorRequest } from './request.ts'
 import {
   explainAllocationDeletion,
   explainLeaseDeletion,
@@ -26,79 +23,21 @@ import {
   explainNodeDeletion,
 } from './rehearsals.ts'
 
-type Handle = (context: Context, request: FastifyRequest, caller: Caller) => object | Promise<object>
-
 /** Where bodies may be large: ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set(['/explain/allocations'])
 
-export interface Route {
-  handle: Handle
-  /** The handler's name, and what it says of itself. */
-  id: string
-  operation: Operation
-  /** Null for what everyone may read, known or not. */
-  action: Action | null
-  /** May the caller? depends on the thing that the request is about, so it is asked when that is found. */
-  onFound: boolean
-  status: 200 | 202 | 204
-  /** Only there with --test-clock. */
-  isForTests?: true
-}
+const to = (handle: Route['handle'], action: Action, more: Partial<Route> = {}): Route => ({ handle, action, ...more })
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/** What everyone may read, known or not. */
+const open = (handle: Route['handle']): Route => ({ handle, action: null, isOpen: true })
 
-const to = (handle: Described<Handle>, action: Action | null): Route => ({
-  handle,
-  id: handle.name,
-  operation: handle.operation,
-  action,
-  onFound: false,
-  status: 200,
-})
-
-type OfMetal = Described<(request: MetalRequest) => Promise<object>>
-
-/** One about bare metal, in its newest words. */
-const metal = (handle: OfMetal, action: Action, status: Route['status'] = 200): Route => ({
-  handle: (context, raw, caller) =>
-    handle(new MetalRequest(context, caller, NEWEST, { action, operation: handle.operation }, raw)),
-  id: handle.name,
-  operation: handle.operation,
-  action,
-  onFound: true,
-  status,
-})
-
-/** One about bare metal that isn't there yet: whose it will be, the body says. */
-const toBeMade = (handle: OfMetal, action: Action): Route => ({ ...metal(handle, action), onFound: false })
-
-type OfIdent = Described<(context: Context, ident: string) => Promise<object | void>>
-
-/** One about what the path names. */
-const about = (handle: OfIdent, action: OperatorAction): Route => ({
-  handle: async (context, { params }) => (await handle(context, (params as { ident: string }).ident)) ?? {},
-  id: handle.name,
-  operation: handle.operation,
-  action,
-  onFound: false,
-  status: 200,
-})
-
-type OfProject = Described<(context: Context, project: string, request: FastifyRequest) => Promise<object | void>>
+/** May the caller? depends on the thing that the request is about. */
+const onFound = (handle: Route['handle'], action: Action, more: Partial<Route> = {}): Route =>
+  to(handle, action, { onFound: true, ...more })
 
 /** One about the project that the path names. */
-const ofProject = (handle: OfProject, action: OperatorAction): Route => ({
-  handle: async (context, request, caller) => {
-    const { project } = request.params as { project: string }
-    requireAllowed(context.policy, action, caller, { project })
-    return (await handle(context, project, request)) ?? {}
-  },
-  id: handle.name,
-  operation: handle.operation,
-  action,
-  onFound: true,
-  status: 200,
-})
+const ofProject = (handle: Route['handle'], action: OperatorAction): Route =>
+  to(handle, action, { about: request => ({ project: request.param('project') }) })
 
 showFsck.operation = {
   summary: 'Count the violations of each invariant: zero, always',
@@ -110,44 +49,45 @@ showFsck.operation = {
   },
 } satisfies Operation
 
-export const routes: Record<string, Partial<Record<Method, Route>>> = {
+export const routes: Routes = {
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
-  '/explain/allocations/:ident': { GET: metal(explainAllocation, 'holdfast:explain:allocation') },
+  '/explain/allocations/:ident': { GET: onFound(explainAllocation, 'holdfast:explain:allocation') },
   // What would come of a change is for those who may make it.
-  '/explain/allocations': { POST: toBeMade(explainNewAllocation, 'baremetal:allocation:create') },
-  '/explain/reservations': { POST: toBeMade(explainNewReservation, 'baremetal:reservation:create') },
-  '/explain/deletions/nodes/:ident': { GET: metal(explainNodeDeletion, 'baremetal:node:delete') },
-  '/explain/deletions/allocations/:ident': { GET: metal(explainAllocationDeletion, 'baremetal:allocation:delete') },
+  '/explain/allocations': { POST: to(explainNewAllocation, 'baremetal:allocation:create') },
+  '/explain/reservations': { POST: to(explainNewReservation, 'baremetal:reservation:create') },
+  '/explain/deletions/nodes/:ident': { GET: onFound(explainNodeDeletion, 'baremetal:node:delete') },
+  '/explain/deletions/allocations/:ident': { GET: onFound(explainAllocationDeletion, 'baremetal:allocation:delete') },
   '/explain/deletions/leases/:ident': { GET: to(explainLeaseDeletion, 'blazar:leases:delete') },
   '/explain/leases': {
     GET: to(explainLeaseOf, 'holdfast:explain:lease'),
     POST: to(explainLeaseOf, 'holdfast:explain:lease'),
   },
-  '/allocations/:ident/retry': { POST: metal(postRetry, 'holdfast:allocation:retry', 202) },
+  '/allocations/:ident/retry': { POST: onFound(postRetry, 'holdfast:allocation:retry', { isAccepted: true }) },
   '/hypervisor-state': { POST: to(postHypervisorState, 'holdfast:hypervisor_state:set') },
   '/leasable-nodes': { GET: to(getLeasableNodes, 'holdfast:leasable_nodes:get') },
   '/leasable-nodes/:ident': {
-    GET: about(getLeasableNode, 'holdfast:leasable_nodes:get'),
-    PUT: about(putLeasableNode, 'holdfast:leasable_nodes:set'),
-    DELETE: { ...about(deleteLeasableNode, 'holdfast:leasable_nodes:set'), status: 204 },
+    GET: to(getLeasableNode, 'holdfast:leasable_nodes:get'),
+    PUT: to(putLeasableNode, 'holdfast:leasable_nodes:set'),
+    DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
   },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
     GET: ofProject(getQuota, 'holdfast:quotas:get'),
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
-    DELETE: { ...ofProject(deleteOneQuota, 'holdfast:quotas:set'), status: 204 },
+    DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
-  '/openapi': { GET: to(listDocuments, null) },
-  '/openapi/:api': { GET: to(showDocument, null) },
+  '/openapi': { GET: open(listDocuments) },
+  '/openapi/:api': { GET: open(showDocument) },
   '/clock': {
-    GET: { ...to(showClock, 'holdfast:clock:get'), isForTests: true },
-    POST: { ...to(advanceClock, 'holdfast:clock:set'), isForTests: true },
+    GET: to(showClock, 'holdfast:clock:get', { isForTests: true }),
+    POST: to(advanceClock, 'holdfast:clock:set', { isForTests: true }),
   },
 }
 
-async function showFsck({ store }: Context): Promise<object> {
-  const findings = await checkEverything(store)
-  return { violations: findings.reduce((sum, { violations }) => sum + violations, 0), invariants: findings }
+async function showFsck({ context }: OperatorRequest): Promise<Answer> {
+  const invariants = await checkEverything(context.store)
+  const violations = invariants.reduce((sum, one) => sum + one.violations, 0)
+  return { status: 200, body: { violations, invariants } }
 }

@@ -19,6 +19,9 @@ const SEARCH_BUDGET = {
   picksMax: limits.searchPicksMax,
 }
 
+/** Short answers as text: Node writes it with the headers in one go, and a buffer by itself. All names in it are ASCII. */
+const TEXT_BYTES_MAX = 64 * 1024
+
 const Resources = byName(Count)
 const Candidates = from(
   since('keyedAllocations'),
@@ -50,7 +53,8 @@ export async function listCandidates(request: PlacementRequest): Promise<Answer>
   const { config, clock, log, mirror } = request.context
   const wanted = { ...parseCandidateQuery(request), seed: config.randomizeCandidates ? clock.newSeed() : null }
   await requireKnown(request, wanted)
-  const { result, body } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
+  const { result, body: bytes } = await runYielding(findAndWrite(mirror.table, wanted, wordsOf(request.has)))
+  const body = bytes.length > TEXT_BYTES_MAX ? bytes : bytes.toString('latin1')
   const modified = clock.now()
   if (!result.exhausted) return { status: 200, body, modified }
   log.warn({ query: request.query.toString(), steps: result.steps, found: result.count }, 'a search ran out of budget')

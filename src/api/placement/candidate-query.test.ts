@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Problem } from '../../problems/problem.ts'
+import { Request } from '../frame/request.ts'
 import { listCandidates } from './allocation-candidates.ts'
 import { candidateQueryOf } from './candidate-query-text.ts'
 import { parseCandidateQuery } from './candidate-query.ts'
-import { PlacementRequest } from './request.ts'
+import { placement } from './dialect.ts'
 import { negotiate } from './versions.ts'
 
 const AGGREGATE = '4e8e5957-649f-477b-9e5b-f1f75b21c03c'
 
 function parse(query: string, version = 'latest') {
   const raw = { url: `/placement/allocation_candidates?${query}`, headers: {} }
-  const request = new PlacementRequest(
-    undefined as never,
-    undefined as never,
-    negotiate(`placement ${version}`),
-    listCandidates.operation,
-    raw as never,
-  )
+  const request = new Request(placement, undefined as never, raw as never)
+  request.route = { handle: listCandidates, action: null }
+  request.negotiated = negotiate(`placement ${version}`)
   return parseCandidateQuery(request)
 }
 const kindOf = (query: string, version = 'latest') => {

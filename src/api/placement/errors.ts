@@ -1,8 +1,11 @@
 // Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
 import { Type } from 'typebox'
 import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problems/problem.ts'
+import { quality } from '../frame/accept.ts'
+import type { Refusal } from '../frame/dialect.ts'
 import { from, named, Text } from '../shapes.ts'
-import { MAX_MINOR, since } from './versions.ts'
+import type { PlacementRequest } from './request.ts'
+import { MAX_MINOR, since, VERSION_HEADER } from './versions.ts'
 
 // Once set, they are set: clients compare them.
 type Code =
@@ -116,22 +119,6 @@ const STATUS = {
   503: ['Service Unavailable', 'The server is currently unavailable. Please try again at a later time.'],
 } as const
 
-/** What of the request shows in an error. */
-export interface ErrorContext {
-  method: string
-  accept: string | undefined
-  requestId: string
-  /** null when the version couldn't be told. */
-  hasErrorCodes: boolean | null
-}
-
-export interface RenderedError {
-  status: number
-  contentType: string
-  body: string
-  early: boolean
-}
-
 export const RefusalShape = Type.Union(
   [
     Type.Object({
@@ -153,27 +140,37 @@ export const RefusalShape = Type.Union(
   { title: 'Refusal' },
 )
 
-export function renderError(problem: Problem, context: ErrorContext): RenderedError {
+export function renderError(problem: Problem, { raw, negotiated }: PlacementRequest): Refusal {
+  // Not in the format of the other errors: upstream it comes from the middleware in front of Placement.
+  if (problem.kind === 'unauthorized') {
+    return { status: 401, body: { message: problem.message, code: '401 Unauthorized', title: 'Unauthorized' } }
+  }
   const { status, code = 'placement.undefined_code', early = false } = ERRORS[problem.kind] ?? { status: 500 }
+  const { accept } = raw.headers
   const [title, stock] = STATUS[status]
-  const explanation = stock.replace('METHOD', context.method).replace('ACCEPT', context.accept ?? 'application/json')
+  const explanation = stock.replace('METHOD', raw.method).replace('ACCEPT', accept ?? 'application/json')
   const detail = `${explanation}\n\n ${problem.message}  `
-  const form = formOf(context.accept)
+  const headers = !negotiated
+    ? {}
+    : early
+      ? { [VERSION_HEADER]: negotiated.headers[VERSION_HEADER]! }
+      : negotiated.headers
+  const form = formOf(accept)
   if (form === 'html') {
     const html = `<html>\n <head>\n  <title>${status} ${title}</title>\n </head>\n <body>\n  <h1>${status} ${title}</h1>\n  ${escapeHtml(explanation)}<br /><br />\n${escapeHtml(problem.message)}\n </body>\n</html>`
-    return { status, contentType: 'text/html; charset=UTF-8', body: html, early }
+    return { status, type: 'text/html; charset=UTF-8', body: html, headers }
   }
   if (form === 'plain') {
-    return { status, contentType: 'text/plain; charset=UTF-8', body: `${status} ${title}\n\n${detail}`, early }
+    return { status, type: 'text/plain; charset=UTF-8', body: `${status} ${title}\n\n${detail}`, headers }
   }
   const error: Record<string, unknown> = { status, title, detail }
-  if (context.hasErrorCodes) error['code'] = code
-  error['request_id'] = context.requestId
-  if (status === 406 && context.hasErrorCodes === null) {
+  if (negotiated?.has.errorCodes) error['code'] = code
+  error['request_id'] = raw.id
+  if (status === 406 && !negotiated) {
     error['max_version'] = `1.${MAX_MINOR}`
     error['min_version'] = '1.0'
   }
-  return { status, contentType: 'application/json', body: JSON.stringify({ errors: [error] }), early }
+  return { status, body: { errors: [error] }, headers }
 }
 
 /** Errors come as HTML or plain text to those who will have no JSON. */
@@ -183,22 +180,6 @@ function formOf(accept: string | undefined): 'json' | 'html' | 'plain' {
   const json = quality(accept, 'application', 'json')
   if (html === 0 && json === 0) return 'plain'
   return html > json ? 'html' : 'json'
-}
-
-export function acceptsJson(accept: string | undefined): boolean {
-  return accept === undefined || accept === '' || quality(accept, 'application', 'json') > 0
-}
-
-/** How much an Accept header wants a type: the q of the most specific range that names it. */
-function quality(accept: string, type: string, subtype: string): number {
-  let best = { specific: -1, q: 0 }
-  for (const range of accept.split(',')) {
-    const [name = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
-    const specific = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(name)
-    const q = Number(parameters.find(parameter => parameter.startsWith('q='))?.slice(2) ?? 1)
-    if (specific > best.specific) best = { specific, q: Number.isNaN(q) ? 0 : q }
-  }
-  return best.q
 }
 
 function escapeHtml(text: string): string {

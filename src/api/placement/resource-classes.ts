@@ -10,11 +10,12 @@ import {
   type ResourceClass,
 } from '../../ledger/resource-classes.ts'
 import { problem } from '../../problems/problem.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Links, named as shape, Text } from '../shapes.ts'
 import { newest } from './modified.ts'
-import { PREFIX } from './prefix.ts'
+import { requireJsonBody } from './media-types.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { since } from './versions.ts'
 
@@ -28,7 +29,7 @@ const named = check(
 const pathOf = (name: string) => `/resource_classes/${name}`
 const show = ({ name }: Pick<ResourceClass, 'name'>) => ({
   name,
-  links: [{ rel: 'self', href: PREFIX + pathOf(name) }],
+  links: [{ rel: 'self', href: PREFIXES.placement + pathOf(name) }],
 })
 
 const Shown = shape('ResourceClass', { name: Text, links: Links })
@@ -76,7 +77,7 @@ export async function putResourceClass(request: PlacementRequest): Promise<Answe
   const { context } = request
   const name = request.param('name')
   if (!request.has.classPutWithoutBody) {
-    request.requireJsonBody()
+    requireJsonBody(request)
     const given = request.body(named)
     await context.store.write(() => renameResourceClass(name, given.name, context.clock.now()))
     return { status: 200, body: show(given) }

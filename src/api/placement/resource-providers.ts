@@ -12,13 +12,13 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { findProviders } from '../../ledger/candidates/providers.ts'
 import { customNames, requireNames } from '../../ledger/known-names.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, from, Links, named, orNull, Text } from '../shapes.ts'
 import { byVersion } from './by-version.ts'
 import { parseMemberOf, parseRequired, parseResources } from './filters.ts'
 import { newest } from './modified.ts'
-import { PREFIX } from './prefix.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { type Has, since } from './versions.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
@@ -41,7 +41,7 @@ const parentOf = <T extends string | null | undefined>(given: T) => (given ? can
 const pathOf = (uuid: string) => `/resource_providers/${uuid}`
 
 function show(provider: Provider, has: Has): object {
-  const self = PREFIX + pathOf(provider.uuid)
+  const self = PREFIXES.placement + pathOf(provider.uuid)
   const links = ['inventories', 'usages']
   if (has.aggregates) links.push('aggregates')
   if (has.traits) links.push('traits')

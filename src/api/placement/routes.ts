@@ -1,6 +1,5 @@
 // All of Placement's URLs: who answers, from which version on, and under which permission.
-import type { ProblemKind } from '../../problems/problem.ts'
-import type { Described } from '../operation.ts'
+import type { Routes } from '../frame/dialect.ts'
 import { putAggregates, showAggregates } from './aggregates.ts'
 import { listCandidates } from './allocation-candidates.ts'
 import {
@@ -19,8 +18,6 @@ import {
   putInventory,
   showInventory,
 } from './inventories.ts'
-import type { PlacementAction } from './policy.ts'
-import type { Answer, PlacementRequest } from './request.ts'
 import { postReshape } from './reshaper.ts'
 import {
   createResourceClass,
@@ -52,27 +49,9 @@ import type { Word } from './versions.ts'
 /** Where bodies may be large: many consumers, or whole trees. */
 export const BULK: ReadonlySet<string> = new Set(['/allocations', '/reshaper'])
 
-export interface Route {
-  handle: Described<(request: PlacementRequest) => Answer | Promise<Answer>>
-  /** Nothing to permit: the version document is for everyone. */
-  action: PlacementAction | null
-  /** What the client's version must have. */
-  needs?: Word
-  /** Said when it doesn't: the route isn't there, or just the method. */
-  absent?: ProblemKind & ('route_not_found' | 'method_not_allowed')
-  /** The body must be JSON, or the answer will be; only some handlers ever looked. */
-  json?: 'body' | 'answer'
-  /** Looks at the media type before the version. */
-  mediaTypeFirst?: true
-  /** The project that the permission is about. */
-  project?: (request: PlacementRequest) => string | null
-}
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
-export const routes: Record<string, Partial<Record<Method, Route>>> = {
+export const routes: Routes<Word> = {
   '/': {
-    GET: { handle: showVersions, action: null },
+    GET: { handle: showVersions, action: null, isOpen: true },
   },
   '/resource_classes': {
     GET: {
@@ -190,7 +169,7 @@ export const routes: Record<string, Partial<Record<Method, Route>>> = {
       action: 'placement:usages',
       needs: 'totalUsages',
       json: 'answer',
-      project: request => request.query.get('project_id'),
+      about: request => ({ project: request.query.get('project_id') }),
     },
   },
   '/reshaper': {

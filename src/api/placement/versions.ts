@@ -1,5 +1,6 @@
-// Placement's microversions, 1.0 to 1.39: a header becomes words at the door, and inside there are only words.
+// Placement's microversions, 1.0 to 1.39: a header becomes words in the frame, and handlers know only words.
 import { problem } from '../../problems/problem.ts'
+import * as frame from '../frame/versions.ts'
 
 export const MAX_MINOR = 39
 
@@ -48,18 +49,13 @@ const SINCE = {
 
 export type Word = keyof typeof SINCE
 export const since = (word: Word) => `1.${SINCE[word]}`
-export type Has = Readonly<Record<Word, boolean>>
+export type Version = frame.Version<Word>
+export type Has = Version['has']
 
-export interface Version {
-  readonly minor: number
-  readonly header: string
-  readonly has: Has
-}
-
-export const VERSIONS: readonly Version[] = Array.from({ length: MAX_MINOR + 1 }, (_, minor) => ({
-  minor,
-  header: `placement 1.${minor}`,
-  has: Object.fromEntries(Object.entries(SINCE).map(([word, since]) => [word, minor >= since])) as Has,
+export const VERSION_HEADER = 'openstack-api-version'
+export const VERSIONS = frame.versionsOf(SINCE, MAX_MINOR, text => ({
+  [VERSION_HEADER]: `placement ${text}`,
+  vary: VERSION_HEADER,
 }))
 
 export const OLDEST: Version = VERSIONS[0]!

@@ -4,6 +4,7 @@ import type { Refusal } from '../../problems/leases.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { ShownDate, shownDate } from './dates.ts'
+import type { ReservationRequest } from './request.ts'
 
 const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>> = {
   malformed_request: 400,
@@ -82,8 +83,11 @@ export const RefusalShape = Type.Union(
   { title: 'Refusal' },
 )
 
-/** `isServed`: whether a handler had the request already; what is refused before has another form. */
-export function renderError({ kind, message, details }: Problem, isServed: boolean): { status: number; body: object } {
+/** What is refused before a handler has the request has another form. */
+export function renderError(
+  { kind, message, details }: Problem,
+  { isServed }: ReservationRequest,
+): { status: number; body: object } {
   const status = STATUS[kind] ?? 500
   const text = WORDS[kind] ?? message
   if (status === 401) return { status, body: { error: { code: 401, title: 'Unauthorized', message: text } } }

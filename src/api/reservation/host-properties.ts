@@ -5,7 +5,7 @@ import type { Form, Operation } from '../operation.ts'
 import { Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { flagOf, refused } from './fields.ts'
-import type { Answer, ReservationRequest } from './request.ts'
+import { type Answer, membersIn, type ReservationRequest } from './request.ts'
 
 const GivenFlag = Type.Union([Flag, Type.String({ pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' })])
 const PARAMETERS: Form = { schema: Type.Object({ detail: Type.Optional(Flag), all: Type.Optional(Flag) }) }
@@ -56,7 +56,7 @@ patchProperty.operation = {
 
 export async function patchProperty(request: ReservationRequest): Promise<Answer> {
   const { context, now } = request
-  const members = request.members(PRIVACY)
+  const members = membersIn(request, PRIVACY)
   if (members['private'] === undefined) throw refused('private is missing.')
   const isPrivate = flagOf(members['private'], 'private')
   const property = await context.store.write(() => setPropertyPrivate(request.param('name'), isPrivate, now))

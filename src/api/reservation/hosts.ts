@@ -8,7 +8,7 @@ import type { Form, Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text } from '../shapes.ts'
 import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { refused, shown, textOf } from './fields.ts'
-import type { Answer, Members, ReservationRequest } from './request.ts'
+import { type Answer, type Members, membersIn, type ReservationRequest } from './request.ts'
 
 /** What the compute node says, and so nobody else can. */
 const ownMembers = (host: Host) => ({
@@ -116,7 +116,7 @@ postHost.operation = {
 
 export async function postHost(request: ReservationRequest): Promise<Answer> {
   const { context, now } = request
-  const { name: given, id, ...rest } = request.members(NEW_HOST)
+  const { name: given, id, ...rest } = membersIn(request, NEW_HOST)
   const which = given ?? id
   // 403 is what upstream answers.
   if (which === undefined || which === null) throw problem('host_unnamed', {})
@@ -140,7 +140,7 @@ putHost.operation = {
 } satisfies Operation
 
 export async function putHost(request: ReservationRequest): Promise<Answer> {
-  const { name: _, ...rest } = request.members(HOST_CHANGE)
+  const { name: _, ...rest } = membersIn(request, HOST_CHANGE)
   const capabilities = capabilitiesOf(rest)
   if (Object.keys(capabilities).length === 0) throw refused('The body names no capability that is to change.')
   const host = await request.context.store.write(() => updateHost(request.param('id'), capabilities, request.now))

@@ -6,7 +6,7 @@ import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
 import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
-import type { Answer, ReservationRequest } from './request.ts'
+import { type Answer, leasing, membersIn, type ReservationRequest } from './request.ts'
 
 const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: number | null }) => ({
   created_at: shownTime(created_at),
@@ -78,8 +78,8 @@ postLease.operation = {
 } satisfies Operation
 
 export async function postLease(request: ReservationRequest): Promise<Answer> {
-  const wanted = newLeaseOf(request.members(NEW_LEASE), request.now)
-  const lease = await createLease(request.leasing, request.principal, wanted)
+  const wanted = newLeaseOf(membersIn(request, NEW_LEASE), request.now)
+  const lease = await createLease(leasing(request), request.principal, wanted)
   return { status: 201, body: { lease: shownLease(lease) } }
 }
 
@@ -98,8 +98,8 @@ putLease.operation = {
 } satisfies Operation
 
 export async function putLease(request: ReservationRequest): Promise<Answer> {
-  const change = leaseChangeOf(request.members(LEASE_CHANGE), request.now)
-  const lease = await updateLease(request.leasing, request.param('id'), request.visible, change)
+  const change = leaseChangeOf(membersIn(request, LEASE_CHANGE), request.now)
+  const lease = await updateLease(leasing(request), request.param('id'), request.visible, change)
   return { status: 200, body: { lease: shownLease(lease) } }
 }
 

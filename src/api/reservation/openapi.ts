@@ -1,8 +1,8 @@
 // The reservation API for its document.
 import { describedRoutes, versionRoute } from '../described.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { RefusalShape } from './errors.ts'
-import { PREFIX } from './prefix.ts'
 import { routes } from './routes.ts'
 import { VERSION, versionDocument } from './versions.ts'
 
@@ -10,7 +10,7 @@ export const reservationApi: ApiDescription = {
   title: 'Reservation',
   version: VERSION,
   description: 'Leases that book instances, hosts or nodes for a time. Every path may end in .json.',
-  url: PREFIX,
+  url: PREFIXES.reservation,
   refusal: RefusalShape,
   routes: [
     // Upstream asks for a token even here.

@@ -1,20 +1,11 @@
 // All of the reservation API's URLs below /v1: who answers, and under which permission.
-import type { Described } from '../operation.ts'
+import type { Routes } from '../frame/dialect.ts'
 import { listAllocations, showAllocation } from './host-allocations.ts'
 import { listProperties, patchProperty } from './host-properties.ts'
 import { deleteOneHost, listAllHosts, postHost, putHost, showHost } from './hosts.ts'
 import { deleteOneLease, listAllLeases, postLease, putLease, showLease } from './leases.ts'
-import type { ReservationAction } from './policy.ts'
-import type { Answer, ReservationRequest } from './request.ts'
 
-export interface Route {
-  handle: Described<(request: ReservationRequest) => Promise<Answer>>
-  action: ReservationAction
-}
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-export const routes: Record<string, Partial<Record<Method, Route>>> = {
+export const routes: Routes = {
   '/leases': {
     GET: { handle: listAllLeases, action: 'blazar:leases:list' },
     POST: { handle: postLease, action: 'blazar:leases:post' },

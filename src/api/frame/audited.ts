@@ -1,10 +1,10 @@
 // The context of one request that may change something: all that it writes is written down in the audit with it.
 import type { FastifyRequest } from 'fastify'
-import type { Entry } from '../audit/entry.ts'
-import { recorded } from '../audit/record.ts'
-import type { Context } from '../process/context.ts'
-import type { Caller } from '../identity/caller.ts'
-import type { Store } from '../store/store.ts'
+import type { Entry } from '../../audit/entry.ts'
+import { recorded } from '../../audit/record.ts'
+import type { Context } from '../../process/context.ts'
+import type { Caller } from '../../identity/caller.ts'
+import type { Store } from '../../store/store.ts'
 
 export interface Deed {
   caller: Caller

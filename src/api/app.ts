@@ -1,0 +1,29 @@
+// The app: every API under its prefix.
+import type { FastifyInstance } from 'fastify'
+import { createHttp } from '../http/app.ts'
+import type { Context } from '../process/context.ts'
+import { baremetal } from './baremetal/dialect.ts'
+import { compute } from './compute/dialect.ts'
+import type { Dialect } from './frame/dialect.ts'
+import { mount } from './frame/mount.ts'
+import { identity } from './identity/dialect.ts'
+import { image } from './image/dialect.ts'
+import { operator } from './operator/dialect.ts'
+import { root } from './operator/root.ts'
+import { placement } from './placement/dialect.ts'
+import { reservation } from './reservation/dialect.ts'
+
+export async function createApp(context: Context): Promise<FastifyInstance> {
+  const { app, admission } = await createHttp(context, identity.prefix + identity.below)
+  app.decorateRequest('asked', null)
+  const put = <Word extends string>(dialect: Dialect<Word>) => mount(app, dialect, context, admission)
+  void app.register(root(context), { prefix: '/' })
+  put(placement)
+  put(baremetal)
+  put(identity)
+  put(compute)
+  put(image)
+  put(reservation)
+  put(operator)
+  return app
+}

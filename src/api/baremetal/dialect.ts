@@ -1,0 +1,49 @@
+// Bare metal as the frame puts it up.
+import { problem } from '../../problems/problem.ts'
+import {
+  callerMay,
+  jsonIsAccepted,
+  methodIsThere,
+  namesHaveNoNul,
+  saysId,
+  uriIsShort,
+  versionHasIt,
+  versionIsKnown,
+} from '../frame/checks.ts'
+import { type Dialect, JSON_TYPE, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
+import { renderError } from './errors.ts'
+import { showRoot } from './root.ts'
+import { BULK, routes } from './routes.ts'
+import { negotiate, VERSION_HEADER, type Word } from './versions.ts'
+
+const noSuchName = () => problem('invalid_name_in_path', { what: 'a resource', name: '' })
+
+export const baremetal: Dialect<Word> = {
+  prefix: PREFIXES.baremetal,
+  below: '/v1',
+  routes,
+  // Clients may end a path with a slash, except where upstream reads it as a node without a name.
+  spellings: path => (path === '/nodes/detail' ? [] : [`${path}/`]),
+  documents: { '/': { show: showRoot } },
+  documentType: JSON_UTF8,
+  checks: {
+    everywhere: [uriIsShort],
+    beforeBody: [jsonIsAccepted, TOKEN],
+    beforeHandler: [
+      saysId('openstack-request-id'),
+      versionIsKnown,
+      methodIsThere,
+      versionHasIt,
+      callerMay,
+      namesHaveNoNul(noSuchName),
+    ],
+  },
+  negotiate: headers => negotiate(headers[VERSION_HEADER]),
+  seesAll: 'baremetal:node:list_all',
+  bulk: BULK,
+  jsonBodies: true,
+  invalidParameter: 'invalid_parameter',
+  type: JSON_TYPE,
+  render: renderError,
+}

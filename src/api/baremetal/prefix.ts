@@ -1,2 +1,0 @@
-// Where the bare metal API is mounted.
-export const PREFIX = '/baremetal'

@@ -1,2 +1,0 @@
-// Where the Compute API is mounted.
-export const PREFIX = '/compute'

@@ -1,0 +1,17 @@
+// What an Accept header wants.
+
+export function acceptsJson(accept: string | undefined): boolean {
+  return accept === undefined || accept === '' || quality(accept, 'application', 'json') > 0
+}
+
+/** How much it wants a type: the q of the most specific range that names it. */
+export function quality(accept: string, type: string, subtype: string): number {
+  let best = { specific: -1, q: 0 }
+  for (const range of accept.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+    const specific = [`*/*`, `${type}/*`, `${type}/${subtype}`].indexOf(name)
+    const q = Number(parameters.find(parameter => parameter.startsWith('q='))?.slice(2) ?? 1)
+    if (specific > best.specific) best = { specific, q: Number.isNaN(q) ? 0 : q }
+  }
+  return best.q
+}

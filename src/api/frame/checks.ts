@@ -1,0 +1,70 @@
+// What dialects look at before a handler has the request. Each lists those that it has, in its order.
+import type { FastifyReply } from 'fastify'
+import { type Problem, problem } from '../../problems/problem.ts'
+import { limits } from '../../shared/limits.ts'
+import { acceptsJson } from './accept.ts'
+import type { Request } from './request.ts'
+
+/** A check that fits every dialect. */
+type AnyCheck = <Word extends string>(request: Request<Word>, reply: FastifyReply) => void
+
+/** No check: says something in every answer from here on. */
+export const says =
+  (headers: Readonly<Record<string, string>>): AnyCheck =>
+  (_request, reply) =>
+    void reply.headers(headers)
+
+/** The same with the request's id. */
+export const saysId =
+  (header: string): AnyCheck =>
+  ({ raw }, reply) =>
+    void reply.header(header, raw.id)
+
+export const uriIsShort: AnyCheck = ({ raw }) => {
+  if (raw.url.length <= limits.urlBytesMax) return
+  throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
+}
+
+/** No name holds NUL, and PostgreSQL would choke on it. */
+export const uriHasNoNul =
+  (reason: string): AnyCheck =>
+  ({ raw }) => {
+    if (raw.url.includes('%00')) throw problem('malformed_request', { reason })
+  }
+
+/** The same, looked for only in what the path names. */
+export const namesHaveNoNul =
+  (refusal: () => Problem): AnyCheck =>
+  ({ raw }) => {
+    for (const name of Object.values(raw.params as Record<string, string>)) if (name.includes('\0')) throw refusal()
+  }
+
+/** The router takes `/leases/` for a lease without an id; upstream knows no such route. */
+export const namesAreNotEmpty: AnyCheck = request => {
+  for (const name in request.raw.params as object) if (request.param(name) === '') throw problem('route_not_found', {})
+}
+
+export const jsonIsAccepted: AnyCheck = ({ raw }) => {
+  if (!acceptsJson(raw.headers.accept)) throw problem('not_acceptable', {})
+}
+
+export const versionIsKnown: AnyCheck = request => {
+  request.negotiated = request.dialect.negotiate!(request.raw.headers) ?? null
+}
+
+/** The refusal names the methods that there are. What is refused after this is refused by a handler's leave. */
+export const methodIsThere: AnyCheck = request => {
+  if (!request.route) throw problem('method_not_allowed', {})
+  request.isServed = true
+}
+
+/** What the path takes in the client's version. */
+export const versionHasIt: AnyCheck = request => {
+  const { needs, absent = 'route_not_found' } = request.route!
+  if (needs !== undefined && !request.has[needs]) throw problem(absent, {})
+}
+
+export const callerMay: AnyCheck = request => {
+  const { action, onFound, about } = request.route!
+  if (action !== null && !onFound) request.requireAllowed(action, about?.(request))
+}

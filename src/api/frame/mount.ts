@@ -1,0 +1,182 @@
+// Puts a dialect up below its prefix: hooks, routes, answers and refusals, as its description says.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Admission, type Hook, jsonOnly } from '../../http/admission.ts'
+import { problemOf, retryAfter } from '../../http/failures.ts'
+import { problem } from '../../problems/problem.ts'
+import type { Context } from '../../process/context.ts'
+import { limits } from '../../shared/limits.ts'
+import { audited } from './audited.ts'
+import {
+  type Answer,
+  type Checks,
+  type Dialect,
+  JSON_TYPE,
+  type Methods,
+  TOKEN,
+  type VersionDocument,
+} from './dialect.ts'
+import { Request } from './request.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The request as handlers see it, once it has arrived at a dialect. */
+    asked: object | null
+  }
+}
+
+export function mount<Word extends string>(
+  app: FastifyInstance,
+  dialect: Dialect<Word>,
+  context: Context,
+  admission: Admission,
+): void {
+  const { checks, prefix, below, routes } = dialect
+  void app.register(
+    (scope, _, done) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+      if (dialect.jsonBodies) scope.addHook('preParsing', jsonOnly(context))
+      if (dialect.type === JSON_TYPE) scope.addHook('onSend', withoutCharset)
+      scope.setErrorHandler(refusing(dialect, context))
+      const everywhere = hookOf(dialect, checks.everywhere, admission)
+      scope.addHook('onRequest', (raw, reply, next) => {
+        raw.asked = new Request(dialect, context, raw)
+        everywhere(raw, reply, next)
+      })
+      for (const [path, document] of Object.entries(dialect.documents ?? {})) {
+        scope.get(path, (raw, reply) => showDocument(dialect, document, raw, reply))
+      }
+      for (const [path, methods] of Object.entries(routes)) {
+        const options = { bodyLimit: bodyLimitOf(dialect, path), ...onRequest(dialect, methods, admission) }
+        const handler = (raw: FastifyRequest, reply: FastifyReply) => serve(dialect, methods, raw, reply)
+        for (const spelling of [path, ...(dialect.spellings?.(path) ?? [])]) {
+          scope.all(below + spelling, options, handler)
+        }
+      }
+      if (!dialect.isPartOfRoot) {
+        scope.all('/*', { preParsing: noRoute }, noRoute)
+        // Methods that fastify routes nowhere, like PURGE.
+        scope.setNotFoundHandler(noRoute)
+      }
+      done()
+    },
+    { prefix },
+  )
+}
+
+export const noRoute = () => {
+  throw problem('route_not_found', {})
+}
+
+/** How long a body may be at a path. */
+const bodyLimitOf = <Word extends string>(
+  { bulk, bodyBytesMax = limits.bodyBytesMax }: Dialect<Word>,
+  path: string,
+): number => (bulk?.has(path) ? limits.bulkBodyBytesMax : bodyBytesMax)
+
+function onRequest<Word extends string>(dialect: Dialect<Word>, methods: Methods<Word>, admission: Admission) {
+  const { beforeBody } = dialect.checks
+  if (!beforeBody) return {}
+  const check = hookOf(dialect, beforeBody, admission)
+  const hook: Hook = (raw, reply, next) => {
+    askedOf<Word>(raw).enter(methods)
+    check(raw, reply, next)
+  }
+  return { onRequest: hook }
+}
+
+/** Some checks as a hook; where they ask who calls, the others wait for that. */
+function hookOf<Word extends string>(dialect: Dialect<Word>, checks: Checks<Word>, admission: Admission): Hook {
+  const at = checks.indexOf(TOKEN)
+  const [first, rest] = at < 0 ? [checks, []] : [checks.slice(0, at), checks.slice(at + 1)]
+  const ask = admission.asking((raw, reply) => run(rest, askedOf<Word>(raw), reply), dialect.nobody)
+  return (raw, reply, next) => {
+    const request = askedOf<Word>(raw)
+    run(first, request, reply)
+    if (at >= 0 && !dialect.isOpen?.(request)) {
+      ask(raw, reply, next)
+      return
+    }
+    run(rest, request, reply)
+    next()
+  }
+}
+
+function run<Word extends string>(checks: Checks<Word>, request: Request<Word>, reply: FastifyReply): void {
+  for (const check of checks) if (check !== TOKEN) check(request, reply)
+}
+
+const askedOf = <Word extends string>(raw: FastifyRequest) => raw.asked as Request<Word>
+
+async function serve<Word extends string>(
+  dialect: Dialect<Word>,
+  methods: Methods<Word>,
+  raw: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const request = askedOf<Word>(raw)
+  request.enter(methods)
+  run(dialect.checks.beforeHandler, request, reply)
+  const { action, isAccepted = false, handle } = request.route!
+  if (action !== null) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
+  return send(request, await handle(request), reply)
+}
+
+function send<Word extends string>(request: Request<Word>, answer: Answer, reply: FastifyReply) {
+  const { dialect, negotiated } = request
+  const { status, body, headers, location, modified } = answer
+  void reply.code(status)
+  if (negotiated) void reply.headers(negotiated.headers)
+  if (location !== undefined) void reply.header('location', request.base + dialect.below + location)
+  if (modified !== undefined && dialect.caching && negotiated?.has[dialect.caching]) {
+    void reply.header('cache-control', 'no-cache')
+    if (modified !== null) void reply.header('last-modified', new Date(modified).toUTCString())
+  }
+  if (body !== undefined) void reply.header('content-type', dialect.type)
+  if (headers) void reply.headers(headers)
+  return body === undefined ? reply.send() : reply.send(asJson(body))
+}
+
+const asJson = (body: object | string) =>
+  typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
+
+/** To text fastify adds a charset, and clients compare. */
+function withoutCharset<T>(_raw: FastifyRequest, reply: FastifyReply, payload: T, sent: (e: null, payload: T) => void) {
+  if (typeof payload === 'string' && reply.hasHeader('content-type')) void reply.header('content-type', JSON_TYPE)
+  sent(null, payload)
+}
+
+function showDocument<Word extends string>(
+  { type, documentType = type, prefix }: Dialect<Word>,
+  { show, location }: VersionDocument,
+  raw: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const base = `${raw.protocol}://${raw.host}${prefix}`
+  if (location !== undefined) void reply.header('location', base + location)
+  const [status] = Object.keys(show.operation.answers)
+  return reply
+    .code(Number(status))
+    .header('content-type', documentType)
+    .send(Buffer.from(JSON.stringify(show(base))))
+}
+
+/** The error handler of a dialect. */
+export const refusing =
+  <Word extends string>(dialect: Dialect<Word>, context: Context) =>
+  (error: unknown, raw: FastifyRequest, reply: FastifyReply) => {
+    const found = problemOf(error, raw, context)
+    // What was refused before it arrived at the dialect is refused in its words, too.
+    const request = (raw.asked as Request<Word> | null) ?? new Request(dialect, context, raw)
+    const { status, body, type = dialect.type, headers } = dialect.render(found, request)
+    if (headers) void reply.headers(headers)
+    if (found.kind === 'method_not_allowed' && request.methods && !request.route) {
+      void reply.header('allow', Object.keys(request.methods).join(', '))
+    }
+    const retry = retryAfter(found)
+    if (retry !== null) void reply.header('retry-after', retry)
+    return reply
+      .code(status)
+      .header('content-type', type)
+      .send(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)))
+  }

@@ -1,0 +1,35 @@
+// Microversions as words: a table says which minor version brought each thing, and inside there are only words.
+import { problem } from '../../problems/problem.ts'
+
+export interface Version<Word extends string = never> {
+  readonly minor: number
+  readonly text: string
+  readonly has: Readonly<Record<Word, boolean>>
+  /** What each answer in this version says of it. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly since: Readonly<Record<Word, number>>
+}
+
+/** The versions 1.0 to 1.max. */
+export const versionsOf = <Word extends string>(
+  since: Readonly<Record<Word, number>>,
+  max: number,
+  headers: (text: string) => Record<string, string>,
+): readonly Version<Word>[] =>
+  Array.from({ length: max + 1 }, (_, minor) => ({
+    minor,
+    text: `1.${minor}`,
+    has: Object.fromEntries(
+      Object.entries<number>(since).map(([word, first]) => [word, minor >= first]),
+    ) as Version<Word>['has'],
+    headers: headers(`1.${minor}`),
+    since,
+  }))
+
+/** Refuses what the client's version does not have. */
+export function requireWord<Word extends string>({ has, since, text }: Version<Word>, word: Word, what: string): void {
+  if (has[word]) return
+  throw problem('version_too_old', {
+    reason: `Request not acceptable. ${what} needs at least API version 1.${since[word]}, and ${text} was used.`,
+  })
+}

@@ -1,2 +1,0 @@
-// Where the identity API is mounted.
-export const PREFIX = '/identity'

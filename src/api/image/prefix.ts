@@ -1,2 +1,0 @@
-// Where the Image API is mounted.
-export const PREFIX = '/image'

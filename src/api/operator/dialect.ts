@@ -1,0 +1,34 @@
+// For those who run Holdfast, as the frame puts it up.
+import { problem } from '../../problems/problem.ts'
+import { callerMay, methodIsThere, uriHasNoNul } from '../frame/checks.ts'
+import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
+import { PREFIXES } from '../frame/prefixes.ts'
+import { renderError } from './errors.ts'
+import { BULK, routes } from './routes.ts'
+
+const isNotForTests: Check = ({ route, context: { config } }) => {
+  if (route?.isForTests && !config.testClock) throw problem('route_not_found', {})
+}
+
+const hasNoNul = uriHasNoNul('the URL holds NUL')
+const hasNoNulUnlessOpen: Check = (request, reply) => {
+  if (!request.route?.isOpen) hasNoNul(request, reply)
+}
+
+export const operator: Dialect = {
+  prefix: PREFIXES.operator,
+  below: '',
+  routes,
+  isPartOfRoot: true,
+  checks: {
+    everywhere: [],
+    beforeBody: [TOKEN],
+    beforeHandler: [isNotForTests, methodIsThere, hasNoNulUnlessOpen, callerMay],
+  },
+  isOpen: ({ route }) => route?.isOpen ?? false,
+  ownProject: true,
+  bulk: BULK,
+  jsonBodies: true,
+  type: JSON_UTF8,
+  render: renderError,
+}

@@ -1,0 +1,43 @@
+// Failures as operators read them: which kind it is, in our words.
+import { Type } from 'typebox'
+import type { Problem, ProblemKind } from '../../problems/problem.ts'
+import type { Refusal } from '../frame/dialect.ts'
+import { named, Text } from '../shapes.ts'
+import type { OperatorRequest } from './request.ts'
+
+const STATUS: Partial<Record<ProblemKind, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  foreign_page: 403,
+  too_many_attempts: 429,
+  too_many_requests: 429,
+  route_not_found: 404,
+  metal_not_found: 404,
+  hypervisor_not_found: 404,
+  lease_not_found: 404,
+  method_not_allowed: 405,
+  node_refuses: 409,
+  node_locked: 409,
+  node_protected: 403,
+  quota_exceeded: 403,
+  quota_too_long: 403,
+  quota_not_found: 404,
+  metal_exists: 409,
+  lease_refuses: 409,
+  provider_in_use: 409,
+  provider_has_children: 409,
+  inventory_in_use: 409,
+  consumer_managed: 409,
+  too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  internal: 500,
+  unavailable: 503,
+}
+
+export const RefusalShape = named('Refusal', { error: Type.Object({ kind: Text, message: Text, request_id: Text }) })
+
+export function renderError({ kind, message }: Problem, { id }: OperatorRequest): Refusal {
+  const text = message || 'there is nothing at this path'
+  return { status: STATUS[kind] ?? 400, body: { error: { kind, message: text, request_id: id } } }
+}

@@ -1,2 +1,0 @@
-// Where the operators' API is mounted.
-export const PREFIX = '/holdfast/v1'

@@ -1,2 +1,0 @@
-// Where Placement is mounted.
-export const PREFIX = '/placement'

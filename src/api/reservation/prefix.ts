@@ -1,2 +1,0 @@
-// Where the reservation API is mounted.
-export const PREFIX = '/reservation'
