@@ -2,6 +2,7 @@
 import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
 import { csvLine } from '../output.ts'
+import { NODE_DOCUMENTS, NODE_FLAGS } from './members.ts'
 
 export interface CsvRow {
   /** Where it begins; a quoted cell may go on for lines. */
@@ -59,9 +60,8 @@ function endOfCell(text: string, start: number, line: number): number {
 /** Between the words of a list, as in traits and ports. */
 const SEPARATOR = ' '
 const LISTS = new Set(['traits', 'ports'])
-const FLAGS = new Set(['maintenance', 'leasable', 'retired', 'automated_clean'])
 /** Objects, of which each member has a column: properties.cpus. */
-const DOCUMENTS = new Set(['driver_info', 'properties', 'extra', 'network_data'])
+const DOCUMENTS: ReadonlySet<string> = new Set(NODE_DOCUMENTS)
 
 /** What a column is about: a member of a node, or a member of one of its objects. */
 export function columnOf(name: string): { member: string; key: string | null } {
@@ -79,7 +79,7 @@ export function nodeOf(columns: readonly string[], cells: readonly string[]): Js
     const { member, key } = columnOf(name)
     if (key !== null) node[member] = { ...(node[member] as Json | undefined), [key]: jsonOrText(cell) }
     else if (LISTS.has(member)) node[member] = cell.trim().split(/\s+/)
-    else node[member] = FLAGS.has(member) || DOCUMENTS.has(member) ? jsonOrText(cell) : cell
+    else node[member] = NODE_FLAGS.has(member) || DOCUMENTS.has(member) ? jsonOrText(cell) : cell
   }
   return node
 }

@@ -6,7 +6,7 @@ import { problem } from '../../problems/problem.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
-import { attributesOf, checkAttributes, columnsOf } from './attributes.ts'
+import { attributesOf, BLANK, checkAttributes, columnsOf } from './attributes.ts'
 import { chassisId } from '../chassis.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
@@ -17,6 +17,7 @@ import {
   addNode,
   dropNode,
   findNode,
+  HIDDEN,
   lockNode,
   type Node,
   type NodeRow,
@@ -43,37 +44,6 @@ import { DELETABLE, FREE_TO_CHANGE, type State } from './states.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
 
-const NEW = {
-  target_provision_state: null,
-  provision_updated_at: null,
-  power_state: null,
-  target_power_state: null,
-  last_error: null,
-  fault: null,
-  maintenance_reason: null,
-  console_enabled: 0,
-  boot_mode: null,
-  secure_boot: null,
-  inspection_started_at: null,
-  inspection_finished_at: null,
-  driver_internal_info: '{}',
-  raid_config: '{}',
-  target_raid_config: '{}',
-  clean_step: '{}',
-  deploy_step: '{}',
-  transition: null,
-  due_at: null,
-  reservation: null,
-  lock_incarnation: null,
-  lock_term: 0,
-  leasable: 0,
-  pledged_at: null,
-  leased_to: null,
-  lessee_before: null,
-  leftover: 0,
-  updated_at: null,
-} as const
-
 export interface NewNodeRequest {
   uuid: string
   attributes: Json
@@ -90,7 +60,8 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
   const row = {
-    ...NEW,
+    ...HIDDEN,
+    ...BLANK,
     ...columns,
     uuid,
     provider_id: provider.id,

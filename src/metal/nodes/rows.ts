@@ -2,10 +2,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { type ColumnName, COLUMNS } from '../../shared/node-fields.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { type Access, inView, type View } from '../access.ts'
+import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
@@ -22,64 +24,27 @@ export interface Node extends NodeRow {
   reserved_for: string | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
-export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
+
+const FIXED = ['uuid', 'provider_id', 'created_at', 'revision'] as const
+
+/** The columns that are no fields of the API, as they are in a new node unless it says otherwise. */
+export const HIDDEN: Omit<NodeRow, 'id' | (typeof FIXED)[number] | ColumnName> = {
+  chassis_id: null,
+  placement_class: placementClass(null),
+  interfaces: '{}',
+  transition: null,
+  due_at: null,
+  lock_incarnation: null,
+  lock_term: 0,
+  leasable: 0,
+  pledged_at: null,
+  leased_to: null,
+  lessee_before: null,
+  leftover: 0,
+}
 
 /** All that may change in a node's life. */
-const MUTABLE = [
-  'name',
-  'driver',
-  'chassis_id',
-  'provision_state',
-  'target_provision_state',
-  'provision_updated_at',
-  'power_state',
-  'target_power_state',
-  'last_error',
-  'fault',
-  'maintenance',
-  'maintenance_reason',
-  'console_enabled',
-  'instance_uuid',
-  'resource_class',
-  'placement_class',
-  'owner',
-  'lessee',
-  'description',
-  'conductor_group',
-  'conductor',
-  'automated_clean',
-  'protected',
-  'protected_reason',
-  'retired',
-  'retired_reason',
-  'shard',
-  'boot_mode',
-  'secure_boot',
-  'inspection_started_at',
-  'inspection_finished_at',
-  'interfaces',
-  'driver_info',
-  'driver_internal_info',
-  'properties',
-  'extra',
-  'instance_info',
-  'network_data',
-  'raid_config',
-  'target_raid_config',
-  'clean_step',
-  'deploy_step',
-  'transition',
-  'due_at',
-  'reservation',
-  'lock_incarnation',
-  'lock_term',
-  'leasable',
-  'pledged_at',
-  'leased_to',
-  'lessee_before',
-  'leftover',
-  'updated_at',
-] as readonly (keyof NewNode)[]
+const MUTABLE = [...COLUMNS, ...Object.keys(HIDDEN)].filter(column => !(FIXED as readonly string[]).includes(column))
 
 const pick = (a: object, columns: readonly string[]) =>
   Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
@@ -131,7 +96,7 @@ const twins = query((db, a: { uuid: string; name: string | null }) =>
 const insertNode = command((db, a: Omit<NodeRow, 'id'>) =>
   db
     .insertInto('nodes')
-    .values(pick(a, ['uuid', 'provider_id', 'created_at', 'revision', ...MUTABLE]))
+    .values(pick(a, [...FIXED, ...MUTABLE]))
     .returning('id'),
 )
 const updateNode = command((db, a: NodeRow) =>

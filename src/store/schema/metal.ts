@@ -1,5 +1,6 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
+import type { NodeColumns } from '../../shared/node-fields.ts'
 
 export interface MetalTables {
   chassis: {
@@ -87,56 +88,15 @@ export interface MetalTables {
   }
 }
 
-/** The JSON columns are text: most of them pass through unread. */
-interface NodeTable {
+/** Besides the fields that clients see. The JSON columns are text: most of them pass through unread. */
+interface NodeTable extends NodeColumns {
   id: Generated<number>
-  uuid: string
   provider_id: number
-  name: string | null
-  driver: string
   chassis_id: number | null
-  provision_state: string
-  target_provision_state: string | null
-  provision_updated_at: number | null
-  power_state: string | null
-  target_power_state: string | null
-  last_error: string | null
-  fault: string | null
-  maintenance: 0 | 1
-  maintenance_reason: string | null
-  console_enabled: 0 | 1
-  instance_uuid: string | null
-  resource_class: string | null
   placement_class: string
-  owner: string | null
-  lessee: string | null
-  description: string | null
-  conductor_group: string
-  conductor: string | null
-  automated_clean: 0 | 1 | null
-  protected: 0 | 1
-  protected_reason: string | null
-  retired: 0 | 1
-  retired_reason: string | null
-  shard: string | null
-  boot_mode: string | null
-  secure_boot: 0 | 1 | null
-  inspection_started_at: number | null
-  inspection_finished_at: number | null
   interfaces: string
-  driver_info: string
-  driver_internal_info: string
-  properties: string
-  extra: string
-  instance_info: string
-  network_data: string
-  raid_config: string
-  target_raid_config: string
-  clean_step: string
-  deploy_step: string
   transition: string | null
   due_at: number | null
-  reservation: string | null
   lock_incarnation: string | null
   lock_term: number
   leasable: 0 | 1
@@ -145,6 +105,4 @@ interface NodeTable {
   lessee_before: string | null
   leftover: 0 | 1
   revision: number
-  created_at: number
-  updated_at: number | null
 }
