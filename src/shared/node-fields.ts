@@ -70,6 +70,7 @@ const FIELDS = {
   name: { type: 'text?', since: 'names', set: 'always', rule: 'name', short: true, fleet: true },
   network_data: { type: 'json', since: 'networkData', set: 'always', fleet: true },
   owner: { type: 'text?', since: 'owner', set: 'always', filter: true, fleet: true },
+  parent_node: { type: 'text?', since: 'childNodes', set: 'always', rule: 'uuid', filter: true },
   power_state: { type: 'text?', short: true },
   properties: { type: 'json', set: 'always', rule: 'sizes', fleet: true },
   protected: { type: 'flag', since: 'protected', set: 'later' },

@@ -1,0 +1,48 @@
+// Nodes that are built into others.
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { eachMetal, expectFault, NEWEST, uuid } from '../support/baremetal.ts'
+import { expectStatus } from '../support/placement.ts'
+
+eachMetal('child nodes', api => {
+  let [parent, child] = ['', '']
+
+  before(async () => {
+    parent = await api.node({ name: 'server' })
+    const card = { driver: 'fake-hardware', name: 'card', parent_node: parent.toUpperCase() }
+    const { body } = expectStatus(await api.post('/v1/nodes', card, NEWEST), 201)
+    assert.equal(body.parent_node, parent)
+    child = body.uuid
+  })
+
+  const names = async (query: string) => {
+    const { body } = expectStatus(await api.get(`/v1/nodes?fields=name&${query}`, NEWEST), 200)
+    return body.nodes.map((node: { name: string }) => node.name).join()
+  }
+  const patch = (node: string, value: unknown) =>
+    api.patch(`/v1/nodes/${node}`, [{ op: 'add', path: '/parent_node', value }], NEWEST)
+
+  void test('the field is there from 1.83 on', async () => {
+    assert.equal((await api.get(`/v1/nodes/${child}`, NEWEST)).body.parent_node, parent)
+    assert.equal((await api.get(`/v1/nodes/${parent}`, NEWEST)).body.parent_node, null)
+    assert.ok(!('parent_node' in (await api.get(`/v1/nodes/${child}`)).body))
+    expectFault(await api.get('/v1/nodes?fields=parent_node'), 406)
+    expectFault(await api.get(`/v1/nodes?parent_node=${parent}`), 406)
+    expectFault(await api.post('/v1/nodes', { driver: 'fake-hardware', parent_node: parent }), 406)
+  })
+
+  void test('lists are filtered and sorted by it', async () => {
+    assert.equal(await names(`parent_node=${parent}`), 'card')
+    assert.equal(await names(`parent_node=${uuid()}`), '')
+    expectFault(await api.get('/v1/nodes?parent_node=x', NEWEST), 400)
+    assert.equal(await names(`sort_key=parent_node&parent_node=${parent}`), 'card')
+  })
+
+  void test('it is taken away and given back', async () => {
+    assert.equal(expectStatus(await patch(child, null), 200).body.parent_node, null)
+    assert.equal(await names(`parent_node=${parent}`), '')
+    expectFault(await patch(child, 'server'), 400)
+    assert.equal(expectStatus(await patch(child, parent), 200).body.parent_node, parent)
+    assert.equal(await names(`parent_node=${parent}`), 'card')
+  })
+})
