@@ -38,6 +38,27 @@ eachMetal('child nodes', api => {
     assert.equal(await names(`sort_key=parent_node&parent_node=${parent}`), 'card')
   })
 
+  void test('lists leave them out unless someone asks for them', async () => {
+    assert.equal(await names(''), 'server')
+    assert.equal(await names('provision_state=enroll'), 'server')
+    assert.equal(await names('include_children=True'), 'server,card')
+    assert.equal(await names('include_children=True&provision_state=enroll&sort_key=name'), 'card,server')
+    assert.equal(await names(`include_children=False&parent_node=${parent}`), 'card')
+    assert.equal((await api.get('/v1/nodes')).body.nodes.length, 1)
+    expectFault(await api.get('/v1/nodes?include_children=True'), 406)
+  })
+
+  void test('a parent is another node that is there, and stays as long as it has children', async () => {
+    expectFault(await patch(child, uuid()), 400)
+    expectFault(await patch(parent, parent), 400)
+    expectFault(await api.post('/v1/nodes', { driver: 'fake-hardware', parent_node: uuid() }, NEWEST), 400)
+    expectFault(await api.del(`/v1/nodes/${parent}`), 409)
+    const [other, its] = [await api.node(), await api.node()]
+    expectStatus(await patch(its, other), 200)
+    expectStatus(await api.del(`/v1/nodes/${its}`), 204)
+    expectStatus(await api.del(`/v1/nodes/${other}`), 204)
+  })
+
   void test('it is taken away and given back', async () => {
     assert.equal(expectStatus(await patch(child, null), 200).body.parent_node, null)
     assert.equal(await names(`parent_node=${parent}`), '')

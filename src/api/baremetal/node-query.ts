@@ -62,6 +62,7 @@ const MORE: Record<Exclude<FilterName, FieldFilter>, Filter> = {
   project: { needs: 'lessee', ...text },
   sharded: { needs: 'shards', ...flag },
   reserved: { needs: 'reservations', ...flag },
+  include_children: { needs: 'childNodes', ...flag },
 }
 const FILTERS = {
   ...Object.fromEntries(FILTERED.map(name => [name, fieldFilter(name)])),

@@ -22,7 +22,9 @@ import {
   type Node,
   type NodeRow,
   OWNER,
+  requireChildless,
   requireFreeNames,
+  requireParent,
   requireUnlocked,
   saveNode,
 } from './rows.ts'
@@ -57,6 +59,7 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
   yield* requireFreeNames(uuid, columns.name, null)
   if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid, now)
+  yield* requireParent(columns.parent_node, uuid, EVERYTHING)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
   const row = {
@@ -111,6 +114,7 @@ export function* patchNode(
     yield* requireConductor(columns.driver, columns.conductor_group)
   }
   if (columns.name !== node.name) yield* requireFreeNames(node.uuid, columns.name, node.uuid)
+  if (columns.parent_node !== node.parent_node) yield* requireParent(columns.parent_node, node.uuid, access.node)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
@@ -197,6 +201,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
   if (node.leasable) throw refuse(`Node ${node.uuid} is enrolled for leasing.`)
+  yield* requireChildless(node)
   if (!node.maintenance) {
     if (node.instance_uuid !== null) {
       throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)

@@ -28,6 +28,8 @@ export interface NodeFilter extends FieldFilter {
   shard: readonly string[] | null
   sharded: 0 | 1 | null
   reserved: 0 | 1 | null
+  /** Those that are built into others are left out unless someone asks for them, here or by their parent. */
+  include_children: 0 | 1 | null
   /** Leaves out what is held: asked for by those who look for nodes to deploy on. */
   eligible: 1 | null
 }
@@ -51,7 +53,7 @@ export interface Page {
 export type SortKey = 'id' | Exclude<ColumnName, FieldsWith<{ type: 'json' }>>
 export const SORT_KEYS = ['id', ...COLUMNS.filter(name => NODE_FIELDS[name].type !== 'json')] as readonly SortKey[]
 
-interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
+interface ListArgs extends Omit<NodeFilter, 'shard' | 'project' | 'include_children'>, Marker {
   /** Whom it is for. */
   all: 0 | 1
   project: string | null
@@ -111,6 +113,7 @@ interface Shape {
   key: SortKey
   descending: boolean
   isAmong: boolean
+  hasChildren: boolean
   /** Without any the conditions are left out: they cost more than the rest of a long page. */
   isFiltered: boolean
   /** Goes on after a marker; said in the statement, so that the database begins there and not at the first node. */
@@ -128,9 +131,11 @@ const packed = (on: Tools, column: string) =>
     ? sql<string>`json_group_array(${sql.ref(column)})`
     : sql<string>`coalesce(cast(json_agg(${sql.ref(column)}) as text), '[]')`
 
-function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (args: ListArgs) => Query<PackedKeys> {
+function build(shape: Shape): (args: ListArgs) => Query<PackedKeys> {
+  const { key, descending, isAmong, hasChildren, isFiltered, isContinued } = shape
   return query((db, a: ListArgs, on) => {
     let select = db.selectFrom('nodes as n').select(['n.id', 'n.revision'])
+    if (!hasChildren) select = select.where('n.parent_node', 'is', null)
     if (isFiltered) for (const condition of conditions(on, a)) select = select.where(condition)
     const order = { table: 'n', key, isText: isText(key), descending }
     if (isContinued) select = select.where(afterMarker(order, a))
@@ -171,7 +176,7 @@ export function* listNodeKeys(
   const { among, excluded } = yield* byTraits(traits)
   const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker, ...view }))
   if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
-  const { shard, project, ...rest } = filter
+  const { shard, project, include_children, ...rest } = filter
   const args: ListArgs = {
     ...rest,
     ...view,
@@ -189,6 +194,7 @@ export function* listNodeKeys(
     key: page.sortKey,
     descending: page.descending,
     isAmong: among !== null,
+    hasChildren: include_children === 1 || filter.parent_node !== null,
     isFiltered,
     isContinued: marker !== null,
   }

@@ -93,6 +93,9 @@ const twins = query((db, a: { uuid: string; name: string | null }) =>
     .select(['uuid', 'name'])
     .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
 )
+const childOf = query((db, a: { uuid: string }) =>
+  db.selectFrom('nodes').select('uuid').where('parent_node', '=', a.uuid).limit(1),
+)
 const insertNode = command((db, a: Omit<NodeRow, 'id'>) =>
   db
     .insertInto('nodes')
@@ -174,6 +177,19 @@ export function* requireFreeNames(uuid: string, name: string | null, self: strin
       twin.uuid === uuid ? `A node with UUID ${uuid} already exists.` : `A node with name ${name} already exists.`
     throw problem('metal_exists', { reason })
   }
+}
+
+/** A parent is another node, which the caller can see. */
+export function* requireParent(parent: string | null, self: string, access: Access): Read<void> {
+  if (parent === null) return
+  const [found] = yield* nodeUuids([parent], access)
+  if (found === null || found === self) {
+    throw problem('invalid_parameter', { reason: `Node ${parent} can not be the parent_node: it is not there.` })
+  }
+}
+
+export function* requireChildless({ uuid }: NodeRow): Read<void> {
+  if (yield* one(childOf({ uuid }))) throw problem('node_refuses', { reason: `Node ${uuid} has child nodes.` })
 }
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<number> {
