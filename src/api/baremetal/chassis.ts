@@ -10,7 +10,7 @@ import {
 import { uuidOr } from '../../metal/nodes/lifecycle.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import type { Operation } from '../operation.ts'
-import { Document, named, orNull, TextOrNull, Uuid } from '../shapes.ts'
+import { Document, orNull, TextOrNull, Uuid } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
@@ -18,30 +18,23 @@ import type { Answer, MetalRequest } from './request.ts'
 
 const NEW = c.membersOf('NewChassis', { uuid: c.isUuid, description: c.isText(), extra: c.isDocument })
 
-const chassis: c.Resource<Chassis> = {
-  name: 'chassis',
-  short: ['uuid', 'description', 'links'],
-  fields: ['uuid', 'description', 'extra', 'created_at', 'updated_at', 'links', 'nodes'],
-  sortKeys: ['uuid', 'description', 'created_at', 'updated_at'],
-  shape: named('Chassis', {
-    uuid: Uuid,
-    description: TextOrNull,
-    extra: Document,
-    created_at: Time,
-    updated_at: orNull(Time),
-    links: Links,
-    nodes: Links,
-  }),
-  show: (row, { base }) => ({
-    uuid: row.uuid,
-    description: row.description,
-    extra: jsonIn(row.extra),
-    created_at: shownTime(row.created_at),
-    updated_at: shownTime(row.updated_at),
-    links: linksTo(base, `chassis/${row.uuid}`),
-    nodes: linksTo(base, `chassis/${row.uuid}/nodes`),
-  }),
-}
+const chassis = c.resourceOf<Chassis>(
+  'Chassis',
+  {
+    name: 'chassis',
+    short: ['uuid', 'description', 'links'],
+    sortKeys: ['uuid', 'description', 'created_at', 'updated_at'],
+  },
+  {
+    uuid: [Uuid, row => row.uuid],
+    description: [TextOrNull, row => row.description],
+    extra: [Document, row => jsonIn(row.extra)],
+    created_at: [Time, row => shownTime(row.created_at)],
+    updated_at: [orNull(Time), row => shownTime(row.updated_at)],
+    links: [Links, ({ uuid }, { base }) => linksTo(base, `chassis/${uuid}`)],
+    nodes: [Links, ({ uuid }, { base }) => linksTo(base, `chassis/${uuid}/nodes`)],
+  },
+)
 
 const PARAMETERS = c.listParameters(chassis)
 

@@ -6,7 +6,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
-import { Document, Flag, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
+import { Document, Flag, from, named, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { type JsonText, jsonText } from '../../shared/json.ts'
 import { nextLink, pageOf, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, flagParameter, type MetalRequest, type Parameters, parametersOf } from './request.ts'
@@ -18,16 +18,40 @@ const refuse = (reason: string) => problem('invalid_parameter', { reason })
 export interface Resource<Row extends { uuid: string }> {
   /** As the list names it: `ports`. */
   name: string
-  /** All fields of one, before the client's choice. */
-  show: (row: Row, request: MetalRequest) => Json
   short: readonly string[]
-  fields: readonly string[]
   sortKeys: readonly string[]
   /** Pages go on after a name, where other resources have a uuid. */
   isNamed?: true
+  /** All fields of one, before the client's choice. */
+  show: (row: Row, request: MetalRequest) => Json
   /** One with all its fields, as the document shows it. */
   shape: TSchema & { title: string; properties: TProperties }
 }
+
+/** Its shape in the document, what it shows of a row, and the version that brought it. */
+type Field<Row> = readonly [shape: TSchema, show: (row: Row, request: MetalRequest) => unknown, needs?: Word]
+
+/** A resource, with one line for each field. */
+export function resourceOf<Row extends { uuid: string }>(
+  title: string,
+  about: Omit<Resource<Row>, 'show' | 'shape'>,
+  fields: Readonly<Record<string, Field<Row>>>,
+): Resource<Row> {
+  const lines = Object.entries(fields)
+  const shapes = lines.map(([name, [shape, , needs]]) => [name, needs ? from(since(needs), shape) : shape])
+  return {
+    ...about,
+    show: (row, request) =>
+      Object.fromEntries(
+        lines
+          .filter(([, [, , needs]]) => !needs || request.has[needs])
+          .map(([name, [, show]]) => [name, show(row, request)]),
+      ),
+    shape: named(title, Object.fromEntries(shapes) as TProperties),
+  }
+}
+
+const fieldNames = ({ shape }: Pick<Resource<never>, 'shape'>) => Object.keys(shape.properties)
 
 /** Names of fields, with commas between them. */
 export const Fields = from(since('fields'), Text)
@@ -60,7 +84,7 @@ export const listShape = (name: string, item: TSchema, more: TProperties = {}) =
 export function shownOne<Row extends { uuid: string }>(resource: Resource<Row>, row: Row, request: MetalRequest): Json {
   const fields = request.parameters(FIELDS_PARAMETER).get('fields')
   const all = resource.show(row, request)
-  return fields === undefined ? all : picked(all, fieldsOf(fields, resource.fields, request))
+  return fields === undefined ? all : picked(all, fieldsOf(fields, fieldNames(resource), request))
 }
 
 export function shownList<Row extends { uuid: string }>(
@@ -78,7 +102,7 @@ export function shownList<Row extends { uuid: string }>(
   const isDetail = detailed || (detail !== undefined && flagParameter('detail', detail))
   const fields = given.get('fields')
   if (isDetail && fields !== undefined) throw refuse("Can't fetch a subset of fields with 'detail' set")
-  const names = fields === undefined ? resource.short : fieldsOf(fields, resource.fields, request)
+  const names = fields === undefined ? resource.short : fieldsOf(fields, fieldNames(resource), request)
   const shown = page.map(row => {
     const all = resource.show(row, request)
     return isDetail ? all : picked(all, names)

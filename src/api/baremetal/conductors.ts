@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { type Conductor, findConductor, listConductors } from '../../metal/conductors/rows.ts'
 import type { Operation } from '../operation.ts'
-import { Flag, named as shape, Text } from '../shapes.ts'
+import { Flag, Text } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
@@ -10,32 +10,25 @@ import type { Answer, MetalRequest } from './request.ts'
 
 type Row = Conductor & { uuid: string }
 
-const conductors: c.Resource<Row> = {
-  name: 'conductors',
-  short: ['hostname', 'conductor_group', 'alive', 'links'],
-  fields: ['hostname', 'conductor_group', 'alive', 'drivers', 'created_at', 'updated_at', 'links'],
-  sortKeys: ['hostname', 'conductor_group', 'created_at', 'updated_at'],
-  isNamed: true,
-  shape: shape('Conductor', {
-    hostname: Text,
-    conductor_group: Text,
-    alive: Flag,
-    drivers: Type.Array(Text),
-    created_at: Time,
-    updated_at: Time,
-    links: Links,
-  }),
-  show: (row, { base, context }) => ({
-    hostname: row.hostname,
-    conductor_group: row.conductor_group,
+const conductors = c.resourceOf<Row>(
+  'Conductor',
+  {
+    name: 'conductors',
+    short: ['hostname', 'conductor_group', 'alive', 'links'],
+    sortKeys: ['hostname', 'conductor_group', 'created_at', 'updated_at'],
+    isNamed: true,
+  },
+  {
+    hostname: [Text, row => row.hostname],
+    conductor_group: [Text, row => row.conductor_group],
     // When all are dead, none is left to say so.
-    alive: row.online === 1 && row.silent_ms < context.config.takeOverMs,
-    drivers: jsonIn(row.drivers),
-    created_at: shownTime(row.registered_at),
-    updated_at: shownTime(row.heartbeat_at),
-    links: linksTo(base, `conductors/${row.hostname}`),
-  }),
-}
+    alive: [Flag, (row, { context }) => row.online === 1 && row.silent_ms < context.config.takeOverMs],
+    drivers: [Type.Array(Text), row => jsonIn(row.drivers)],
+    created_at: [Time, row => shownTime(row.registered_at)],
+    updated_at: [Time, row => shownTime(row.heartbeat_at)],
+    links: [Links, ({ hostname }, { base }) => linksTo(base, `conductors/${hostname}`)],
+  },
+)
 
 const PARAMETERS = c.listParameters(conductors)
 const named = (row: Conductor): Row => ({ ...row, uuid: row.hostname })

@@ -1,16 +1,15 @@
 // What clients send about a node, as the document shows it; it is read in metal/nodes/attributes.ts and node-states.ts.
 import { type TSchema, Type } from 'typebox'
 import { CREATABLE } from '../../metal/nodes/attributes.ts'
-import { INTERFACES, POWER_TARGETS } from '../../metal/drivers/port.ts'
+import { POWER_TARGETS } from '../../metal/drivers/port.ts'
 import { VERB_WORDS } from '../../metal/nodes/states.ts'
+import { type FieldName, NODE_FIELDS, type NodeField, type Rule, SETTABLE, TEXT_MAX } from '../../shared/node-fields.ts'
 import type { Form } from '../operation.ts'
 import { Document, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
-import { FIELDS } from './node-fields.ts'
 import { since } from './versions.ts'
 
 const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ maxLength })
-const Word = text(255)
 const Sentence = text(4096)
 /** Command lines send words. */
 const Flag = Type.Union([
@@ -22,43 +21,33 @@ const Flag = Type.Union([
 ])
 const Whole = orNull(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^\\d+$' })]))
 
-const ATTRIBUTES: Record<string, TSchema> = {
+const RULES: Record<Rule, TSchema> = {
   uuid: Uuid,
-  automated_clean: Flag,
-  chassis_uuid: Uuid,
-  conductor_group: Type.String({ pattern: '^[A-Za-z0-9_.-]{0,255}$' }),
-  description: Sentence,
-  driver_info: Document,
-  extra: Document,
-  instance_info: Document,
-  instance_uuid: Uuid,
-  lessee: Word,
-  maintenance: Flag,
   name: Type.String({ pattern: '^[A-Za-z0-9._~-]{1,255}$' }),
-  network_data: Document,
-  owner: Word,
-  properties: Type.Object(
+  group: Type.String({ pattern: '^[A-Za-z0-9_.-]{0,255}$' }),
+  sizes: Type.Object(
     { cpus: Type.Optional(Whole), local_gb: Type.Optional(Whole), memory_mb: Type.Optional(Whole) },
     { additionalProperties: true },
   ),
-  resource_class: text(80),
-  retired: Flag,
-  retired_reason: Sentence,
-  shard: Word,
-  ...Object.fromEntries(INTERFACES.map(name => [`${name}_interface`, Word])),
 }
 
-const attribute = (name: string) => {
-  const needs = FIELDS[name]?.needs
-  const shape = orNull(ATTRIBUTES[name]!)
+function shapeOf({ type, rule, max }: NodeField): TSchema {
+  if (rule) return RULES[rule]
+  if (type === 'flag' || type === 'flag?') return Flag
+  return type === 'json' ? Document : text(max ?? TEXT_MAX)
+}
+
+const attribute = (name: FieldName) => {
+  const { since: needs, ...field } = NODE_FIELDS[name]
+  const shape = orNull(shapeOf(field))
   return [name, Type.Optional(needs ? from(since(needs), shape) : shape)] as const
 }
 
 export const NEW_NODE: Form = {
   schema: Type.Object(
     {
-      driver: Word,
-      ...Object.fromEntries([...CREATABLE].filter(name => name !== 'driver').map(attribute)),
+      driver: text(TEXT_MAX),
+      ...Object.fromEntries(SETTABLE.filter(name => name !== 'driver' && CREATABLE.has(name)).map(attribute)),
     },
     { title: 'NewNode', ...closed },
   ),

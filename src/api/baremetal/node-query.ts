@@ -5,6 +5,7 @@ import { type NodeFilter, SORT_KEYS, type SortKey, type TraitFilter } from '../.
 import { STATES } from '../../metal/nodes/states.ts'
 import { isTraitName } from '../../metal/nodes/trait-names.ts'
 import { problem } from '../../problems/problem.ts'
+import { type FieldName, FILTERED, NODE_FIELDS } from '../../shared/node-fields.ts'
 import { Flag, from, oneOf, Text, Uuid } from '../shapes.ts'
 import { Fields } from './collection.ts'
 import { ALL, fieldsNamed, shortFields } from './node-fields.ts'
@@ -43,26 +44,30 @@ const fault = of(oneOf(...FAULTS), value => {
 const group = of(Text, value => value.toLowerCase())
 const list = of(Text, value => value.split(',').map(part => part.trim()))
 
-const FILTERS: Record<keyof Omit<NodeFilter, 'eligible'>, Filter> = {
-  instance_uuid: { needs: null, ...uuid },
+type FilterName = keyof Omit<NodeFilter, 'eligible'>
+type FieldFilter = (typeof FILTERED)[number]
+
+/** Where the type of the field doesn't say how its filter is read. */
+const KINDS: Partial<Record<FieldFilter, Kind>> = { provision_state: state, fault, conductor_group: group, shard: list }
+
+function fieldFilter(name: FieldFilter): Filter {
+  const { type, rule, since, filter } = NODE_FIELDS[name]
+  const kind = KINDS[name] ?? (type === 'flag' ? flag : rule === 'uuid' ? uuid : text)
+  return { needs: (filter === true ? since : filter) ?? null, ...kind }
+}
+
+const MORE: Record<Exclude<FilterName, FieldFilter>, Filter> = {
   associated: { needs: null, ...flag },
-  maintenance: { needs: null, ...flag },
-  chassis_uuid: { needs: null, ...uuid },
-  provision_state: { needs: 'provisionStateFilter', ...state },
-  driver: { needs: 'driverFilter', ...text },
-  resource_class: { needs: 'resourceClass', ...text },
-  fault: { needs: 'fault', ...fault },
-  conductor_group: { needs: 'conductorGroup', ...group },
-  conductor: { needs: 'conductors', ...text },
-  owner: { needs: 'owner', ...text },
   description_contains: { needs: 'description', ...text },
-  retired: { needs: 'retired', ...flag },
-  lessee: { needs: 'lessee', ...text },
   project: { needs: 'lessee', ...text },
-  shard: { needs: 'shards', ...list },
   sharded: { needs: 'shards', ...flag },
   reserved: { needs: 'reservations', ...flag },
+  include_children: { needs: 'childNodes', ...flag },
 }
+const FILTERS = {
+  ...Object.fromEntries(FILTERED.map(name => [name, fieldFilter(name)])),
+  ...MORE,
+} as Record<FilterName, Filter>
 const NO_FILTER = Object.fromEntries([...Object.keys(FILTERS), 'eligible'].map(name => [name, null]))
 
 const TRAIT_FILTERS: Record<string, keyof TraitFilter> = {
@@ -85,7 +90,7 @@ export interface NodeQuery {
   filter: NodeFilter
   traits: TraitFilter
   paging: Paging<SortKey>
-  fields: readonly string[]
+  fields: readonly FieldName[]
 }
 
 /** `detailed` is for the path that says so by itself. */
@@ -114,7 +119,7 @@ export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQu
   }
 }
 
-function fieldsOf({ version, has }: MetalRequest, given: ReadonlyMap<string, string>): readonly string[] {
+function fieldsOf({ version, has }: MetalRequest, given: ReadonlyMap<string, string>): readonly FieldName[] {
   const [fields, detail] = [given.get('fields'), given.get('detail')]
   if (detail !== undefined && !has.detailParameter) throw refuse('Unknown parameter detail.')
   const isDetail = detail !== undefined && flagParameter('detail', detail)

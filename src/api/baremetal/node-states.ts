@@ -8,10 +8,11 @@ import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
 import { type Verb, verbOf } from '../../metal/nodes/states.ts'
 import { validateNode } from '../../metal/nodes/validation.ts'
 import { problem } from '../../problems/problem.ts'
+import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
 import { byName, Flag, named, Text } from '../shapes.ts'
 import { NEW_MAINTENANCE, NEW_POWER_STATE, NEW_PROVISION_STATE } from './node-bodies.ts'
-import { FIELDS, nodeShapeOf, writer } from './node-fields.ts'
+import { nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, type MetalRequest, parametersOf } from './request.ts'
 import type { Word } from './versions.ts'
@@ -31,7 +32,7 @@ const STATE_FIELDS = [
   'target_raid_config',
   'boot_mode',
   'secure_boot',
-].filter(name => name in FIELDS)
+] as const satisfies FieldName[]
 
 const Verdicts = byName(named('Verdict', { result: Flag, reason: Type.Optional(Text) }))
 

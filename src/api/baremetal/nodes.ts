@@ -1,6 +1,6 @@
 // /v1/nodes
 import { Type } from 'typebox'
-import { CREATABLE, PATCHABLE, canBeName } from '../../metal/nodes/attributes.ts'
+import { canBeName, CREATABLE, interfaceField, PATCHABLE } from '../../metal/nodes/attributes.ts'
 import { createNode, deleteNode, patchNode, uuidOr } from '../../metal/nodes/lifecycle.ts'
 import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
 import { parsePatches } from '../../metal/json-patch.ts'
@@ -9,6 +9,7 @@ import { type ShelvedNode, textOf } from '../../metal/nodes/shelf.ts'
 import { findNodeKey } from '../../metal/nodes/rows.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text } from '../shapes.ts'
 import { FIELDS_PARAMETER, listShape, PATCH } from './collection.ts'
@@ -33,7 +34,7 @@ export function nodeIdent(request: MetalRequest): string {
 async function show(
   request: MetalRequest,
   ident: string,
-  fields: readonly string[],
+  fields: readonly FieldName[],
   access = request.access(),
 ): Promise<Buffer> {
   const { store, shelf } = request.context
@@ -44,7 +45,7 @@ async function show(
 }
 
 /** Writes each node as far as the caller may see it. */
-function writerFor(request: MetalRequest, fields: readonly string[]): (node: ShelvedNode) => Buffer {
+function writerFor(request: MetalRequest, fields: readonly FieldName[]): (node: ShelvedNode) => Buffer {
   const ways: ReturnType<typeof writer>[] = []
   return node => {
     const driver = !request.may('baremetal:node:get:driver_info', node)
@@ -158,7 +159,7 @@ const ATTRIBUTE_ACTIONS: Readonly<Record<string, BaremetalAction>> = {
   conductor_group: 'baremetal:node:update:conductor_group',
   shard: 'baremetal:node:update:shard',
   driver: 'baremetal:node:update:driver_interfaces',
-  ...Object.fromEntries(INTERFACES.map(name => [`${name}_interface`, 'baremetal:node:update:driver_interfaces'])),
+  ...Object.fromEntries(INTERFACES.map(name => [interfaceField(name), 'baremetal:node:update:driver_interfaces'])),
 }
 const actionOn = (attribute: string) => ATTRIBUTE_ACTIONS[attribute] ?? 'baremetal:node:update'
 

@@ -15,7 +15,7 @@ import {
 } from '../../metal/portgroups.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
-import { Document, Flag, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
@@ -41,56 +41,29 @@ const NEW = c.membersOf(
   { required: ['node_uuid'] },
 )
 
-const portgroups: c.Resource<Portgroup> = {
-  name: 'portgroups',
-  short: ['uuid', 'name', 'address', 'links'],
-  fields: [
-    'uuid',
-    'name',
-    'address',
-    'node_uuid',
-    'mode',
-    'standalone_ports_supported',
-    'properties',
-    'extra',
-    'internal_info',
-    'created_at',
-    'updated_at',
-    'links',
-    'ports',
-  ],
-  sortKeys: ['uuid', 'name', 'address', 'created_at', 'updated_at'],
-  shape: named('Portgroup', {
-    uuid: Uuid,
-    name: TextOrNull,
-    address: TextOrNull,
-    node_uuid: Uuid,
-    mode: Text,
-    standalone_ports_supported: Flag,
-    properties: Document,
-    extra: Document,
-    internal_info: Document,
-    created_at: Time,
-    updated_at: orNull(Time),
-    links: Links,
-    ports: Links,
-  }),
-  show: (group, { base }) => ({
-    uuid: group.uuid,
-    name: group.name,
-    address: group.address,
-    node_uuid: group.node_uuid,
-    mode: group.mode,
-    standalone_ports_supported: group.standalone_ports_supported === 1,
-    properties: jsonIn(group.properties),
-    extra: jsonIn(group.extra),
-    internal_info: {},
-    created_at: shownTime(group.created_at),
-    updated_at: shownTime(group.updated_at),
-    links: linksTo(base, `portgroups/${group.uuid}`),
-    ports: linksTo(base, `portgroups/${group.uuid}/ports`),
-  }),
-}
+const portgroups = c.resourceOf<Portgroup>(
+  'Portgroup',
+  {
+    name: 'portgroups',
+    short: ['uuid', 'name', 'address', 'links'],
+    sortKeys: ['uuid', 'name', 'address', 'created_at', 'updated_at'],
+  },
+  {
+    uuid: [Uuid, group => group.uuid],
+    name: [TextOrNull, group => group.name],
+    address: [TextOrNull, group => group.address],
+    node_uuid: [Uuid, group => group.node_uuid],
+    mode: [Text, group => group.mode],
+    standalone_ports_supported: [Flag, group => group.standalone_ports_supported === 1],
+    properties: [Document, group => jsonIn(group.properties)],
+    extra: [Document, group => jsonIn(group.extra)],
+    internal_info: [Document, () => ({})],
+    created_at: [Time, group => shownTime(group.created_at)],
+    updated_at: [orNull(Time), group => shownTime(group.updated_at)],
+    links: [Links, ({ uuid }, { base }) => linksTo(base, `portgroups/${uuid}`)],
+    ports: [Links, ({ uuid }, { base }) => linksTo(base, `portgroups/${uuid}/ports`)],
+  },
+)
 
 const PARAMETERS = c.listParameters(portgroups, { node: Text, address: Text })
 

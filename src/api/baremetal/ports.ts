@@ -10,12 +10,11 @@ import { Problem, problem } from '../../problems/problem.ts'
 import { EMPTY, jsonIn } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
-import { Document, Flag, from, named, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
+import { Document, Flag, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
-import { since } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -36,56 +35,25 @@ const NEW = c.membersOf(
   { required: ['node_uuid', 'address'] },
 )
 
-const ports: c.Resource<Port> = {
-  name: 'ports',
-  short: ['uuid', 'address', 'links'],
-  fields: [
-    'uuid',
-    'address',
-    'node_uuid',
-    'extra',
-    'internal_info',
-    'created_at',
-    'updated_at',
-    'pxe_enabled',
-    'local_link_connection',
-    'portgroup_uuid',
-    'physical_network',
-    'is_smartnic',
-    'links',
-  ],
-  sortKeys: ['uuid', 'address', 'created_at', 'updated_at'],
-  shape: named('Port', {
-    uuid: Uuid,
-    address: Text,
-    node_uuid: Uuid,
-    extra: Document,
-    internal_info: Document,
-    created_at: Time,
-    updated_at: orNull(Time),
-    pxe_enabled: Flag,
-    local_link_connection: Document,
-    portgroup_uuid: from(since('portgroups'), orNull(Uuid)),
-    physical_network: from(since('physicalNetwork'), TextOrNull),
-    is_smartnic: from(since('smartnic'), Flag),
-    links: Links,
-  }),
-  show: (port, { base, has }) => ({
-    uuid: port.uuid,
-    address: port.address,
-    node_uuid: port.node_uuid,
-    extra: jsonIn(port.extra),
-    internal_info: jsonIn(port.internal_info),
-    created_at: shownTime(port.created_at),
-    updated_at: shownTime(port.updated_at),
-    pxe_enabled: port.pxe_enabled === 1,
-    local_link_connection: jsonIn(port.local_link_connection),
-    ...(has.portgroups && { portgroup_uuid: port.portgroup_uuid }),
-    ...(has.physicalNetwork && { physical_network: port.physical_network }),
-    ...(has.smartnic && { is_smartnic: port.is_smartnic === 1 }),
-    links: linksTo(base, `ports/${port.uuid}`),
-  }),
-}
+const ports = c.resourceOf<Port>(
+  'Port',
+  { name: 'ports', short: ['uuid', 'address', 'links'], sortKeys: ['uuid', 'address', 'created_at', 'updated_at'] },
+  {
+    uuid: [Uuid, port => port.uuid],
+    address: [Text, port => port.address],
+    node_uuid: [Uuid, port => port.node_uuid],
+    extra: [Document, port => jsonIn(port.extra)],
+    internal_info: [Document, port => jsonIn(port.internal_info)],
+    created_at: [Time, port => shownTime(port.created_at)],
+    updated_at: [orNull(Time), port => shownTime(port.updated_at)],
+    pxe_enabled: [Flag, port => port.pxe_enabled === 1],
+    local_link_connection: [Document, port => jsonIn(port.local_link_connection)],
+    portgroup_uuid: [orNull(Uuid), port => port.portgroup_uuid, 'portgroups'],
+    physical_network: [TextOrNull, port => port.physical_network, 'physicalNetwork'],
+    is_smartnic: [Flag, port => port.is_smartnic === 1, 'smartnic'],
+    links: [Links, ({ uuid }, { base }) => linksTo(base, `ports/${uuid}`)],
+  },
+)
 
 const PARAMETERS = c.listParameters(ports, { node: Text, node_uuid: Text, address: Text, portgroup: Text })
 

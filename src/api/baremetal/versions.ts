@@ -64,6 +64,7 @@ const SINCE = {
   history: 78, // /history
   inventory: 81, // /inventory
   shards: 82, // /v1/shards, field and filters
+  childNodes: 83, // field parent_node and filters
   traitsInAnswer: 83, // ours: PUT of all traits answers with them
   reservations: 83, // ours: /v1/reservations, reservation_uuid with deploy, field and filter
   associationInRows: 83, // ours: allocation_uuid and reservation_uuid in short rows

@@ -2,13 +2,13 @@
 import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
 import { csvText } from '../csv.ts'
+import { NODE_DOCUMENTS, NODE_FLAGS } from './members.ts'
 
 /** Between the words of a list, as in traits and ports. */
 const SEPARATOR = ' '
 const LISTS = new Set(['traits', 'ports'])
-const FLAGS = new Set(['maintenance', 'leasable', 'retired', 'automated_clean'])
 /** Objects, of which each member has a column: properties.cpus. */
-const DOCUMENTS = new Set(['driver_info', 'properties', 'extra', 'network_data'])
+const DOCUMENTS: ReadonlySet<string> = new Set(NODE_DOCUMENTS)
 
 /** What a column is about: a member of a node, or a member of one of its objects. */
 export function columnOf(name: string): { member: string; key: string | null } {
@@ -26,7 +26,7 @@ export function nodeOf(columns: readonly string[], cells: readonly string[]): Js
     const { member, key } = columnOf(name)
     if (key !== null) node[member] = { ...(node[member] as Json | undefined), [key]: jsonOrText(cell) }
     else if (LISTS.has(member)) node[member] = cell.trim().split(/\s+/)
-    else node[member] = FLAGS.has(member) || DOCUMENTS.has(member) ? jsonOrText(cell) : cell
+    else node[member] = NODE_FLAGS.has(member) || DOCUMENTS.has(member) ? jsonOrText(cell) : cell
   }
   return node
 }

@@ -2,7 +2,16 @@
 import { Document, isScalar, Scalar, visit } from 'yaml'
 import type { Driver, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
 import { csvOf } from './csv.ts'
-import { INTERFACES, NODE_DOCUMENTS, NODE_MEMBERS, NODE_WORDS, PORT_DOCUMENTS, PORT_WORDS, TERMS } from './members.ts'
+import {
+  INTERFACES,
+  NODE_CHOICES,
+  NODE_DOCUMENTS,
+  NODE_MEMBERS,
+  NODE_WORDS,
+  PORT_DOCUMENTS,
+  PORT_WORDS,
+  TERMS,
+} from './members.ts'
 import { capabilitiesOf, keptProviders, type Present } from './present.ts'
 import { AMOUNT_MAX, isMasked, type Kind } from './shape.ts'
 import type { FileFormat } from './source.ts'
@@ -72,8 +81,7 @@ function nodesIn({ nodes, ports, leasable, drivers }: Present, secrets: string[]
           NODE_WORDS.filter(name => !INTERFACES.includes(name)),
         ),
       ),
-      // False is something else than unsaid here.
-      ...(node['automated_clean'] === false && { automated_clean: false }),
+      ...Object.fromEntries(NODE_CHOICES.filter(name => node[name] === false).map(name => [name, false])),
       ...chosenInterfaces(node, driverOf.get(node['driver'] as string)),
       ...something({ ...picked(node, NODE_DOCUMENTS), driver_info: withoutSecrets(node, secrets) }),
       ...something({

@@ -50,7 +50,7 @@ export interface Question {
 export async function presentOf(server: Holdfast, question: Question): Promise<Present> {
   const { kinds } = question
   const [nodes, besideNodes, capacity, traits, classes] = await Promise.all([
-    server.nodes.list({ where: { detail: true } }),
+    server.nodes.list({ where: { detail: true, include_children: true } }),
     kinds.has('nodes') ? besideNodesOf(server, question) : {},
     kinds.has('providers') || kinds.has('hosts') ? capacityOf(server, question) : {},
     question.traits ? namesOf(server.traits) : null,

@@ -1,8 +1,9 @@
 // What a fleet file may say, and in which form.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
+import { NODE_FIELDS, type Rule, TEXT_MAX } from '../../shared/node-fields.ts'
 import * as c from './checks.ts'
-import { INTERFACES } from './members.ts'
+import { type FleetField, NODE_DOCUMENTS, NODE_WORDS } from './members.ts'
 import { WANTED } from './states.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -66,23 +67,30 @@ const port = c.either(
   ),
 )
 
+const RULES: Record<Rule, c.Check> = {
+  uuid,
+  name: nodeName,
+  group: c.matching(/^[\w.-]{0,255}$/, 'a group made of letters, digits, ., _ and -'),
+  sizes: c.also(document, sizes),
+}
+/** What the server would take, but nobody can mean. */
+const STRICTER: Partial<Record<FleetField, c.Check>> = {
+  resource_class: c.orNull(c.text(80, 1)),
+  driver_info: c.also(document, unmasked),
+}
+
+function fieldCheck(name: FleetField): c.Check {
+  const { type, rule, max = TEXT_MAX } = NODE_FIELDS[name]
+  const isNullable = type.endsWith('?')
+  const plain = type.startsWith('flag') ? c.flag : type === 'json' ? document : c.text(max, isNullable ? 0 : 1)
+  const check = rule ? RULES[rule] : plain
+  return isNullable ? c.orNull(check) : check
+}
+
 const node: c.Check = c.also(
   c.objectOf({
     uuid,
-    name: c.orNull(nodeName),
-    driver: c.text(255, 1),
-    resource_class: c.orNull(c.text(80, 1)),
-    description: c.orNull(c.text(4096)),
-    owner: c.orNull(c.text(255)),
-    lessee: c.orNull(c.text(255)),
-    conductor_group: c.matching(/^[\w.-]{0,255}$/, 'a group made of letters, digits, ., _ and -'),
-    shard: c.orNull(c.text(255)),
-    automated_clean: c.orNull(c.flag),
-    ...Object.fromEntries(INTERFACES.map(name => [name, c.text(255, 1)])),
-    driver_info: c.also(document, unmasked),
-    properties: c.also(document, sizes),
-    extra: document,
-    network_data: document,
+    ...Object.fromEntries([...NODE_WORDS, ...NODE_DOCUMENTS].map(name => [name, STRICTER[name] ?? fieldCheck(name)])),
     traits: c.listOf(trait, limits.nodeTraitsMax),
     ports: c.listOf(port, limits.portsPerNodeMax),
     provision_state: c.oneOf(WANTED),

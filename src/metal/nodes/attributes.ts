@@ -1,10 +1,23 @@
 // The attributes of a node that clients may set: their checks, their defaults, and how they become its row.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
+import {
+  BLANKS,
+  type ColumnName,
+  COLUMNS,
+  type ColumnType,
+  type FieldsWith,
+  NODE_FIELDS,
+  type NodeColumns,
+  type NodeField,
+  type Rule,
+  SETTABLE,
+  TEXT_MAX,
+} from '../../shared/node-fields.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import { placementClass } from './class-names.ts'
-import { INTERFACES, type Json } from '../drivers/port.ts'
+import { type InterfaceName, INTERFACES, type Json } from '../drivers/port.ts'
 import { type Drivers, interfacesFor } from '../drivers/registry.ts'
 import type { Node, NodeRow } from './rows.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -20,9 +33,9 @@ const flag: Check = value => (typeof value === 'boolean' || isFlagWord(value) ? 
 const uuid: Check = value => (typeof value === 'string' && canonicalUuid(value) ? null : 'expected a UUID')
 const object: Check = value => {
   if (!isObject(value)) return 'expected an object'
-  return JSON.stringify(value).length <= limits.nodeJsonBytesMax ? null : 'the object is too large'
+  return jsonText(value).length <= limits.nodeJsonBytesMax ? null : 'the object is too large'
 }
-const properties: Check = value => {
+const sizes: Check = value => {
   const wrong = object(value)
   if (wrong) return wrong
   const whole = (name: string) => /^\d+$/.test(String((value as Record<string, string | number | null>)[name] ?? 0))
@@ -40,42 +53,26 @@ const name: Check = value =>
     ? null
     : 'a name is made of A-Z, a-z, 0-9, -, ., _ and ~, is no UUID and no word that the API uses'
 
-const CHECKS: Record<string, Check> = {
-  automated_clean: flag,
-  chassis_uuid: uuid,
-  conductor_group: group,
-  description: text(4096),
-  driver: text(255),
-  driver_info: object,
-  extra: object,
-  instance_info: object,
-  instance_uuid: uuid,
-  lessee: text(255),
-  maintenance: flag,
-  name,
-  network_data: object,
-  owner: text(255),
-  properties,
-  protected: flag,
-  protected_reason: text(4096),
-  resource_class: text(80),
-  retired: flag,
-  retired_reason: text(4096),
-  shard: text(255),
-  ...Object.fromEntries(INTERFACES.map(name => [`${name}_interface`, text(255)])),
+const RULES: Record<Rule, Check> = { uuid, name, group, sizes }
+
+function checkOf({ type, rule, max }: NodeField): Check {
+  if (rule) return RULES[rule]
+  if (type === 'flag' || type === 'flag?') return flag
+  return type === 'json' ? object : text(max ?? TEXT_MAX)
 }
 
-export const PATCHABLE: ReadonlySet<string> = new Set(Object.keys(CHECKS))
-const NOT_AT_BIRTH = new Set(['protected', 'protected_reason'])
-export const CREATABLE: ReadonlySet<string> = new Set(
-  ['uuid', ...PATCHABLE].filter(attribute => !NOT_AT_BIRTH.has(attribute)),
-)
+const settable = (...times: NodeField['set'][]): ReadonlySet<string> =>
+  new Set(SETTABLE.filter(name => times.includes(NODE_FIELDS[name].set)))
+export const PATCHABLE = settable('later', 'always')
+export const CREATABLE = settable('first', 'always')
+
+const CHECKS = new Map<string, Check>(SETTABLE.map(name => [name, checkOf(NODE_FIELDS[name])]))
 
 /** Refuses values of the wrong kind; null and undefined stand for the default. */
 export function checkAttributes(attributes: Json): void {
   for (const [attribute, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) continue
-    const wrong = attribute === 'uuid' ? uuid(value) : CHECKS[attribute]!(value)
+    const wrong = CHECKS.get(attribute)!(value)
     if (wrong)
       throw problem('invalid_parameter', { reason: `Invalid input for field/attribute ${attribute}: ${wrong}.` })
   }
@@ -93,86 +90,59 @@ export const flagOf = (word: string): boolean | null => {
 }
 const isFlagWord = (value: unknown) => typeof value === 'string' && flagOf(value) !== null
 
-/** The row's part that clients may set, as a document that patches apply to. */
+type SetColumn = Exclude<Extract<ColumnName, (typeof SETTABLE)[number]>, 'uuid'>
+const SET_COLUMNS = COLUMNS.filter((name): name is SetColumn => PATCHABLE.has(name))
+
+/** The row's part that clients may change, as a document that patches apply to. */
 export function attributesOf(node: Node): Json {
+  const valueOf = (name: SetColumn): unknown => {
+    const { type } = NODE_FIELDS[name]
+    if (type === 'json') return jsonIn(node[name] as NodeColumns['extra'])
+    return type.startsWith('flag') && node[name] !== null ? node[name] === 1 : node[name]
+  }
   const interfaces = jsonIn(node.interfaces)
-  const flags = (value: 0 | 1 | null) => (value === null ? null : value === 1)
   return {
-    automated_clean: flags(node.automated_clean),
+    ...Object.fromEntries(SET_COLUMNS.map(name => [name, valueOf(name)])),
     chassis_uuid: node.chassis_uuid,
-    conductor_group: node.conductor_group,
-    description: node.description,
-    driver: node.driver,
-    driver_info: jsonIn(node.driver_info),
-    extra: jsonIn(node.extra),
-    instance_info: jsonIn(node.instance_info),
-    instance_uuid: node.instance_uuid,
-    lessee: node.lessee,
-    maintenance: node.maintenance === 1,
-    name: node.name,
-    network_data: jsonIn(node.network_data),
-    owner: node.owner,
-    properties: jsonIn(node.properties),
-    protected: node.protected === 1,
-    protected_reason: node.protected_reason,
-    resource_class: node.resource_class,
-    retired: node.retired === 1,
-    retired_reason: node.retired_reason,
-    shard: node.shard,
-    ...Object.fromEntries(INTERFACES.map(name => [`${name}_interface`, interfaces[name]])),
+    ...Object.fromEntries(INTERFACES.map(name => [interfaceField(name), interfaces[name]])),
   }
 }
 
-type FromAttributes = Omit<
-  Pick<
-    NodeRow,
-    | ('name' | 'driver' | 'automated_clean' | 'conductor_group' | 'description' | 'driver_info' | 'extra')
-    | ('instance_info' | 'instance_uuid' | 'lessee' | 'maintenance' | 'network_data' | 'owner' | 'properties')
-    | ('protected' | 'protected_reason' | 'resource_class' | 'placement_class' | 'retired' | 'retired_reason')
-    | ('shard' | 'interfaces')
-  >,
-  never
->
+/** The field in which clients see an interface. */
+export const interfaceField = (name: InterfaceName): FieldsWith<{ type: 'interface' }> => `${name}_interface`
+
+/** The columns as they are where nothing is set. */
+export const BLANK = Object.fromEntries(
+  COLUMNS.map(name => [name, BLANKS[NODE_FIELDS[name].type as ColumnType]]),
+) as unknown as Pick<NodeRow, ColumnName>
+
+function columnOf({ type, rule }: NodeField, value: unknown): string | number | null {
+  if (value === null || value === undefined) return BLANKS[type as ColumnType]
+  if (type === 'json') return jsonText(value)
+  if (type === 'flag' || type === 'flag?') return asFlag(value)
+  if (rule === 'uuid') return canonicalUuid(value as string)
+  return rule === 'group' ? (value as string).toLowerCase() : (value as string)
+}
+
+type FromAttributes = Pick<NodeColumns, SetColumn> & Pick<NodeRow, 'placement_class' | 'interfaces'>
 
 /** The columns that checked attributes become. */
 export function columnsOf(attributes: Json, drivers: Drivers): FromAttributes {
-  const words = (attribute: string) => (attributes[attribute] as string | null | undefined) ?? null
-  const json = (attribute: string) => jsonText((attributes[attribute] ?? {}) as Json)
-  const resourceClass = words('resource_class') || null
-  const instance = words('instance_uuid')
-  const isProtected = asFlag(attributes['protected']) ?? 0
-  const isRetired = asFlag(attributes['retired']) ?? 0
+  const isSet = ({ with: flag }: NodeField) => flag === undefined || asFlag(attributes[flag]) === 1
+  const columns = SET_COLUMNS.map(name => {
+    const field = NODE_FIELDS[name]
+    return [name, columnOf(field, isSet(field) ? attributes[name] : null)]
+  })
+  const resource_class = (attributes['resource_class'] as string | null | undefined) || null
   return {
-    name: words('name'),
-    driver: attributes['driver'] as string,
-    automated_clean: asFlag(attributes['automated_clean']),
-    conductor_group: (words('conductor_group') ?? '').toLowerCase(),
-    description: words('description'),
-    driver_info: json('driver_info'),
-    extra: json('extra'),
-    instance_info: json('instance_info'),
-    instance_uuid: instance === null ? null : canonicalUuid(instance),
-    lessee: words('lessee'),
-    maintenance: asFlag(attributes['maintenance']) ?? 0,
-    network_data: json('network_data'),
-    owner: words('owner'),
-    properties: json('properties'),
-    protected: isProtected,
-    protected_reason: isProtected ? words('protected_reason') : null,
-    resource_class: resourceClass,
-    placement_class: placementClass(resourceClass),
-    retired: isRetired,
-    retired_reason: isRetired ? words('retired_reason') : null,
-    shard: words('shard'),
+    ...(Object.fromEntries(columns) as FromAttributes),
+    resource_class,
+    placement_class: placementClass(resource_class),
     interfaces: jsonText(chosenInterfaces(attributes, drivers)),
   }
 }
 
-function asFlag(value: unknown): 0 | 1 | null {
-  if (value === null || value === undefined) return null
-  const isTrue = typeof value === 'string' ? flagOf(value) : value
-  return isTrue ? 1 : 0
-}
+const asFlag = (value: unknown): 0 | 1 => ((typeof value === 'string' ? flagOf(value) : value) ? 1 : 0)
 
 function chosenInterfaces(attributes: Json, drivers: Drivers): Record<string, string> {
   const driver = drivers.get(attributes['driver'] as string)
@@ -183,7 +153,7 @@ function chosenInterfaces(attributes: Json, drivers: Drivers): Record<string, st
   }
   const chosen: Json = {}
   for (const name of INTERFACES) {
-    const wanted = attributes[`${name}_interface`] as string | null | undefined
+    const wanted = attributes[interfaceField(name)] as string | null | undefined
     if (wanted === null || wanted === undefined) continue
     if (!(driver.interfaces[name] as readonly string[]).includes(wanted)) {
       throw problem('invalid_parameter', {

@@ -7,7 +7,7 @@ import { EMPTY, jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
-import { attributesOf, checkAttributes, columnsOf } from './attributes.ts'
+import { attributesOf, BLANK, checkAttributes, columnsOf } from './attributes.ts'
 import { chassisId } from '../chassis.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
@@ -18,11 +18,14 @@ import {
   addNode,
   dropNode,
   findNode,
+  HIDDEN,
   lockNode,
   type Node,
   type NodeRow,
   OWNER,
+  requireChildless,
   requireFreeNames,
+  requireParent,
   requireUnlocked,
   saveNode,
 } from './rows.ts'
@@ -44,37 +47,6 @@ import { DELETABLE, FREE_TO_CHANGE } from './states.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
 
-const NEW = {
-  target_provision_state: null,
-  provision_updated_at: null,
-  power_state: null,
-  target_power_state: null,
-  last_error: null,
-  fault: null,
-  maintenance_reason: null,
-  console_enabled: 0,
-  boot_mode: null,
-  secure_boot: null,
-  inspection_started_at: null,
-  inspection_finished_at: null,
-  driver_internal_info: EMPTY,
-  raid_config: EMPTY,
-  target_raid_config: EMPTY,
-  clean_step: EMPTY,
-  deploy_step: EMPTY,
-  transition: null,
-  due_at: null,
-  reservation: null,
-  lock_incarnation: null,
-  lock_term: 0,
-  leasable: 0,
-  pledged_at: null,
-  leased_to: null,
-  lessee_before: null,
-  leftover: 0,
-  updated_at: null,
-} as const
-
 export interface NewNodeRequest {
   uuid: string
   attributes: Json
@@ -88,10 +60,12 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
   yield* requireFreeNames(uuid, columns.name, null)
   if (columns.instance_uuid !== null) yield* requireFreeInstance(columns.instance_uuid, uuid, now)
+  yield* requireParent(columns.parent_node, uuid, EVERYTHING)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const provider = yield* createProvider({ uuid, name: uuid, parentUuid: null, managedBy: OWNER }, now)
   const row = {
-    ...NEW,
+    ...HIDDEN,
+    ...BLANK,
     ...columns,
     uuid,
     provider_id: provider.id,
@@ -141,6 +115,7 @@ export function* patchNode(
     yield* requireConductor(columns.driver, columns.conductor_group)
   }
   if (columns.name !== node.name) yield* requireFreeNames(node.uuid, columns.name, node.uuid)
+  if (columns.parent_node !== node.parent_node) yield* requireParent(columns.parent_node, node.uuid, access.node)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
   const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
@@ -227,6 +202,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   requireUnlocked(node)
   if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
   if (node.leasable) throw refuse(`Node ${node.uuid} is enrolled for leasing.`)
+  yield* requireChildless(node)
   if (!node.maintenance) {
     if (node.instance_uuid !== null) {
       throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)

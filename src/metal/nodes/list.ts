@@ -1,6 +1,14 @@
 // Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
+import {
+  type ColumnName,
+  COLUMNS,
+  type FieldsWith,
+  FILTERED,
+  NODE_FIELDS,
+  type NodeColumns,
+} from '../../shared/node-fields.ts'
 import { jsonIn, type JsonText } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query, type Query, type Tools } from '../../store/statement.ts'
@@ -9,26 +17,21 @@ import { inView, type View } from '../access.ts'
 import type { NodeKey } from './rows.ts'
 import { afterMarker, inOrder, type Marker } from '../pages.ts'
 
-/** null leaves a filter out. */
-export interface NodeFilter {
-  instance_uuid: string | null
+/** Filters by a field that is equal, or true or false; null leaves a filter out. */
+type FieldFilter = {
+  [Name in Exclude<(typeof FILTERED)[number], 'chassis_uuid' | 'shard'>]: NodeColumns[Name] | null
+}
+
+export interface NodeFilter extends FieldFilter {
   associated: 0 | 1 | null
-  maintenance: 0 | 1 | null
-  retired: 0 | 1 | null
-  provision_state: string | null
-  driver: string | null
-  resource_class: string | null
-  owner: string | null
-  lessee: string | null
   project: string | null
-  fault: string | null
-  conductor: string | null
-  conductor_group: string | null
   chassis_uuid: string | null
   description_contains: string | null
   shard: readonly string[] | null
   sharded: 0 | 1 | null
   reserved: 0 | 1 | null
+  /** Those that are built into others are left out unless someone asks for them, here or by their parent. */
+  include_children: 0 | 1 | null
   /** Leaves out what is held: asked for by those who look for nodes to deploy on. */
   eligible: 1 | null
 }
@@ -49,45 +52,10 @@ export interface Page {
   marker: string | null
 }
 
-export const SORT_KEYS = [
-  'id',
-  'uuid',
-  'name',
-  'driver',
-  'provision_state',
-  'target_provision_state',
-  'provision_updated_at',
-  'power_state',
-  'target_power_state',
-  'last_error',
-  'fault',
-  'maintenance',
-  'maintenance_reason',
-  'console_enabled',
-  'instance_uuid',
-  'resource_class',
-  'owner',
-  'lessee',
-  'description',
-  'conductor_group',
-  'conductor',
-  'automated_clean',
-  'protected',
-  'protected_reason',
-  'retired',
-  'retired_reason',
-  'shard',
-  'boot_mode',
-  'secure_boot',
-  'inspection_started_at',
-  'inspection_finished_at',
-  'reservation',
-  'created_at',
-  'updated_at',
-] as const
-export type SortKey = (typeof SORT_KEYS)[number]
+export type SortKey = 'id' | Exclude<ColumnName, FieldsWith<{ type: 'json' }>>
+export const SORT_KEYS = ['id', ...COLUMNS.filter(name => NODE_FIELDS[name].type !== 'json')] as readonly SortKey[]
 
-interface ListArgs extends Omit<NodeFilter, 'shard' | 'project'>, Marker {
+interface ListArgs extends Omit<NodeFilter, 'shard' | 'project' | 'include_children'>, Marker {
   /** Whom it is for. */
   all: 0 | 1
   project: string | null
@@ -115,18 +83,14 @@ const listed = (on: Tools, argument: unknown) =>
 const held = ({ now }: ListArgs) =>
   sql`exists (select 1 from reservations r where r.node_id = n.id and r.expires_at > cast(${now} as bigint))`
 
+const PLAINLY_FILTERED = FILTERED.filter(name => name !== 'chassis_uuid' && name !== 'shard')
+
 function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
-  const same = (name: keyof NodeFilter & keyof ListArgs) => given(a[name], sql`n.${sql.ref(name)} = ${a[name]}`)
   const flag = (name: keyof ListArgs, condition: Column) =>
     given(a[name], sql`(case when ${condition} then 1 else 0 end) = ${a[name]}`)
   return [
-    ...(['instance_uuid', 'provision_state', 'driver', 'resource_class', 'owner', 'lessee', 'fault'] as const).map(
-      same,
-    ),
-    ...(['conductor', 'conductor_group'] as const).map(same),
+    ...PLAINLY_FILTERED.map(name => given(a[name], sql`n.${sql.ref(name)} = ${a[name]}`)),
     flag('associated', sql`n.instance_uuid is not null`),
-    flag('maintenance', sql`n.maintenance = 1`),
-    flag('retired', sql`n.retired = 1`),
     flag('sharded', sql`n.shard is not null`),
     flag('reserved', held(a)),
     given(a.eligible, sql`not ${held(a)}`),
@@ -145,22 +109,13 @@ function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
   ]
 }
 
-const NUMERIC = [
-  'id',
-  'provision_updated_at',
-  'maintenance',
-  'console_enabled',
-  'automated_clean',
-  'protected',
-  'retired',
-]
-const MORE_NUMERIC = ['secure_boot', 'inspection_started_at', 'inspection_finished_at', 'created_at', 'updated_at']
-const TEXTUAL = new Set<string>(SORT_KEYS.filter(key => ![...NUMERIC, ...MORE_NUMERIC].includes(key)))
+const isText = (key: SortKey) => key !== 'id' && NODE_FIELDS[key].type.startsWith('text')
 
 interface Shape {
   key: SortKey
   descending: boolean
   isAmong: boolean
+  hasChildren: boolean
   /** Without any the conditions are left out: they cost more than the rest of a long page. */
   isFiltered: boolean
   /** Goes on after a marker; said in the statement, so that the database begins there and not at the first node. */
@@ -178,11 +133,13 @@ const packed = <T>(on: Tools, column: string) =>
     ? sql<JsonText<T[]>>`json_group_array(${sql.ref(column)})`
     : sql<JsonText<T[]>>`coalesce(cast(json_agg(${sql.ref(column)}) as text), '[]')`
 
-function build({ key, descending, isAmong, isFiltered, isContinued }: Shape): (args: ListArgs) => Query<PackedKeys> {
+function build(shape: Shape): (args: ListArgs) => Query<PackedKeys> {
+  const { key, descending, isAmong, hasChildren, isFiltered, isContinued } = shape
   return query((db, a: ListArgs, on) => {
     let select = db.selectFrom('nodes as n').select(['n.id', 'n.revision'])
+    if (!hasChildren) select = select.where('n.parent_node', 'is', null)
     if (isFiltered) for (const condition of conditions(on, a)) select = select.where(condition)
-    const order = { table: 'n', key, isText: TEXTUAL.has(key), descending }
+    const order = { table: 'n', key, isText: isText(key), descending }
     if (isContinued) select = select.where(afterMarker(order, a))
     if (isAmong) select = select.where(on.isIn('n.provider_id', a.among, 'bigint'))
     const page = inOrder(select, order).limit(sql<number>`cast(${a.limit} as bigint)`)
@@ -223,7 +180,7 @@ export function* listNodeKeys(
   const { among, excluded } = yield* byTraits(traits)
   const marker = page.marker === null ? null : yield* one(markerNode({ uuid: page.marker, ...view }))
   if (page.marker !== null && !marker) throw problem('metal_not_found', { what: 'Node', name: page.marker })
-  const { shard, project, ...rest } = filter
+  const { shard, project, include_children, ...rest } = filter
   const args: ListArgs = {
     ...rest,
     ...view,
@@ -241,6 +198,7 @@ export function* listNodeKeys(
     key: page.sortKey,
     descending: page.descending,
     isAmong: among !== null,
+    hasChildren: include_children === 1 || filter.parent_node !== null,
     isFiltered,
     isContinued: marker !== null,
   }

@@ -2,11 +2,14 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
+import { type ColumnName, COLUMNS } from '../../shared/node-fields.ts'
+import { jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, note, one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { type Access, inView, type View } from '../access.ts'
+import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
 
 /** The word under which the ledger knows what belongs to nodes. */
@@ -23,64 +26,27 @@ export interface Node extends NodeRow {
   reserved_for: string | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
-export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
+
+const FIXED = ['uuid', 'provider_id', 'created_at', 'revision'] as const
+
+/** The columns that are no fields of the API, as they are in a new node unless it says otherwise. */
+export const HIDDEN: Omit<NodeRow, 'id' | (typeof FIXED)[number] | ColumnName> = {
+  chassis_id: null,
+  placement_class: placementClass(null),
+  interfaces: jsonText({}),
+  transition: null,
+  due_at: null,
+  lock_incarnation: null,
+  lock_term: 0,
+  leasable: 0,
+  pledged_at: null,
+  leased_to: null,
+  lessee_before: null,
+  leftover: 0,
+}
 
 /** All that may change in a node's life. */
-const MUTABLE = [
-  'name',
-  'driver',
-  'chassis_id',
-  'provision_state',
-  'target_provision_state',
-  'provision_updated_at',
-  'power_state',
-  'target_power_state',
-  'last_error',
-  'fault',
-  'maintenance',
-  'maintenance_reason',
-  'console_enabled',
-  'instance_uuid',
-  'resource_class',
-  'placement_class',
-  'owner',
-  'lessee',
-  'description',
-  'conductor_group',
-  'conductor',
-  'automated_clean',
-  'protected',
-  'protected_reason',
-  'retired',
-  'retired_reason',
-  'shard',
-  'boot_mode',
-  'secure_boot',
-  'inspection_started_at',
-  'inspection_finished_at',
-  'interfaces',
-  'driver_info',
-  'driver_internal_info',
-  'properties',
-  'extra',
-  'instance_info',
-  'network_data',
-  'raid_config',
-  'target_raid_config',
-  'clean_step',
-  'deploy_step',
-  'transition',
-  'due_at',
-  'reservation',
-  'lock_incarnation',
-  'lock_term',
-  'leasable',
-  'pledged_at',
-  'leased_to',
-  'lessee_before',
-  'leftover',
-  'updated_at',
-] as readonly (keyof NewNode)[]
+const MUTABLE = [...COLUMNS, ...Object.keys(HIDDEN)].filter(column => !(FIXED as readonly string[]).includes(column))
 
 const pick = (a: object, columns: readonly string[]) =>
   Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
@@ -129,10 +95,13 @@ const twins = query((db, a: { uuid: string; name: string | null }) =>
     .select(['uuid', 'name'])
     .where(e => e.or([e('uuid', '=', a.uuid), e('name', '=', sql<string>`cast(${a.name} as text)`)])),
 )
+const childOf = query((db, a: { uuid: string }) =>
+  db.selectFrom('nodes').select('uuid').where('parent_node', '=', a.uuid).limit(1),
+)
 const insertNode = command((db, a: Omit<NodeRow, 'id'>) =>
   db
     .insertInto('nodes')
-    .values(pick(a, ['uuid', 'provider_id', 'created_at', 'revision', ...MUTABLE]))
+    .values(pick(a, [...FIXED, ...MUTABLE]))
     .returning('id'),
 )
 const updateNode = command((db, a: NodeRow) =>
@@ -210,6 +179,19 @@ export function* requireFreeNames(uuid: string, name: string | null, self: strin
       twin.uuid === uuid ? `A node with UUID ${uuid} already exists.` : `A node with name ${name} already exists.`
     throw problem('metal_exists', { reason })
   }
+}
+
+/** A parent is another node, which the caller can see. */
+export function* requireParent(parent: string | null, self: string, access: Access): Read<void> {
+  if (parent === null) return
+  const [found] = yield* nodeUuids([parent], access)
+  if (found === null || found === self) {
+    throw problem('invalid_parameter', { reason: `Node ${parent} can not be the parent_node: it is not there.` })
+  }
+}
+
+export function* requireChildless({ uuid }: NodeRow): Read<void> {
+  if (yield* one(childOf({ uuid }))) throw problem('node_refuses', { reason: `Node ${uuid} has child nodes.` })
 }
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<NodeId> {

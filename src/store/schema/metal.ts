@@ -1,6 +1,7 @@
 // The tables of bare metal.
 import type { Generated } from 'kysely'
 import type { Json, JsonText } from '../../shared/json.ts'
+import type { NodeColumns } from '../../shared/node-fields.ts'
 import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
 import type { PowerState, State } from './states.ts'
 
@@ -90,55 +91,15 @@ export interface MetalTables {
   }
 }
 
-interface NodeTable {
+/** Besides the fields that clients see. The JSON columns are text: most of them pass through unread. */
+interface NodeTable extends Omit<NodeColumns, keyof NodeStates>, NodeStates {
   id: Generated<NodeId>
-  uuid: string
   provider_id: ProviderId
-  name: string | null
-  driver: string
   chassis_id: ChassisId | null
-  provision_state: State
-  target_provision_state: State | null
-  provision_updated_at: number | null
-  power_state: PowerState | null
-  target_power_state: PowerState | null
-  last_error: string | null
-  fault: string | null
-  maintenance: 0 | 1
-  maintenance_reason: string | null
-  console_enabled: 0 | 1
-  instance_uuid: string | null
-  resource_class: string | null
   placement_class: string
-  owner: string | null
-  lessee: string | null
-  description: string | null
-  conductor_group: string
-  conductor: string | null
-  automated_clean: 0 | 1 | null
-  protected: 0 | 1
-  protected_reason: string | null
-  retired: 0 | 1
-  retired_reason: string | null
-  shard: string | null
-  boot_mode: string | null
-  secure_boot: 0 | 1 | null
-  inspection_started_at: number | null
-  inspection_finished_at: number | null
   interfaces: JsonText<Record<string, string>>
-  driver_info: JsonText<Json>
-  driver_internal_info: JsonText<Json>
-  properties: JsonText<Json>
-  extra: JsonText<Json>
-  instance_info: JsonText<Json>
-  network_data: JsonText<Json>
-  raid_config: JsonText<Json>
-  target_raid_config: JsonText<Json>
-  clean_step: JsonText<Json>
-  deploy_step: JsonText<Json>
   transition: JsonText<object> | null
   due_at: number | null
-  reservation: string | null
   lock_incarnation: string | null
   lock_term: number
   leasable: 0 | 1
@@ -147,6 +108,12 @@ interface NodeTable {
   lessee_before: string | null
   leftover: 0 | 1
   revision: number
-  created_at: number
-  updated_at: number | null
+}
+
+/** Columns whose words are a closed list. */
+interface NodeStates {
+  provision_state: State
+  target_provision_state: State | null
+  power_state: PowerState | null
+  target_power_state: PowerState | null
 }
