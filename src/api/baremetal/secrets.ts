@@ -1,5 +1,5 @@
 // Secrets in free-form fields: stored as given, never shown again.
-import type { Json } from '../../metal/drivers/port.ts'
+import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
 
 const SECRET = /pass(word|phrase)?$|password|pswd|secret|token|sslkey|fernetkey|private_key/i
 export const MASK = '******'
@@ -11,9 +11,9 @@ export const INSTANCE_SECRETS = {
 } as const
 
 /** JSON text with the values of secret keys masked; text without any comes back as it is. */
-export function masked(text: string, also: readonly string[] = []): string {
+export function masked(text: JsonText<Json>, also: readonly string[] = []): string {
   if (!SECRET.test(text) && !also.some(key => text.includes(key))) return text
-  return JSON.stringify(maskIn(JSON.parse(text), also))
+  return jsonText(maskIn(jsonIn(text), also))
 }
 
 function maskIn(value: unknown, also: readonly string[]): unknown {

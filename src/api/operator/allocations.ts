@@ -9,7 +9,7 @@ import { type Allocation, type AllocationRequest, findAllocation, wishOf } from 
 import { forecast } from '../../metal/allocations/forecast.ts'
 import { heldNodes } from '../../metal/holds/lookup.ts'
 import type { Wish } from '../../metal/allocations/matching.ts'
-import { whyNot } from '../../metal/allocations/why-not.ts'
+import { type Held, whyNot } from '../../metal/allocations/why-not.ts'
 import {
   AllocationShape,
   NEW_ALLOCATION,
@@ -23,7 +23,6 @@ import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
-import type { NodeId } from '../../store/schema/ids.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
@@ -76,7 +75,7 @@ export async function explainAllocation(asked: OperatorRequest): Promise<Answer>
   return { status: 200, body: { allocation, state: row.state, decided, now: reasons } }
 }
 
-function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Set<NodeId>, now: number) {
+function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Held, now: number) {
   return whyNot({ fleet, table: mirror.table }, wishOf(row), held, now)
 }
 

@@ -21,7 +21,6 @@ import { parseMemberOf, parseRequired, parseResources } from './filters.ts'
 import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 import { type Has, since } from './versions.ts'
-import type { ProviderId } from '../../store/schema/ids.ts'
 
 const closed = { additionalProperties: false }
 const Name = Type.String({ maxLength: 200 })
@@ -158,7 +157,7 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
 }
 
 /** What the filters that need a search leave; null when there are none. */
-async function idsWanted({ query, has, context }: PlacementRequest): Promise<ProviderId[] | null> {
+async function idsWanted({ query, has, context }: PlacementRequest): Promise<Provider['id'][] | null> {
   if (!SEARCHED.some(key => query.has(key))) return null
   const inTree = query.get('in_tree')
   const traits = parseRequired(query.getAll('required'), has)
