@@ -52,13 +52,13 @@ export const versionIsKnown: AnyCheck = request => {
   request.negotiated = request.dialect.negotiate!(request.raw.headers) ?? null
 }
 
-/** The refusal names the methods that there are. What is refused after this is refused by a handler's leave. */
+/** The refusal names the methods that there are. Who passes has a handler. */
 export const methodIsThere: AnyCheck = request => {
   if (!request.route) throw problem('method_not_allowed', {})
   request.isServed = true
 }
 
-/** What the path takes in the client's version. */
+/** The client's version has the path, or the method. */
 export const versionHasIt: AnyCheck = request => {
   const { needs, absent = 'route_not_found' } = request.route!
   if (needs !== undefined && !request.has[needs]) throw problem(absent, {})
