@@ -82,7 +82,11 @@ describe('the package', () => {
     const strange = ours.filter(file => /(?<!\.d)\.ts$|test|src\//.test(file))
     assert.deepEqual(strange, [])
     const declared = ours.filter(file => file.endsWith('.d.ts') && !file.startsWith('package/dist/client/'))
-    assert.deepEqual(declared, ['package/dist/shared/yaml.d.ts'], 'only the library is declared, and what it takes along')
+    assert.deepEqual(
+      declared,
+      ['package/dist/shared/yaml.d.ts'],
+      'only the library is declared, and what it takes along',
+    )
   })
 
   test('holds no users of whoever made it', () => {

@@ -3,7 +3,7 @@ import { type CandidateRequest, group } from '../ledger/candidates/request.ts'
 import { limits } from '../shared/limits.ts'
 import type { Flavor } from './flavors.ts'
 
-export interface WishGroup {
+interface WishGroup {
   resources: Record<string, number>
   required: string[]
   forbidden: string[]

@@ -30,10 +30,9 @@ export interface NodeTerms {
 }
 
 export type Terms = InstanceTerms | HostTerms | NodeTerms
-export type ResourceType = Terms['resource_type']
 
 export type LeaseStatus = 'PENDING' | 'STARTING' | 'ACTIVE' | 'TERMINATING' | 'TERMINATED'
-export type ReservationStatus = 'pending' | 'active' | 'deleted'
+type ReservationStatus = 'pending' | 'active' | 'deleted'
 export type EventType = 'start_lease' | 'before_end_lease' | 'end_lease'
 export type EventStatus = 'UNDONE' | 'IN_PROGRESS' | 'DONE'
 

@@ -35,7 +35,7 @@ const inventoriesOf = query((db, a: { provider: number }, on) =>
     .orderBy(on.unindexed('i.class_id')),
 )
 
-export interface InventoryRow extends InventoryTerms {
+interface InventoryRow extends InventoryTerms {
   provider_id: number
   class_id: number
   capacity: number
@@ -98,7 +98,7 @@ export function* providerInventories(uuid: string): Read<{ provider: Provider; i
   return { provider, inventories: yield* all(inventoriesOf({ provider: provider.id })) }
 }
 
-export interface Rules {
+interface Rules {
   /** From microversion 1.26 on everything may be reserved. */
   mayReserveAll: boolean
 }

@@ -18,11 +18,11 @@ import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
 import type { Topic } from '../store/bell.ts'
 
-export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
+type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
   memory: Memory
 }
 
-export interface Work {
+interface Work {
   hostname: string
   allocator: Allocator
   duties: readonly Duty[]

@@ -9,7 +9,7 @@ import { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
 
-export interface MemoryOptions {
+interface MemoryOptions {
   store: Store
   log: Logger
   /** How far behind other processes it was. */

@@ -2,7 +2,7 @@
 // is due, and now and then, for nudges that were lost.
 import type { Logger } from 'pino'
 
-export interface DutyOptions {
+interface DutyOptions {
   name: string
   /** It looks at least this often. */
   pollMs: number

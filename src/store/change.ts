@@ -1,7 +1,7 @@
 // What a transaction tells those who keep a copy of the ledger in memory.
 
 /** A provider changed: everything about it is to be read again. */
-export interface ProviderChange {
+interface ProviderChange {
   readonly provider: number
 }
 
@@ -13,7 +13,7 @@ export interface UseChange extends ProviderChange {
 }
 
 /** Not the provider changed, but what another room keeps for it; this is what that is now, null when it is gone. */
-export interface AttachedChange extends ProviderChange {
+interface AttachedChange extends ProviderChange {
   readonly room: 'metal' | 'leases'
   readonly attached: unknown
 }

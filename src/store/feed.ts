@@ -4,7 +4,7 @@ import { limits } from '../shared/limits.ts'
 import { Listener } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 
-export interface FeedReader {
+interface FeedReader {
   /** Reads these providers again. */
   refresh(providers: Iterable<number>): Promise<void>
   /** Reads everything again: entries were pruned that this process had not seen. */

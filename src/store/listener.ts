@@ -2,7 +2,7 @@
 import type { PostgresStore } from './postgres.ts'
 import type { Session } from './session.ts'
 
-export interface ListenerOptions {
+interface ListenerOptions {
   store: PostgresStore
   channel: string
   /** How PostgreSQL lists it. */

@@ -23,7 +23,7 @@ const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()
   then pg_xact_status($1::xid8) end as status`
 const PING = "select not current_setting('transaction_read_only')::bool as is_writable"
 
-export interface PostgresOptions {
+interface PostgresOptions {
   observer?: StoreObserver
   connections?: number
   origin?: string

@@ -13,14 +13,14 @@ import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { requireWord, since, type Version, type Word } from './versions.ts'
 
 /** What a field may need besides the node. */
-export interface Scene {
+interface Scene {
   base: string
   version: Version
   veiled: Veiled
 }
 
 /** What is not shown. */
-export interface Veiled {
+interface Veiled {
   /** How the machine is driven. */
   driver: boolean
   /** The id of the hold on it, which would be good for deploying it. */

@@ -2,8 +2,8 @@
 // What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
 import { problem } from '../../problems/problem.ts'
 
-export const MIN_MINOR = 1
-export const MAX_MINOR = 83
+const MIN_MINOR = 1
+const MAX_MINOR = 83
 
 /** The minor version that brought each thing. */
 const SINCE = {

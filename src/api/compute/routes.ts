@@ -33,7 +33,7 @@ import { listServices, listZones, listZonesInDetail, putService } from './servic
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Handle = Described<(request: ComputeRequest) => Answer | Promise<Answer>>
 
-export interface Route {
+interface Route {
   handle: Handle
   action: ComputeAction
 }

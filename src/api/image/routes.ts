@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Described } from '../operation.ts'
 import { listImages, showImage } from './images.ts'
 
-export interface Route {
+interface Route {
   handle: Described<(request: FastifyRequest) => object>
   /** Nothing to permit. */
   action: null

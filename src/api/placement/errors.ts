@@ -117,7 +117,7 @@ const STATUS = {
 } as const
 
 /** What of the request shows in an error. */
-export interface ErrorContext {
+interface ErrorContext {
   method: string
   accept: string | undefined
   requestId: string
@@ -125,7 +125,7 @@ export interface ErrorContext {
   hasErrorCodes: boolean | null
 }
 
-export interface RenderedError {
+interface RenderedError {
   status: number
   contentType: string
   body: string

@@ -62,7 +62,7 @@ export const VERSIONS: readonly Version[] = Array.from({ length: MAX_MINOR + 1 }
   has: Object.fromEntries(Object.entries(SINCE).map(([word, since]) => [word, minor >= since])) as Has,
 }))
 
-export const OLDEST: Version = VERSIONS[0]!
+const OLDEST: Version = VERSIONS[0]!
 
 // Clients send the same few headers over and over.
 const KNOWN_MAX = 256

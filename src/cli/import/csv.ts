@@ -3,7 +3,7 @@ import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
 import { csvLine } from '../output.ts'
 
-export interface CsvRow {
+interface CsvRow {
   /** Where it begins; a quoted cell may go on for lines. */
   line: number
   cells: string[]

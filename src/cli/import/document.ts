@@ -9,7 +9,7 @@ import type { Source } from './source.ts'
 import type { Wanted } from './states.ts'
 
 /** Where a member of an entry is. */
-export type At = (...path: Path) => Place
+type At = (...path: Path) => Place
 
 export interface PortEntry {
   at: At

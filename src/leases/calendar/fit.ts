@@ -17,7 +17,7 @@ import {
 } from './candidates.ts'
 import { Search } from './packing.ts'
 
-export interface Fit {
+interface Fit {
   places: Places | null
   /** The search ended before it had tried everything. */
   isExhausted: boolean

@@ -7,7 +7,7 @@ import { matches, parseProperties } from '../pool/properties.ts'
 import type { Terms } from '../types.ts'
 
 /** What a reservation has already. */
-export interface Held {
+interface Held {
   places: ReadonlyMap<number, number>
   /** It is in use, so it can't be taken away. */
   isFixed: boolean

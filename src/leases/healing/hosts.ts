@@ -26,10 +26,10 @@ export interface Ailing {
 }
 
 export type Places = Map<number, number>
-export type Pool = ReadonlyMap<number, RevisedLeasable>
+type Pool = ReadonlyMap<number, RevisedLeasable>
 /** Heals one reservation. Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
 export type Heal = (ailing: Ailing, pool: Pool, terms: Terms) => Write<Healed>
-export interface Healed {
+interface Healed {
   ids: readonly number[]
   isStale: boolean
   /** Whose lease it is, where one was found. */
@@ -71,7 +71,7 @@ export async function healAll(context: Working, ailing: readonly Ailing[], heal:
   }
 }
 
-export interface Terms {
+interface Terms {
   cleaningMs: number
   /** Takes what there is, even if more was proposed. */
   isLast: boolean

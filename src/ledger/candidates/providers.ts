@@ -5,7 +5,7 @@ import type { Labels } from './labels.ts'
 import type { ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
 
-export interface ProviderFilter {
+interface ProviderFilter {
   resources: readonly ResourceAmount[]
   required: readonly (readonly string[])[]
   forbidden: readonly string[]

@@ -5,7 +5,7 @@ import type { Schema } from '../../store/schema.ts'
 import { bulk, command, inRow, query, type Tools } from '../../store/statement.ts'
 import { className } from '../resource-classes.ts'
 
-export interface Named {
+interface Named {
   consumers: readonly string[]
   providers: readonly string[]
   /** Consumers whose time is over by now, and who have something of the named providers, are as good as named. */
@@ -204,7 +204,7 @@ export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint
     ),
 )
 
-export interface BumpRow {
+interface BumpRow {
   id: number
   bumps: number
   now: number

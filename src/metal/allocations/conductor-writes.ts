@@ -128,7 +128,7 @@ const takeFrom = command((db, a: { id: number; dead: string; self: string }) =>
     .where('state', '=', 'allocating'),
 )
 
-export interface AtWork {
+interface AtWork {
   own: AllocationRow[]
   /** What waits with other conductors, and may have come first. */
   others: AllocationRow[]
@@ -150,7 +150,7 @@ export function* isSomeoneWaiting(): Read<boolean> {
 }
 
 /** Proposed in memory, not yet true. */
-export interface Pick {
+interface Pick {
   allocation: number
   node: number
   /** The node's. */

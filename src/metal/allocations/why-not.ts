@@ -5,7 +5,7 @@ import type { FleetNode } from '../nodes/fleet.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './matching.ts'
 
-export type Cause =
+type Cause =
   | 'allocated'
   | 'reserved'
   | 'claimed'
@@ -16,7 +16,7 @@ export type Cause =
   | 'not a candidate'
   | 'leasable'
 
-export interface CauseCount {
+interface CauseCount {
   cause: Cause
   count: number
   /** With `missing traits`: which. */
@@ -24,7 +24,7 @@ export interface CauseCount {
   sample: { uuid: string; name: string | null }[]
 }
 
-export interface Relaxation {
+interface Relaxation {
   /** What to leave out of the wish. */
   without: { traits?: string[]; candidate_nodes?: true }
   /** How many nodes could be had then. */

@@ -74,7 +74,7 @@ const NEW = {
   updated_at: null,
 } as const
 
-export interface NewNodeRequest {
+interface NewNodeRequest {
   uuid: string
   attributes: Json
   state: 'enroll' | 'available'
@@ -115,7 +115,7 @@ const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal =
 })
 
 /** What a change of a node touches: the node, and with `instance_uuid` the allocation that has it. */
-export interface PatchAccess {
+interface PatchAccess {
   readonly node: Access
   readonly allocation: Access
 }

@@ -22,7 +22,7 @@ export interface Node extends NodeRow {
   reserved_for: string | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
-export type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
+type NewNode = Omit<NodeRow, 'id' | 'provider_id'>
 
 /** All that may change in a node's life. */
 const MUTABLE = [
@@ -84,7 +84,7 @@ const MUTABLE = [
 const pick = (a: object, columns: readonly string[]) =>
   Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
 
-export const selectNodes = (db: Kysely<Schema>) =>
+const selectNodes = (db: Kysely<Schema>) =>
   db
     .selectFrom('nodes as n')
     .leftJoin('chassis as c', 'c.id', 'n.chassis_id')

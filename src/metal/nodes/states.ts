@@ -14,22 +14,14 @@ export type Stable =
   | 'rescue failed'
   | 'unrescue failed'
 
-export type Busy =
-  | 'verifying'
-  | 'cleaning'
-  | 'inspecting'
-  | 'adopting'
-  | 'deploying'
-  | 'deleting'
-  | 'rescuing'
-  | 'unrescuing'
+type Busy = 'verifying' | 'cleaning' | 'inspecting' | 'adopting' | 'deploying' | 'deleting' | 'rescuing' | 'unrescuing'
 
-export type Waiting = 'clean wait' | 'inspect wait' | 'wait call-back' | 'rescue wait'
+type Waiting = 'clean wait' | 'inspect wait' | 'wait call-back' | 'rescue wait'
 
 export type State = Stable | Busy | Waiting
 
 /** One thing that a conductor does with the hardware. */
-export interface Step {
+interface Step {
   /** The node's state while it is done. */
   during: Busy
   /** Its state while the machine is busy by itself and will call back. */
