@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { type Form, type Operation, propertiesOf } from './operation.ts'
 import { from } from './shapes.ts'
 
-export type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
+type Json = { [name: string]: Json } | Json[] | string | number | boolean | null
 type Members = Record<string, Json>
 
 export interface RouteDescription {

@@ -7,7 +7,6 @@ export const Flag = Type.Boolean()
 export const Uuid = Type.String({ format: 'uuid' })
 /** Free-form. */
 export const Document = Type.Object({}, { additionalProperties: true })
-export const Nothing = Type.Null()
 
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 export const TextOrNull = orNull(Text)

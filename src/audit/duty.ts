@@ -8,7 +8,7 @@ import { pruneSealed, sealNext } from './seals.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
-export interface AuditDutyOptions {
+interface AuditDutyOptions {
   store: Store
   clock: Clock
   log: Logger

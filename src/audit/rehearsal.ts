@@ -2,7 +2,7 @@
 import type { Store } from '../store/store.ts'
 import type { Subject, Write } from '../store/transaction.ts'
 
-export interface Rehearsed<T> {
+interface Rehearsed<T> {
   value: T
   /** What it would have changed, each once. */
   subjects: Subject[]

@@ -9,7 +9,6 @@ import { command, query } from '../store/statement.ts'
 import { all, one, run, runAll, type Write } from '../store/transaction.ts'
 
 export type AuditRow = Selectable<Schema['audit']>
-export type Chain = Omit<Selectable<Schema['audit_chain']>, 'one'>
 
 /** Over the seal before, and over all that an entry says, in the order of their ids. */
 export function sealOf(before: string, rows: readonly AuditRow[]): string {

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
-export interface Screen {
+interface Screen {
   /** Infinity when nobody looks: whoever reads a pipe wants all of it. */
   width: number
   hasColour: boolean

@@ -4,7 +4,7 @@ import { systemClock } from '../clock/clock.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { visible } from './output.ts'
 
-export type Look<T> = { done: T } | { waitingFor: string }
+type Look<T> = { done: T } | { waitingFor: string }
 
 const FIRST_PAUSE_MS = 100
 const PAUSE_MAX_MS = 2_000

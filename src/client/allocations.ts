@@ -30,7 +30,7 @@ export interface NewAllocation {
   wait_until?: string | undefined
 }
 
-export interface Cause {
+interface Cause {
   cause: string
   count: number
   traits?: string[]
@@ -67,7 +67,7 @@ export interface Forecast {
   reasons?: Reasons
 }
 
-export interface AllocationFilter {
+interface AllocationFilter {
   where?: Query
   fields?: readonly string[] | undefined
   limit?: number | undefined

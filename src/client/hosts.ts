@@ -11,7 +11,7 @@ export interface Host extends Json {
   reservable: boolean
 }
 
-export interface HostBookings {
+interface HostBookings {
   /** The host's id. */
   resource_id: string
   reservations: { id: string; lease_id: string; start_date: string; end_date: string }[]

@@ -14,7 +14,7 @@ const HEADERS = {
   '/holdfast/v1': {},
 } as const
 
-export type Prefix = keyof typeof HEADERS
+type Prefix = keyof typeof HEADERS
 
 /** Long enough for a busy server, short enough for someone who waits. */
 const ANSWER_TIMEOUT_MS = 60_000

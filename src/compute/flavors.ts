@@ -167,7 +167,7 @@ function* ifVisible(found: FlavorRow | undefined, visibleTo: string | null): Rea
 }
 
 /** The flavor, held until the transaction ends. */
-export function* lockFlavor(id: string): Write<Flavor> {
+function* lockFlavor(id: string): Write<Flavor> {
   const found = yield* one(lockForChange({ id }))
   if (!found) throw problem('flavor_not_found', { flavor: id })
   return parsed(found)

@@ -26,7 +26,7 @@ export type ServerRequest = Pick<
 
 const NOWHERE = problem('no_valid_host', { reason: 'There are not enough hosts available.' }).message
 
-export interface Launched {
+interface Launched {
   placed: number
   /** How many of them wait for a node that is being deployed. */
   onMetal: number

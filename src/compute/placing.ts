@@ -21,7 +21,7 @@ export interface Scheduling {
   drivers: Drivers
 }
 
-export interface Where {
+interface Where {
   only: string | null
   /** Hosts that are out of the question, by provider id. */
   except: readonly ProviderId[]

@@ -15,7 +15,7 @@ export interface Place {
   claims: Resources
 }
 
-export interface Choice {
+interface Choice {
   /** Hosts that are out of the question, by provider id. */
   without: ReadonlySet<ProviderId>
   /** This host and no other. */

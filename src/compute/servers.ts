@@ -10,7 +10,7 @@ import { all, mark, one, type Read, run, together, type Write } from '../store/t
 /** The word under which the ledger knows what belongs to servers. */
 export const OWNER = 'compute'
 
-export type ServerRow = Selectable<Schema['servers']>
+type ServerRow = Selectable<Schema['servers']>
 export interface Server extends ServerRow {
   /** The name of the hypervisor or node. */
   host: string | null

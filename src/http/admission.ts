@@ -25,7 +25,7 @@ interface AdmissionSettings extends PageSettings {
   readonly requestShare: number
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   config: AdmissionSettings
   authenticate: Authenticate
   metrics: Metrics

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { UsageError } from '../shared/usage-error.ts'
 
 /** Whether to believe what one says of who is before it: its address, and how many stand between it and us. */
-export type Trust = (address: string, hop: number) => boolean
+type Trust = (address: string, hop: number) => boolean
 
 /** A number is so many proxies next to us; addresses and networks, with commas between them, are where proxies may be. */
 export function trustOf(setting: string): Trust | false {

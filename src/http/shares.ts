@@ -1,6 +1,6 @@
 // What requests hold while they are in flight, counted in all and for each holder, so that nobody takes it from the others.
 
-export interface SharesOptions {
+interface SharesOptions {
   /** All that there is to hold. */
   max: number
   /** The part of it that one holder may have once half is taken; until then there is enough for everyone. */

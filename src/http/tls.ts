@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { UsageError } from '../shared/usage-error.ts'
 import { watchFiles } from '../shared/watched-files.ts'
 
-export interface Pair extends SecureContextOptions {
+interface Pair extends SecureContextOptions {
   cert: Buffer
   key: Buffer
   /** Those whose certificates let a client in, where one is asked for. */

@@ -1,7 +1,7 @@
 // HTTP Basic, for scripts: name and password with each request.
 import { limits } from '../shared/limits.ts'
 
-export interface BasicCredentials {
+interface BasicCredentials {
   name: string
   password: string
 }

@@ -23,7 +23,7 @@ import { followUsers, type Users } from './users.ts'
 import { UsersFileError } from './users-file.ts'
 
 /** What of a request tells who makes it. */
-export interface Bearer {
+interface Bearer {
   readonly headers: IncomingHttpHeaders
   /** The address that it came from. */
   readonly ip: string

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import { firstSigningKeys, isAccepted, type SigningKey, signingKeys } from './signing-keys.ts'
 import { readToken, type TokenFacts, writeToken } from './token-text.ts'
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   store: Store
   clock: Clock
   /** How long a token lasts at most. */

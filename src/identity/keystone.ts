@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts'
 import { Line } from './line.ts'
 import { networkOf } from './networks.ts'
 
-export interface KeystoneOptions {
+interface KeystoneOptions {
   /** With or without /v3 at its end. */
   url: string
   username: string

@@ -1,7 +1,7 @@
 // Who may ask next, where only so many may at once: those who are known come first, strangers in turn by address.
 // How many wait is bounded by how many requests are in flight.
 
-export interface LineOptions {
+interface LineOptions {
   /** At once, in all. */
   max: number
   /** Of these, strangers; the rest is kept for those who are known. */

@@ -35,7 +35,7 @@ function derive(password: string, salt: Buffer, cost: { N: number; r: number; p:
 /** The hash of no password: who has no name here costs as much as who has the wrong password. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-export interface PasswordsOptions {
+interface PasswordsOptions {
   /** Of this process alone; under it passwords that were right are remembered. */
   secret: Buffer
   now: () => number

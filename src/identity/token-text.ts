@@ -20,7 +20,7 @@ export interface TokenFacts {
   readonly expiresAt: number
 }
 
-export interface CredentialFacts {
+interface CredentialFacts {
   readonly id: string
   readonly roles: readonly Role[]
   readonly unrestricted: boolean

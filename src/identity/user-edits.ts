@@ -4,7 +4,7 @@ import { UsageError } from '../shared/usage-error.ts'
 import type { Role } from './roles.ts'
 import type { UsersFile } from './users-file.ts'
 
-export interface NewUser {
+interface NewUser {
   id: string
   name: string
   /** The hash. */

@@ -99,7 +99,7 @@ export function* providerInventories(uuid: string): Read<{ provider: Provider; i
   return { provider, inventories: yield* all(inventoriesOf({ provider: provider.id })) }
 }
 
-export interface Rules {
+interface Rules {
   /** From microversion 1.26 on everything may be reserved. */
   mayReserveAll: boolean
 }

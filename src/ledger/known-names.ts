@@ -19,7 +19,7 @@ export function customNames(classes: Iterable<string>, traits: Iterable<string>)
   return custom
 }
 
-export type CustomNames = ReturnType<typeof customNames>
+type CustomNames = ReturnType<typeof customNames>
 
 /** Throws a problem that names what doesn't exist. */
 export function* requireNames({ classes, traits }: CustomNames): Read<void> {

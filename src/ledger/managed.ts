@@ -13,7 +13,7 @@ import { isCustom } from './standard.ts'
 import { ensureTrait, replaceTraits } from './traits.ts'
 
 /** One whole thing of a class, that can be had unless it is blocked, and the traits that it has. */
-export interface ManagedInventory {
+interface ManagedInventory {
   resourceClass: string
   blocked: boolean
   /** undefined leaves them as they are. */

@@ -171,7 +171,7 @@ export function* listProviders(filter: {
   return found.filter(p => (filter.name === undefined || p.name === filter.name) && (!ids || ids.has(p.id)))
 }
 
-export interface NewProvider {
+interface NewProvider {
   uuid: string
   name: string
   parentUuid: string | null
@@ -213,7 +213,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
 }
 
 /** What an update may do to a provider's place in its tree. */
-export interface ProviderChange {
+interface ProviderChange {
   name: string
   /** undefined leaves the parent as it is. */
   parentUuid: string | null | undefined

@@ -6,7 +6,7 @@ import { type ConsumerClaims, subjectsOf } from './claims/claim.ts'
 import { dropOtherInventories, type InventoryTerms, writeInventories } from './inventories.ts'
 import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
 
-export interface Reshape {
+interface Reshape {
   inventories: ReadonlyMap<string, { generation: number; inventories: ReadonlyMap<string, InventoryTerms> }>
   claims: readonly ConsumerClaims[]
 }

@@ -11,7 +11,7 @@ import type { Read } from '../store/transaction.ts'
 
 export const gauges: Gauges = { ...metalGauges, ...leaseGauges, ...computeGauges, ...auditGauges }
 
-export interface CensusOptions {
+interface CensusOptions {
   store: Store
   now: () => number
   /** A conductor is silent that was not heard of for this long. */

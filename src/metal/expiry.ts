@@ -41,7 +41,7 @@ const nextHold = query((db, a: { now: number }) =>
   db.selectFrom('consumers').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
 )
 
-export interface ExpiryOptions {
+interface ExpiryOptions {
   store: Store
   clock: Clock
   drivers: Drivers

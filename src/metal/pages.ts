@@ -1,7 +1,7 @@
 // Pages of a list, cut by the database: sorted by any column, nulls before all, among equals by id.
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 
-export interface Order {
+interface Order {
   /** The table as the statement calls it. */
   table: string
   key: string

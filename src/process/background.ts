@@ -19,11 +19,11 @@ import { isOpen } from '../metal/nodes/fleet.ts'
 import type { Topic } from '../store/bell.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 
-export type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
+type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
   memory: Memory
 }
 
-export interface Work {
+interface Work {
   hostname: string
   allocator: Allocator
   duties: readonly Duty[]

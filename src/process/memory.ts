@@ -11,7 +11,7 @@ import { PostgresStore } from '../store/postgres.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 
-export interface MemoryOptions {
+interface MemoryOptions {
   store: Store
   log: Logger
   /** How far behind other processes it was. */

@@ -35,7 +35,7 @@ export async function migrateStore(store: Store): Promise<string[]> {
   return applied
 }
 
-export interface RunningApi {
+interface RunningApi {
   address: string
   /** Takes no more requests, lets those under way finish, and closes what was opened. */
   stop(): Promise<void>
@@ -84,7 +84,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   return { address, stop: () => running.disposeAsync() }
 }
 
-export interface RunningConductor {
+interface RunningConductor {
   hostname: string
   /** Where it can be asked how it is; null when nobody wanted that. */
   address: string | null

@@ -64,7 +64,7 @@ export function* limitsOf(project: string): Read<Map<string, Limit>> {
 }
 
 /** What is set for a project, in its own name. */
-export interface Quota {
+interface Quota {
   project: string
   limits: Record<string, number>
 }

@@ -77,7 +77,7 @@ export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number)
 }
 
 /** A node that someone has, or is to have, from one time to another. */
-export interface Span {
+interface Span {
   resourceClass: string | null
   from: number
   until: number

@@ -68,7 +68,7 @@ function excessOf(limits: Limits, before: Usage, after: Usage): Excess[] {
 const HOUR_MS = 3_600_000
 
 /** From when until when something is to last; null for ever. */
-export interface Term {
+interface Term {
   from: number
   until: number | null
   /** Until when it lasts already, if it is only changed: it may always become shorter. */

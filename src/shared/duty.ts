@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import { Runner } from './runner.ts'
 
-export interface DutyOptions {
+interface DutyOptions {
   name: string
   /** It looks at least this often. */
   pollMs: number

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { limits } from './limits.ts'
 
-export interface WatchedFiles {
+interface WatchedFiles {
   /** Looks now, instead of at the next turn. */
   look(): void
   stop(): void

@@ -14,7 +14,7 @@ export interface UseChange extends ProviderChange {
 }
 
 /** Not the provider changed, but what another room keeps for it; this is what that is now, null when it is gone. */
-export interface AttachedChange extends ProviderChange {
+interface AttachedChange extends ProviderChange {
   readonly room: 'metal' | 'leases'
   readonly attached: unknown
 }

@@ -6,7 +6,7 @@ import type { Ear } from './listener.ts'
 import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
 import type { ProviderId } from './schema/ids.ts'
 
-export interface FeedReader {
+interface FeedReader {
   /** Reads these providers again. */
   refresh(providers: Iterable<ProviderId>): Promise<void>
   /** Reads everything again: entries were pruned that this process had not seen. */

@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 /** A column that refers to another table, and the column that it refers to. */
-export type Reference = readonly [from: `${string}.${string}`, to: `${string}.${string}`]
+type Reference = readonly [from: `${string}.${string}`, to: `${string}.${string}`]
 
 /** Rows that refer to something that isn't there: constraints forbid it, unless they were switched off. */
 export const danglings = (...references: Reference[]) =>

@@ -1,7 +1,7 @@
 // An address of PostgreSQL may name several hosts, as its own clients take them: one of them is the primary, and which one may change.
 import { UsageError } from '../shared/usage-error.ts'
 
-export interface Address {
+interface Address {
   /** The address of each host by itself. */
   urls: string[]
   /** Settings that sessions begin with, beside ours. */

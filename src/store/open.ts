@@ -7,7 +7,7 @@ import { IN_MEMORY, lockForServing, realFile } from './sqlite-file.ts'
 import { SqliteStore } from './sqlite.ts'
 import { SILENT, type Store, type StoreObserver } from './store.ts'
 
-export interface OpenOptions {
+interface OpenOptions {
   observer?: StoreObserver
   /** Makes this process the only one that serves a database file. */
   serving?: boolean

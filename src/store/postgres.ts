@@ -19,7 +19,7 @@ export const NUDGE_CHANNEL = 'holdfast_changes'
 const SCRIPT_LOCK = 8780
 const PING = "select not current_setting('transaction_read_only')::bool as is_writable"
 
-export interface PostgresOptions {
+interface PostgresOptions {
   observer?: StoreObserver
   connections?: number
   origin?: string

@@ -24,7 +24,7 @@ const GREETING = `select pg_backend_pid() as pid,
 /** A server that takes no writes: a standby, or a primary that was demoted. */
 export class ReadOnlyServer extends Error {}
 
-export interface SessionOptions {
+interface SessionOptions {
   hosts: Hosts
   /** How PostgreSQL lists it. */
   name: string

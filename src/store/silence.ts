@@ -3,9 +3,9 @@
 import type { Session } from './session.ts'
 
 /** The sessions whose answer can't be on its way any more. */
-export type Ask = (suspects: readonly Session[]) => Promise<ReadonlySet<Session>>
+type Ask = (suspects: readonly Session[]) => Promise<ReadonlySet<Session>>
 
-export interface SilenceOptions {
+interface SilenceOptions {
   /** After so long without a word, one asks. */
   silenceMs: number
   /** Longer than any statement may take: after this nobody needs to be asked. */

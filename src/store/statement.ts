@@ -21,10 +21,10 @@ import {
 import type { Schema } from './schema.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
-export type Value = string | number | null
+type Value = string | number | null
 
 /** What a driver runs: the text, how to take the values of each run from the arguments, and whether rows come back. */
-export interface Compiled {
+interface Compiled {
   readonly id: number
   readonly sql: string
   readonly returnsRows: boolean
@@ -57,7 +57,7 @@ export function command<Args extends object, Row>(build: Build<Args, Row>): (arg
   return statement('command', dialect => build(BUILDERS[dialect], markersFor<Args>(), new Tools(dialect)))
 }
 
-export type ColumnType = 'bigint' | 'text' | 'double precision'
+type ColumnType = 'bigint' | 'text' | 'double precision'
 type Columns<Row> = { [Name in keyof Row]: RawBuilder<Row[Name]> }
 
 /**
@@ -175,7 +175,7 @@ export class Tools {
 }
 
 /** Where the rows of a bulk command come from. */
-export class BulkTools extends Tools {
+class BulkTools extends Tools {
   readonly #db: Kysely<Schema>
   readonly #types: Record<string, ColumnType>
   constructor(dialect: Dialect, db: Kysely<Schema>, types: Record<string, ColumnType>) {

@@ -12,7 +12,7 @@ export interface Answer {
 export const NOTHING: Answer = { rows: [], count: 0 }
 
 /** No statement, but a word to be passed on when the transaction is committed. */
-export interface Note {
+interface Note {
   readonly kind: 'note'
   readonly changes: readonly Change[]
 }
@@ -26,13 +26,13 @@ export interface Subject {
 }
 
 /** No statement either: what the transaction has changed, for whoever keeps a record of it. */
-export interface Mark {
+interface Mark {
   readonly kind: 'mark'
   readonly subjects: readonly Subject[]
 }
 
 /** A command that goes with the commit, in one burst: nobody waits for its answer. */
-export interface Last {
+interface Last {
   readonly kind: 'last'
   readonly call: Command
 }

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { named, oneOf, Text } from '../shapes.ts'
 
-export interface Link {
+interface Link {
   href: string
   rel: 'self' | 'bookmark'
 }

@@ -20,7 +20,7 @@ import { INSTANCE_SECRETS, masked } from './secrets.ts'
 import { requireWord, since, type Version, type Word } from './versions.ts'
 
 /** What a field may need besides the node. */
-export interface Scene {
+interface Scene {
   base: string
   version: Version
   veiled: Veiled

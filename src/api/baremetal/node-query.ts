@@ -86,7 +86,7 @@ const shapes = {
 export const NODE_LIST = parametersOf({ ...shapes, fields: Fields, detail: from(since('detailParameter'), Flag) })
 export const NODE_LIST_IN_DETAIL = parametersOf(shapes)
 
-export interface NodeQuery {
+interface NodeQuery {
   filter: NodeFilter
   traits: TraitFilter
   paging: Paging<SortKey>

@@ -133,7 +133,7 @@ export async function showPort(request: MetalRequest): Promise<Answer> {
 }
 
 /** The columns of a port that its members become. A node or group that isn't there is the client's mistake. */
-export function* columnsOf(
+function* columnsOf(
   given: Json,
   access: Access,
 ): Read<Omit<PortRow, 'id' | 'uuid' | 'created_at' | 'updated_at' | 'internal_info'>> {

@@ -2,7 +2,7 @@
 import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
 
 const SECRET = /pass(word|phrase)?$|password|pswd|secret|token|sslkey|fernetkey|private_key/i
-export const MASK = '******'
+const MASK = '******'
 
 /** Members of `instance_info` that are masked besides: a configuration drive is for the machine alone, and an image's address may be all that it takes to get it. */
 export const INSTANCE_SECRETS = {

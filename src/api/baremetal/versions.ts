@@ -3,8 +3,8 @@
 import { problem } from '../../problems/problem.ts'
 import * as frame from '../frame/versions.ts'
 
-export const MIN_MINOR = 1
-export const MAX_MINOR = 83
+const MIN_MINOR = 1
+const MAX_MINOR = 83
 
 /** The minor version that brought each thing. */
 const SINCE = {

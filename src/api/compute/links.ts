@@ -4,7 +4,7 @@ import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { ComputeRequest } from './request.ts'
 
-export interface Link {
+interface Link {
   rel: string
   href: string
 }

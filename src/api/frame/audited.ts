@@ -6,7 +6,7 @@ import type { Context } from '../../process/context.ts'
 import type { Caller } from '../../identity/caller.ts'
 import type { Store } from '../../store/store.ts'
 
-export interface Deed {
+interface Deed {
   caller: Caller
   action: string
   /** The answer comes before the work is done. */

@@ -9,7 +9,7 @@ export function byVersion<F extends Form>(choices: readonly (readonly [Word | nu
   return Object.assign(({ minor }: Version) => table[minor]!, { all: choices.map(([, form]) => form) })
 }
 
-export interface ByVersion<F> {
+interface ByVersion<F> {
   (version: Version): F
   /** All that there is to choose from, newest first. */
   all: readonly F[]

@@ -26,7 +26,7 @@ export function parseResources(value: string): ResourceAmount[] {
   return Array.from(amounts, ([resourceClass, amount]) => ({ resourceClass, amount }))
 }
 
-export interface TraitsWanted {
+interface TraitsWanted {
   /** All of these; within each, any one. */
   required: string[][]
   forbidden: string[]
@@ -76,7 +76,7 @@ export function parseTraits(value: string, has: { forbiddenTraits: boolean }): T
   return { required, forbidden: [...new Set(forbidden)] }
 }
 
-export interface AggregatesWanted {
+interface AggregatesWanted {
   memberOf: string[][]
   forbiddenAggregates: string[]
 }

@@ -59,7 +59,7 @@ const inventorySet = check(InventorySet)
 type GivenTerms = { total: number } & Partial<InventoryTerms>
 
 /** The terms with what the client left out. */
-export function termsOf(given: GivenTerms): InventoryTerms {
+function termsOf(given: GivenTerms): InventoryTerms {
   const { total, reserved = 0, min_unit = 1, max_unit = INT_MAX, step_size = 1, allocation_ratio = 1 } = given
   if (min_unit > max_unit) {
     throw problem('malformed_request', { reason: `min_unit ${min_unit} is above max_unit ${max_unit}` })

@@ -58,7 +58,7 @@ export const VERSIONS = frame.versionsOf(SINCE, MAX_MINOR, text => ({
   vary: VERSION_HEADER,
 }))
 
-export const OLDEST: Version = VERSIONS[0]!
+const OLDEST: Version = VERSIONS[0]!
 
 // Clients send the same few headers over and over.
 const KNOWN_MAX = 256

@@ -11,7 +11,7 @@ export interface Stock {
   usages: Amounts
 }
 
-export interface Change {
+interface Change {
   provider: string
   resource_class: string
   before: number

@@ -43,7 +43,7 @@ function levelsOf(all: readonly HostProvider[]): HostProvider[][] {
 }
 
 /** By uuid, of what is named. */
-export const resourcesOf = (byName: Record<string, Record<string, number>>): Resources =>
+const resourcesOf = (byName: Record<string, Record<string, number>>): Resources =>
   Object.fromEntries(
     Object.entries(byName).map(([name, resources]) => [demoUuid('provider', name), { resources }] as const),
   )

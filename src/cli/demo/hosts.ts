@@ -39,7 +39,7 @@ const CELLS = 2
 const GPUS_PER_CELL = 2
 
 const uuidOf = (name: string) => demoUuid('provider', name)
-export const storageAggregate = (site: string) => demoUuid('aggregate', `storage ${site}`)
+const storageAggregate = (site: string) => demoUuid('aggregate', `storage ${site}`)
 const twoDigits = (number: number) => String(number).padStart(2, '0')
 
 export function computeHostsOf(nodes: number): ComputeHosts {

@@ -8,7 +8,7 @@ import { type Acting, type Held, refused, type Said } from './live-things.ts'
 import { nextAct } from './live.ts'
 import { tidy } from './tidy.ts'
 
-export interface Living {
+interface Living {
   crowd: Crowd
   fleet: Fleet
   random: Random
@@ -20,7 +20,7 @@ export interface Living {
   say: (said: Said) => void
 }
 
-export interface Tally {
+interface Tally {
   events: number
   refusals: number
 }

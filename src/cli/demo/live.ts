@@ -32,7 +32,7 @@ export interface Thing {
   on: Thing | null
 }
 
-export interface World<T extends Thing = Thing> {
+interface World<T extends Thing = Thing> {
   now: number
   /** How long it is from one event to the next, on average. */
   tickMs: number

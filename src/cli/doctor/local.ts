@@ -18,7 +18,7 @@ import { type Check, type Finding, ok, warning, wrong } from './examine.ts'
 import { judgeCertificate, judgeDisk, judgeMigrations, judgeMode, judgeSkew, skewOf } from './judgement.ts'
 import { ask } from './wire.ts'
 
-export interface Local {
+interface Local {
   flags: SettingFlags
   config?: Config
   seen?: Seen | null

@@ -19,7 +19,7 @@ import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
 import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
 
 /** What was learned so far; a check's needs say what of it is there. */
-export interface Remote {
+interface Remote {
   flags: ServerFlags
   where?: Where
   login?: Login

@@ -19,7 +19,7 @@ export interface Applied {
   untried: Set<Step>
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   progress: Progress
   /** How long nodes may take to their states; null for as long as it takes. */
   waitMs: number | null

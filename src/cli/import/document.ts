@@ -10,7 +10,7 @@ import type { Wanted } from './states.ts'
 import { isObject } from '../../shared/is-object.ts'
 
 /** Where a member of an entry is. */
-export type At = (...path: Path) => Place
+type At = (...path: Path) => Place
 
 export interface PortEntry {
   at: At

@@ -17,7 +17,7 @@ import { AMOUNT_MAX, isMasked, type Kind } from './shape.ts'
 import type { FileFormat } from './source.ts'
 import { standingOf } from './states.ts'
 
-export type FleetDocument = Partial<Record<Kind, Json[]>>
+type FleetDocument = Partial<Record<Kind, Json[]>>
 
 /** The document, and what had to be left out of it: secrets, which the server doesn't show. */
 export function exportedFrom(

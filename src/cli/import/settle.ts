@@ -5,7 +5,7 @@ import { waitFor } from '../waiting.ts'
 import { atOnce } from '../../shared/at-once.ts'
 import { isBusy, nextStep, type Wanted } from './states.ts'
 
-export interface Traveller {
+interface Traveller {
   uuid: string
   /** null when it only has to come to rest. */
   wanted: Wanted | null
@@ -13,7 +13,7 @@ export interface Traveller {
   failed: (error: unknown) => void
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   /** At a time. */
   width: number
   /** null for as long as it takes. */

@@ -45,7 +45,7 @@ const unmasked: c.Check = (value, path) =>
     .filter(([, inner]) => isMasked(inner))
     .map(([name]) => ({ path: [...path, name], says: 'is masked: give the secret, or leave it out to keep it' }))
 
-export const MASK = '******'
+const MASK = '******'
 /** The server shows no secrets: this has one in it. */
 export const isMasked = (value: unknown): boolean =>
   value === MASK || (typeof value === 'object' && value !== null && Object.values(value).some(isMasked))

@@ -5,7 +5,7 @@ import { columnOf, nodeOf } from './csv.ts'
 import { type Mistake, mistake, type Path } from './mistake.ts'
 import { NODE_MEMBERS } from './members.ts'
 
-export const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
+const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
 /** Ten thousand nodes with all that one says about a node; a YAML file of this size takes some ten seconds to read. */
@@ -19,7 +19,7 @@ export interface Source {
   lineOf: (path: Path) => number | null
 }
 
-export interface ReadSource {
+interface ReadSource {
   /** null for what can't be read at all. */
   source: Source | null
   mistakes: Mistake[]

@@ -24,7 +24,7 @@ export type Verdict<T> =
   | { kind: 'full'; wanted: Request }
 
 /** Places for the request on what is held now, and what is held. */
-export interface Placed {
+interface Placed {
   places: Places
   held: readonly RevisedLeasable[]
 }

@@ -16,7 +16,7 @@ import { nextWindows, reasonsOf } from '../calendar/why-not.ts'
 /** No lease has this id. */
 const NOT_YET = ''
 
-export interface LeaseExplained extends Refusal {
+interface LeaseExplained extends Refusal {
   fits: boolean
   /** For each reservation, the slots by name of the host or node; numbered for those who may not see hosts. */
   places: readonly Readonly<Record<string, number>>[]

@@ -109,7 +109,7 @@ function* replace(
 }
 
 /** From when on it is promised to leases. */
-export function firstOf({ booked }: Leasable): number | null {
+function firstOf({ booked }: Leasable): number | null {
   const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
   return starts.length === 0 ? null : Math.min(...starts)
 }

@@ -18,7 +18,7 @@ import {
 import { Search } from './packing.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
-export interface Fit {
+interface Fit {
   places: Places | null
   /** The search ended before it had tried everything. */
   isExhausted: boolean

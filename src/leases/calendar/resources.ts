@@ -22,7 +22,7 @@ export interface RevisedLeasable extends Leasable {
   node: NodeNow | null
 }
 
-export interface NodeNow {
+interface NodeNow {
   instance: string | null
   hasMachine: boolean
   /** Can be had at this moment, as far as the node itself goes. */

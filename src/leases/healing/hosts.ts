@@ -72,7 +72,7 @@ export async function healAll(context: Working, ailing: readonly Ailing[], heal:
   }
 }
 
-export interface Terms {
+interface Terms {
   cleaningMs: number
   /** Takes what there is, even if more was proposed. */
   isLast: boolean

@@ -91,7 +91,7 @@ export async function onNodes({ store, clock, config }: Working): Promise<Ailing
 }
 
 /** What a booked node needs, by what it is now. */
-export function needOf(
+function needOf(
   leasable: RevisedLeasable,
   reservation: string,
   terms: Terms,

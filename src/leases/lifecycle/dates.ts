@@ -39,7 +39,7 @@ export function beforeEndOf({ start_at, end_at }: Dates, given: number | null, u
   return usualMs === 0 ? null : Math.max(end_at - usualMs, start_at)
 }
 
-export type Times = Partial<Record<EventType, number>>
+type Times = Partial<Record<EventType, number>>
 
 export function timesOf({ start_at, end_at }: Dates, beforeEnd: number | null): Times {
   return {

@@ -77,7 +77,7 @@ function visible(id: string, [found]: readonly StoredLease[], project: string | 
   return found
 }
 
-export function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
+function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
   const a = { ids }
   return assemble(yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)))
 }

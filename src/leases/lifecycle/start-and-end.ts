@@ -117,7 +117,7 @@ export function* passBeforeEnd(ids: readonly string[], now: number): Write<strin
 }
 
 /** What became of a lease whose end was due. */
-export interface Ending {
+interface Ending {
   lease: StoredLease
   isOver: boolean
   /** The first time that it was tried, or something went: what is worth writing down. */

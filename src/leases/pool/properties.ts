@@ -17,7 +17,7 @@ const OPERATORS: Record<string, Compare> = {
   '<': (a, b) => a < b,
 }
 
-export type Query =
+type Query =
   | { kind: 'all'; terms: readonly Query[] }
   | { kind: 'any'; terms: readonly Query[] }
   | { kind: 'compare'; key: string; compare: Compare; value: string }

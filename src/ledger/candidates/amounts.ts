@@ -10,7 +10,7 @@ const SUMS_MAX = 64
 /** Rows looked at between two breaths. */
 const ROWS_A_BREATH = 4096
 
-export interface Amounts {
+interface Amounts {
   /** Descending. The largest amount that gives a candidate is among them. */
   below: number[]
   /** Ascending: the next amounts that min_unit and step_size allow. */

@@ -10,14 +10,14 @@ import { search } from './search.ts'
 import type { SearchBudget, SearchResult } from './search.ts'
 import type { CandidateTable } from './table.ts'
 
-export interface Relaxation {
+interface Relaxation {
   sentence: string
   /** Roots that then have a candidate; at least so many when the budget ran out. */
   roots: number
   request: CandidateRequest
 }
 
-export interface TogetherStep {
+interface TogetherStep {
   condition: string
   roots: number
 }

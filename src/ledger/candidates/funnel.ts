@@ -4,13 +4,13 @@ import { isSetAside } from './dedicated.ts'
 import type { CandidateRequest, Group, ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
 
-export interface FunnelStep {
+interface FunnelStep {
   condition: string
   /** Providers that meet this and everything above it. */
   left: number
 }
 
-export interface NearMiss {
+interface NearMiss {
   uuid: string
   name: string
   lacks: string[]

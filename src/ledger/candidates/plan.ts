@@ -8,7 +8,7 @@ import type { Labels, LabelSet } from './labels.ts'
 import type { CandidateRequest, Group } from './request.ts'
 import type { CandidateTable } from './table.ts'
 
-export interface Need {
+interface Need {
   /** Index into Plan.columns. */
   column: number
   amount: number
@@ -32,7 +32,7 @@ export interface Plan {
 }
 
 /** Judges label sets and remembers the verdict: there are far fewer sets than providers. */
-export class Judge {
+class Judge {
   readonly required: readonly (readonly number[])[]
   readonly forbidden: readonly number[]
   #verdicts = new Map<LabelSet, boolean>()

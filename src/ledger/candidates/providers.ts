@@ -6,7 +6,7 @@ import type { ResourceAmount } from './request.ts'
 import type { CandidateTable } from './table.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
-export interface ProviderFilter {
+interface ProviderFilter {
   resources: readonly ResourceAmount[]
   required: readonly (readonly string[])[]
   forbidden: readonly string[]

@@ -76,7 +76,7 @@ export function withoutGroup(request: CandidateRequest, suffix: string): Candida
   return { ...request, groups, sameSubtree }
 }
 
-export function changeGroup(
+function changeGroup(
   request: CandidateRequest,
   at: number,
   change: (group: Group) => Partial<Group>,

@@ -50,7 +50,7 @@ const HARD_AFTER = 256
 const PICKS_MAX = 1_000_000
 const NOTHING = new Int32Array(0)
 
-export type Search = Generator<undefined, SearchResult, void>
+type Search = Generator<undefined, SearchResult, void>
 
 /** Yields a breath now and then; returns the result. */
 export function* search(table: CandidateTable, request: CandidateRequest, budget: SearchBudget): Search {

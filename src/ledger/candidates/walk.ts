@@ -216,7 +216,7 @@ const BREATH = -2
 export type Shuffle = (rows: number[]) => number[]
 
 /** Required traits of the unsuffixed group: together, its providers must have them all. */
-export class Covers {
+class Covers {
   /** By depth, the bits covered by the choices above; chunks of 31 bits. */
   readonly so: Int32Array
   readonly chunks: number
@@ -296,7 +296,7 @@ class Dedicated {
 }
 
 /** Below 1.29: of each tree only one provider may give something. */
-export class OneOfTree {
+class OneOfTree {
   readonly root: readonly number[]
   #holder = new Map<number, number>()
   #holds: Int32Array

@@ -28,7 +28,7 @@ export interface BookProvider {
   bumps: number
 }
 
-export interface ConsumerFacts {
+interface ConsumerFacts {
   readonly projectId: string
   readonly userId: string
   readonly type: string | null

@@ -6,7 +6,7 @@ import type { Schema } from '../../store/schema.ts'
 import { bulk, command, inRow, query, type Tools } from '../../store/statement.ts'
 import { className } from '../resource-classes.ts'
 
-export interface Named {
+interface Named {
   consumers: readonly string[]
   providers: readonly string[]
   /** Consumers whose time is over by now, and who have something of the named providers, are as good as named. */

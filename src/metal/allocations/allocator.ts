@@ -20,7 +20,7 @@ import { OWNER } from '../nodes/rows.ts'
 import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
 import { sentenceOf, whyNot } from './why-not.ts'
 
-export interface AllocatorOptions {
+interface AllocatorOptions {
   store: Store
   clock: Clock
   log: Logger

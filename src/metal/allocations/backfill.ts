@@ -80,7 +80,7 @@ function* requireBackfillable(node: NodeRow, wanted: AllocationRequest): Read<vo
   if (missing.length > 0) throw refuse(`it lacks ${missing.join(', ')}`)
 }
 
-export interface Gift {
+interface Gift {
   uuid: string
   owner: string
   user: string

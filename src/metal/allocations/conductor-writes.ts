@@ -130,7 +130,7 @@ const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string 
     .where('state', '=', 'allocating'),
 )
 
-export interface AtWork {
+interface AtWork {
   own: AllocationRow[]
   /** What waits with other conductors, and may have come first. */
   others: AllocationRow[]

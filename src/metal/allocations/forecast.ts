@@ -5,7 +5,7 @@ import type { FleetNode } from '../nodes/fleet.ts'
 import { propose, suggestions, type Supply, type Wish } from './matching.ts'
 import { type Held, type Reasons, whyNot } from './why-not.ts'
 
-export interface Forecast {
+interface Forecast {
   fits: boolean
   /** How many nodes would do. */
   count: number

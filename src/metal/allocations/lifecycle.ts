@@ -69,7 +69,7 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
 const remove = command((db, a: { id: AllocationId }) => db.deleteFrom('allocations').where('id', '=', a.id))
 
 /** Where a new allocation goes: chance picks one of the conductors that live. */
-export interface Routing {
+interface Routing {
   takeOverMs: number
   seed: number
   /** The conductor in this process, if there is one; it may do its work at once. */

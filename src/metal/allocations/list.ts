@@ -25,10 +25,10 @@ export const SORT_KEYS = [
   'created_at',
   'updated_at',
 ] as const
-export type SortKey = (typeof SORT_KEYS)[number]
+type SortKey = (typeof SORT_KEYS)[number]
 const NUMERIC: ReadonlySet<string> = new Set<SortKey>(['id', 'created_at', 'updated_at'])
 
-export interface AllocationPage {
+interface AllocationPage {
   sortKey: SortKey
   descending: boolean
   limit: number

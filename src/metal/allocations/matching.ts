@@ -40,7 +40,7 @@ export function missingTraits({ table }: Supply, node: FleetNode, traits: readon
 }
 
 /** Whether the node is what was asked for, had or not. */
-export function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
+function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
   return (
     node.resource_class === wish.resourceClass &&
     isOf(wish.owner, node) &&

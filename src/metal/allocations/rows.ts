@@ -14,7 +14,7 @@ import { findNode, type NodeRow } from '../nodes/rows.ts'
 import type { Principal } from '../nodes/provider.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
-export type AllocationState = AllocationRow['state']
+type AllocationState = AllocationRow['state']
 export interface Allocation extends AllocationRow {
   node_uuid: string | null
 }

@@ -6,7 +6,7 @@ import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './matching.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 
-export type Cause =
+type Cause =
   | 'allocated'
   | 'reserved'
   | 'claimed'
@@ -17,7 +17,7 @@ export type Cause =
   | 'not a candidate'
   | 'leasable'
 
-export interface CauseCount {
+interface CauseCount {
   cause: Cause
   count: number
   /** With `missing traits`: which. */
@@ -25,7 +25,7 @@ export interface CauseCount {
   sample: { uuid: string; name: string | null }[]
 }
 
-export interface Relaxation {
+interface Relaxation {
   /** What to leave out of the wish. */
   without: { traits?: string[]; candidate_nodes?: true }
   /** How many nodes could be had then. */

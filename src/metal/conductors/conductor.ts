@@ -22,7 +22,7 @@ import { driverOf, workOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
 import * as writes from './node-writes.ts'
 
-export interface ConductorOptions {
+interface ConductorOptions {
   store: Store
   clock: Clock
   log: Logger

@@ -23,7 +23,7 @@ export interface Lock {
 }
 
 /** Which step under the lock is meant: a write that is repeated must not end the next one too. */
-export interface Turn extends Lock {
+interface Turn extends Lock {
   step: number
 }
 
@@ -120,7 +120,7 @@ export function* takeWork(taker: Taker): Write<NodeRow[]> {
   return yield* all(takeDue(taker))
 }
 
-export interface Ahead {
+interface Ahead {
   /** Milliseconds until the next work is due; null when there is none. */
   ms: number | null
   /** How many locks the seeker has without being at the node. */
@@ -242,7 +242,7 @@ function* save(node: NodeRow, now: number, traits?: readonly string[]): Write<No
   return node
 }
 
-export interface TakeOver {
+interface TakeOver {
   silent: string[]
   resumed: number
   failed: number

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { heartbeat, leave, signIn } from './rows.ts'
 
-export interface PresenceOptions {
+interface PresenceOptions {
   store: Store
   clock: Clock
   log: Logger

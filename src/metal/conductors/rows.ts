@@ -111,7 +111,7 @@ export function* findConductor(hostname: string): Read<Conductor> {
   return found
 }
 
-export interface Identity {
+interface Identity {
   hostname: string
   incarnation: string
   group: string

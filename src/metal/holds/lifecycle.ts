@@ -170,13 +170,13 @@ export function* deleteHold(uuid: string, access: Access, now: number): Write<vo
   yield* reviseNode(found.node_id)
 }
 
-export interface HoldFilter {
+interface HoldFilter {
   node_uuid: string | null
   instance_uuid: string | null
   owner: string | null
 }
 
-export interface HoldPage {
+interface HoldPage {
   descending: boolean
   limit: number
   marker: string | null

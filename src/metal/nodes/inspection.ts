@@ -55,7 +55,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-export interface Findings {
+interface Findings {
   resourceClass: string | null
   traits: string[]
   properties: Json

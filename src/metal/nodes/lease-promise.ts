@@ -6,7 +6,7 @@ import type { Write } from '../../store/transaction.ts'
 import { lockNodeById, type NodeRow, saveNode } from './rows.ts'
 import { hasMachine } from './states.ts'
 
-export type LeasePromise = Pick<NodeRow, 'leasable' | 'pledged_at'>
+type LeasePromise = Pick<NodeRow, 'leasable' | 'pledged_at'>
 
 /** Whether someone may have the node until then; null is for ever, and that is too long for a node of the calendar's. */
 export function mayHaveUntil({ leasable, pledged_at }: LeasePromise, until: number | null): boolean {

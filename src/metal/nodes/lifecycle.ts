@@ -90,7 +90,7 @@ const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal =
 })
 
 /** What a change of a node touches: the node, and with `instance_uuid` the allocation that has it. */
-export interface PatchAccess {
+interface PatchAccess {
   readonly node: Access
   readonly allocation: Access
 }

@@ -44,7 +44,7 @@ export interface TraitFilter {
   notAny: readonly string[] | null
 }
 
-export interface Page {
+interface Page {
   sortKey: SortKey
   descending: boolean
   limit: number

@@ -7,7 +7,7 @@ import type { Drivers } from '../drivers/registry.ts'
 import { findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { driverOf } from './transitions.ts'
 
-export interface BootDevice {
+interface BootDevice {
   boot_device: string | null
   persistent: boolean | null
 }
@@ -52,7 +52,7 @@ export function* listVifs(ident: string, access: Access): Read<string[]> {
   return vifsIn(yield* findNode(ident, access))
 }
 
-export const VIFS_MAX = 256
+const VIFS_MAX = 256
 
 export function* attachVif(ident: string, access: Access, vif: string, now: number): Write<void> {
   const node = yield* lockNode(ident, access)

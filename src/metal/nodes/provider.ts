@@ -105,7 +105,7 @@ export function* requireFreeInstance(instance: string, self: string, now: number
 }
 
 /** For whom a node is claimed. */
-export interface Claimant extends Principal {
+interface Claimant extends Principal {
   consumer: string
   type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
   /** What the client sees: what belongs to others is not taken along. */

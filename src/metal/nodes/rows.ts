@@ -51,7 +51,7 @@ const MUTABLE = [...COLUMNS, ...Object.keys(HIDDEN)].filter(column => !(FIXED as
 const pick = (a: object, columns: readonly string[]) =>
   Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
 
-export const selectNodes = (db: Kysely<Schema>) =>
+const selectNodes = (db: Kysely<Schema>) =>
   db
     .selectFrom('nodes as n')
     .leftJoin('chassis as c', 'c.id', 'n.chassis_id')

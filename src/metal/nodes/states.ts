@@ -4,7 +4,7 @@ import type { Busy, Stable, State, Waiting } from '../../store/schema/states.ts'
 export type { Stable, State } from '../../store/schema/states.ts'
 
 /** One thing that a conductor does with the hardware. */
-export interface Step {
+interface Step {
   /** The node's state while it is done. */
   during: Busy
   /** Its state while the machine is busy by itself and will call back. */

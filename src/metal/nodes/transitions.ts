@@ -169,7 +169,7 @@ export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_updated_at: state === node.provision_state ? node.provision_updated_at : now,
 })
 
-export interface PowerOrder {
+interface PowerOrder {
   target: PowerTarget
   args: Json
   request?: string
