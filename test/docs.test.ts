@@ -127,7 +127,7 @@ describe('every command runs as written', { concurrency: 2 }, () => {
   let keystone: Promise<Keystone> | null = null
   const world = (): World => ({
     path: `${folder}${delimiter}${PATH}`,
-    createDatabase: () => postgres.createDatabase(),
+    createDatabase: () => postgres.createEmpty(),
     keystone: () => (keystoneMissing ? null : (keystone ??= startKeystone())),
   })
   before(async () => {

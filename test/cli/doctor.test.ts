@@ -159,7 +159,7 @@ test('a database that is away, another version, a clock that is off and dead con
 
 eachDatabase('holdfast doctor on the machine that runs it', databases => {
   test('a new database lacks its migrations, a served one has them, and looking changes nothing', async () => {
-    const database = await databases.create()
+    const database = await databases.createEmpty()
     const isFile = databases.kind === 'sqlite'
     const first = await examined(`--database ${database} --port 0`)
     assert.equal(first.code, 0)

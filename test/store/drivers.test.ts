@@ -4,5 +4,5 @@ import { eachDatabase } from '../support/stores.ts'
 import { storeSuite } from './suite.ts'
 
 eachDatabase('the store', databases => {
-  storeSuite(async () => openStore(await databases.create()))
+  storeSuite(async () => openStore(await databases.createEmpty()))
 })

@@ -23,7 +23,7 @@ function migrateBefore(store: Store, end: string): Promise<void> {
 
 eachDatabase('holdfast migrate', databases => {
   test('is what `api` and `fsck` ask for, may be run twice, and makes them content', async () => {
-    const database = await databases.create()
+    const database = await databases.createEmpty()
     for (const command of ['api', 'fsck']) {
       const refused = await runHoldfast([command, '--port', '0', '--database', database]).exit
       assert.equal(refused.code, 2, refused.stderr)
@@ -46,7 +46,7 @@ eachDatabase('holdfast migrate', databases => {
   })
 
   test('from two processes at once brings the database up once', async () => {
-    const database = await databases.create()
+    const database = await databases.createEmpty()
     const both = [1, 2].map(() => runHoldfast(['migrate', '--database', database]).exit)
     const exits = await Promise.all(both)
     for (const { code, stderr } of exits) assert.equal(code, 0, stderr)
@@ -54,7 +54,7 @@ eachDatabase('holdfast migrate', databases => {
   })
 
   test('gives whole hosts that are leased their flavor, also where someone has made one of that id or name', async () => {
-    const store = openStore(await databases.create())
+    const store = openStore(await databases.createEmpty())
     await migrateBefore(store, '0014')
     await store.script(async run => {
       await run("insert into leases values ('l', 'l', 'p', 'u', 0, 9, 'ACTIVE', 0, 0, 0, null)")

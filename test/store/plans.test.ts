@@ -71,7 +71,7 @@ describe('plans of PostgreSQL made while all tables were empty', () => {
 
   /** An empty database that PostgreSQL knows to be empty. */
   async function open(options: { planMs?: number } = {}): Promise<void> {
-    const url = await postgres.createDatabase()
+    const url = await postgres.createEmpty()
     store = new PostgresStore(url, { connections: 1, ...options })
     await migrate(store, 0)
     admin = new Client({ connectionString: url, options: PLANNER })

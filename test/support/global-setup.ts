@@ -1,11 +1,14 @@
-// Starts one PostgreSQL for a whole test run; every test file inherits its address and makes databases of its own in it.
-import { startPostgres, type Postgres } from './postgres.ts'
+// Starts one PostgreSQL for a whole test run and makes the templates. Every test file inherits where they are.
+import { type Postgres, startPostgres, TEMPLATE } from './postgres.ts'
+import { migrateDatabase, sqliteTemplate } from './templates.ts'
 
 let server: Postgres | undefined
 
 export async function globalSetup() {
   server = await startPostgres()
+  await migrateDatabase(await server.createDatabase(TEMPLATE))
   process.env['HOLDFAST_TEST_POSTGRES'] = server.url('postgres')
+  process.env['HOLDFAST_TEST_SQLITE'] = await sqliteTemplate()
 }
 
 export async function globalTeardown() {

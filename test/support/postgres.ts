@@ -102,10 +102,34 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
+/** The migrated database that others are copies of. */
+export const TEMPLATE = 'holdfast_template'
+
+export interface SharedPostgres extends Pick<Databases, 'url'> {
+  /** Makes a database that is migrated already, and tells its URL. */
+  createDatabase(): Promise<string>
+  createEmpty(): Promise<string>
+  stop(): Promise<void>
+}
+
 /** The server that the test run's global setup started, or a server of our own when a file runs by itself. */
-export async function sharedPostgres(): Promise<Databases & { stop(): Promise<void> }> {
+export async function sharedPostgres(): Promise<SharedPostgres> {
   const shared = process.env['HOLDFAST_TEST_POSTGRES']
-  return shared ? { ...databasesAt(shared), stop: async () => {} } : startPostgres()
+  const server = shared ? { ...databasesAt(shared), stop: async () => {} } : await startWithTemplate()
+  return {
+    url: database => server.url(database),
+    createDatabase: () => server.createDatabase(undefined, TEMPLATE),
+    createEmpty: () => server.createDatabase(),
+    stop: () => server.stop(),
+  }
+}
+
+async function startWithTemplate(): Promise<Postgres> {
+  const server = await startPostgres()
+  // Benches start PostgreSQL too; they needn't load the service for it.
+  const { migrateDatabase } = await import('./templates.ts')
+  await migrateDatabase(await server.createDatabase(TEMPLATE))
+  return server
 }
 
 export function databasesAt(serverUrl: string): Databases {

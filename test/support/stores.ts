@@ -1,19 +1,22 @@
 // Runs the same tests on SQLite and on PostgreSQL, each with a database of its own.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Config } from '../../src/config/config.ts'
 import { Placement } from './placement.ts'
-import { sharedPostgres } from './postgres.ts'
+import { type SharedPostgres, sharedPostgres } from './postgres.ts'
 import { type Server, spawnServer, startServer } from './server.ts'
+import { sqliteTemplate } from './templates.ts'
 
 export type Kind = 'sqlite' | 'postgres'
 
 export interface Databases {
   kind: Kind
-  /** The address of a new, empty database. */
+  /** The address of a new database, migrated and without anyone's data. */
   create: () => Promise<string>
+  /** The address of a new database that has nothing at all; on SQLite not even a file. */
+  createEmpty: () => Promise<string>
 }
 
 /** One group of tests for each kind of database. */
@@ -22,7 +25,7 @@ export function eachDatabase(name: string, body: (databases: Databases) => void)
     describe(`${name} on ${kind}`, () => {
       const source = kind === 'sqlite' ? sqliteFiles() : postgresDatabases()
       before(() => source.open())
-      body({ kind, create: () => source.create() })
+      body({ kind, create: () => source.create(), createEmpty: () => source.createEmpty() })
       after(() => source.close())
     })
   }
@@ -67,18 +70,25 @@ function servedBy(start: () => Promise<Server[]>): Placement {
 function sqliteFiles() {
   let folder = ''
   let files = 0
+  const next = () => join(folder, `${++files}.db`)
   return {
     open: async () => void (folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))),
-    create: async () => `sqlite:${join(folder, `${++files}.db`)}`,
+    async create() {
+      const file = next()
+      copyFileSync(await sqliteTemplate(), file)
+      return `sqlite:${file}`
+    },
+    createEmpty: async () => `sqlite:${next()}`,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
 
 function postgresDatabases() {
-  let server: Awaited<ReturnType<typeof sharedPostgres>>
+  let server: SharedPostgres
   return {
     open: async () => void (server = await sharedPostgres()),
     create: () => server.createDatabase(),
+    createEmpty: () => server.createEmpty(),
     close: async () => server?.stop(),
   }
 }

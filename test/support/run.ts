@@ -1,0 +1,150 @@
+// npm run test:http and test:more: runs test files in as many processes as there are cores, many files in each.
+// Arguments are files to run instead, or `more`.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inOrder, isAlone, testFiles } from './files.ts'
+import { globalSetup, globalTeardown } from './global-setup.ts'
+import type { Failure, Message, Outcome } from './worker.ts'
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
+/** When no test has begun for so long, the file hangs. Much, because machines can be busy. */
+const HANG_MS = 10 * 60_000
+const END_MS = 5_000
+const SLOWEST = 10
+
+interface Result extends Outcome {
+  file: string
+  seconds: number
+}
+
+/** One process and the file that it runs. */
+class Worker {
+  readonly #child: ChildProcess
+  #printed = ''
+
+  constructor() {
+    // The same folder that the command uses, so that servers which tests launch find what was compiled here.
+    const NODE_COMPILE_CACHE = process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'node-compile-cache')
+    this.#child = fork(WORKER, {
+      env: { ...process.env, NODE_COMPILE_CACHE },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => (this.#printed += chunk))
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** Runs a file to its end; what ends the process instead is a failure of that file. */
+  async run(file: string): Promise<Result> {
+    const began = performance.now()
+    this.#printed = ''
+    const outcome = await this.#outcome(file)
+    if (this.#printed !== '') say(`  ${file} printed:\n${indented(this.#printed)}`)
+    return { file, seconds: (performance.now() - began) / 1000, ...outcome }
+  }
+
+  #outcome(file: string): Promise<Outcome> {
+    let running = 'no test has begun'
+    const failed = (error: string): Outcome => ({ names: [], skipped: 0, failures: [{ test: running, error }] })
+    return new Promise(resolve => {
+      const hang = setTimeout(() => {
+        done(failed(`it hangs: nothing has begun for ${HANG_MS / 60_000} minutes`))
+        void this.end()
+      }, HANG_MS)
+      const hear = (message: Message) => {
+        hang.refresh()
+        if ('outcome' in message) done(message.outcome)
+        else running = message.running
+      }
+      const exit = (code: number | null, signal: string | null) =>
+        done(failed(`the process ended with ${code ?? signal}`))
+      const done = (outcome: Outcome) => {
+        clearTimeout(hang)
+        this.#child.off('message', hear).off('exit', exit)
+        resolve(outcome)
+      }
+      this.#child.on('message', hear).on('exit', exit)
+      this.#child.send(file)
+    })
+  }
+
+  async end(): Promise<void> {
+    if (this.hasEnded) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGTERM')
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), END_MS)
+    await exit
+    clearTimeout(late)
+  }
+}
+
+const args = process.argv.slice(2)
+const isPart = args.length === 0 || args[0] === 'more'
+const queue = isPart ? testFiles(args[0] === 'more' ? 'more' : 'most') : inOrder(args)
+const results: Result[] = []
+const began = performance.now()
+
+await globalSetup()
+try {
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, takeFiles))
+} finally {
+  await globalTeardown()
+}
+report()
+
+/** Takes the next file as long as there is one. */
+async function takeFiles(): Promise<void> {
+  let worker = new Worker()
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    const own = isAlone(file) ? new Worker() : worker
+    const result = await own.run(file)
+    if (own !== worker) await own.end()
+    if (worker.hasEnded) worker = new Worker()
+    results.push(result)
+    tell(result)
+  }
+  await worker.end()
+}
+
+function tell({ file, seconds, names, skipped, failures }: Result): void {
+  const counts = `${names.length} tests${skipped > 0 ? `, ${skipped} skipped` : ''}`
+  say(`${failures.length > 0 ? '✖' : '✔'} ${seconds.toFixed(1).padStart(6)} s  ${file} (${counts})`)
+  for (const failure of failures) say(`    ✖ ${nameOf(failure)}\n${indented(failure.error)}`)
+}
+
+const nameOf = ({ test }: Failure) => test || 'the file as a whole'
+
+/** Ends with what failed, what took long, and the totals. */
+function report(): void {
+  const failed = results.filter(({ failures }) => failures.length > 0)
+  if (failed.length > 0) say('\nfailed:')
+  for (const { file, failures } of failed) {
+    for (const name of new Set(failures.map(nameOf))) say(`  ${file}: ${name}`)
+  }
+  say(`\nthe ${SLOWEST} slowest files:`)
+  for (const { file, seconds } of results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)) {
+    say(`${seconds.toFixed(1).padStart(8)} s  ${file}`)
+  }
+  const sum = (of: (result: Result) => number) => results.reduce((total, result) => total + of(result), 0)
+  const seconds = ((performance.now() - began) / 1000).toFixed(0)
+  const counts = `${sum(({ names }) => names.length)} tests, ${sum(({ skipped }) => skipped)} skipped`
+  say(`\n${results.length} files, ${counts}, ${failed.length} files failed, ${seconds} s`)
+  if (failed.length > 0 || results.length === 0) process.exitCode = 1
+}
+
+function indented(text: string): string {
+  return text.trimEnd().replaceAll(/^/gm, '        ')
+}
+
+/** At once, so that nothing is lost when something ends us. */
+function say(line: string): void {
+  writeSync(1, `${line}\n`)
+}
