@@ -8,6 +8,7 @@ import { EXIT } from './failures.ts'
 import { FORMATS, type OutputFlags, printList, printOne } from './output.ts'
 import { serverFlagsOf, withServerFlags } from './server-flags.ts'
 import { configOf, printConfig, type SettingFlags, saysSettings, withPrintConfig, withSettings } from './settings.ts'
+import { terminal } from './terminal.ts'
 
 const WHICH = `
 With --url, --os-cloud or another --os- option it asks the server that they name, which needs the role admin.
@@ -26,7 +27,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       if (flags['printConfig']) return printConfig(configOf(flags))
       const found = await findingsOf(flags, command)
       print(found, flags)
-      process.exitCode = found.violations === 0 ? EXIT.ok : EXIT.failed
+      terminal().exitCode = found.violations === 0 ? EXIT.ok : EXIT.failed
     })
 }
 
@@ -44,5 +45,5 @@ function print({ violations, invariants }: Fsck, flags: OutputFlags): void {
   if (flags.format === 'json' || flags.format === 'yaml') return printOne({ violations, invariants }, flags)
   if (flags.format !== 'table') return printList(invariants, ['violations', 'invariant'], flags)
   const rows = [...invariants, { invariant: 'violations in all', violations }]
-  for (const row of rows) process.stdout.write(`${String(row.violations).padStart(8)}  ${row.invariant}\n`)
+  for (const row of rows) terminal().stdout.write(`${String(row.violations).padStart(8)}  ${row.invariant}\n`)
 }

@@ -46,7 +46,7 @@ const summed = (rows: readonly Row[]) => ({
 /** The same for this machine, without a process for each look. */
 async function lookedAt(flags: Record<string, string>) {
   const rows: Row[] = []
-  for await (const result of examine(localChecks, { flags })) rows.push({ side: 'machine', ...result })
+  for await (const result of examine(localChecks, { flags, env: {} })) rows.push({ side: 'machine', ...result })
   return summed(rows)
 }
 

@@ -17,6 +17,7 @@ import { ask } from './wire.ts'
 
 export interface Local {
   flags: SettingFlags
+  env: Record<string, string | undefined>
   config?: Config
   seen?: Seen | null
 }
@@ -59,7 +60,7 @@ export const localChecks: readonly Check<Local>[] = [
 ]
 
 async function readSettings(local: Local): Promise<Finding> {
-  const { config, origins } = loadSettings(local.flags, process.env, fileOf(local.flags))
+  const { config, origins } = loadSettings(local.flags, local.env, fileOf(local.flags, local.env))
   local.config = config
   const { default: byDefault = [], ...said } = Object.groupBy(origins.keys(), key => origins.get(key)!)
   const told = Object.entries(said).map(([from, keys]) => {
