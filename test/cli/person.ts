@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connect, type Holdfast } from '../../src/client/index.ts'
+import type { Config } from '../../src/config/config.ts'
 import { launchHoldfast, typeHoldfast, type TypedExit } from '../support/command.ts'
 import { eachIdentity, type Setting, until } from '../support/identity.ts'
 import { type Command, type Exit, runHoldfast } from '../support/server.ts'
@@ -128,11 +129,11 @@ export const eachShell = (name: string, body: (person: Person) => void) =>
   eachStore(name, api => body(new Person(() => api.origin)), OPEN)
 
 // The command only speaks HTTP, so one kind of database is enough for what it does.
-const ONE_KIND = ['sqlite'] as const
+export const ONE_KIND = ['sqlite'] as const
 
 /** A group of tests with a server that lets everyone in. */
-export const atShell = (name: string, body: (person: Person) => void) =>
-  eachStore(name, api => body(new Person(() => api.origin)), OPEN, ONE_KIND)
+export const atShell = (name: string, body: (person: Person) => void, settings: Partial<Config> = {}) =>
+  eachStore(name, api => body(new Person(() => api.origin)), { ...OPEN, ...settings }, ONE_KIND)
 
 /** A group of tests with a server that knows users. */
 export const atLogin = (name: string, body: (setting: Setting) => void) => eachIdentity(name, body, {}, ONE_KIND)
