@@ -9,4 +9,4 @@ process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
 
 const { runCommand } = await import('./cli/command.ts')
-process.exitCode = await runCommand(process.argv.slice(2))
+process.exitCode = await runCommand(process.argv.slice(2), process)

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { parse } from 'yaml'
 import { inParallel } from './races/clients.ts'
+import { typeHoldfast } from './support/command.ts'
 import { expectStatus, Placement } from './support/placement.ts'
 import { listening, runHoldfast } from './support/server.ts'
 
@@ -76,7 +77,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
 }
 
 async function printed(args: readonly string[], environment: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await runHoldfast(['serve', '--print-config', ...args], environment).exit
+  const { code, stdout, stderr } = await typeHoldfast(['serve', '--print-config', ...args], { environment })
   assert.equal(code, 0, stderr)
   return parse(stdout) as Record<string, unknown>
 }
@@ -105,10 +106,10 @@ test('every setting has a default, and the file, the environment and the flag ea
 
 test('passwords are not shown', async () => {
   for (const address of ['postgres://me:s3cret@db/x', 'postgres://db/x?user=me&password=s3cret&sslmode=require']) {
-    const { stdout } = await runHoldfast(['serve', '--print-config', '--database', address]).exit
+    const { stdout } = await typeHoldfast(['serve', '--print-config', '--database', address])
     assert.doesNotMatch(stdout, /s3cret/)
     assert.match(stdout, /\*\*\*/)
-    const { code, stderr } = await runHoldfast(['serve', '--port', 'x', '--database', address]).exit
+    const { code, stderr } = await typeHoldfast(['serve', '--port', 'x', '--database', address])
     assert.equal(code, 2)
     assert.doesNotMatch(stderr, /s3cret/)
   }
@@ -150,20 +151,20 @@ test('what is wrong with the command line is said in one line, with exit code 2'
   ]
   await inParallel(3, wrong.length, async index => {
     const [args, said] = wrong[index]!
-    const { code, stdout, stderr } = await runHoldfast(args).exit
+    const { code, stdout, stderr } = await typeHoldfast(args)
     assert.equal(code, 2, `${args.join(' ')}: ${stderr}`)
     assert.equal(stdout, '')
     assert.match(stderr, said)
     assert.match(stderr, /^holdfast: [^\n]+\n$/, 'one line')
   })
-  const { code, stderr } = await runHoldfast(['serve'], { HOLDFAST_PORT: 'x' }).exit
+  const { code, stderr } = await typeHoldfast(['serve'], { environment: { HOLDFAST_PORT: 'x' } })
   assert.equal(code, 2)
   assert.match(stderr, /port .*environment.*'x'/)
 })
 
 test('help is no error', async () => {
   for (const args of [['--help'], ['serve', '--help'], ['help']]) {
-    const { code, stdout } = await runHoldfast(args).exit
+    const { code, stdout } = await typeHoldfast(args)
     assert.equal(code, 0)
     assert.match(stdout, /Usage: holdfast/)
   }
@@ -171,7 +172,7 @@ test('help is no error', async () => {
 
 test('a server that lets everyone in listens to itself only, unless one insists', async () => {
   for (const host of ['0.0.0.0', 'example.org']) {
-    const { code, stderr } = await runHoldfast(['serve', '--auth', 'none', '--host', host, '--port', '0']).exit
+    const { code, stderr } = await typeHoldfast(['serve', '--auth', 'none', '--host', host, '--port', '0'])
     assert.equal(code, 2)
     assert.match(stderr, /--insecure/)
   }
@@ -207,7 +208,7 @@ test('a start tells where it listens and what to try, and the first request is a
 test('a port that is taken is said in one line', async () => {
   const server = await listening(runHoldfast(['serve', '--port', '0', '--database', newDatabase()]))
   const { port } = new URL(server.origin)
-  const { code, stderr } = await runHoldfast(['serve', '--port', port, '--database', newDatabase()]).exit
+  const { code, stderr } = await typeHoldfast(['serve', '--port', port, '--database', newDatabase()])
   assert.equal(code, 1)
   assert.match(stderr, /^holdfast: .*EADDRINUSE[^\n]*\n$/)
   await server.stop()
@@ -220,26 +221,26 @@ test('fsck exits with 0 on a whole ledger and with 1 on a broken one, and names 
   const provider = await api.provider({ VCPU: 8 })
   expectStatus(await api.claim(crypto.randomUUID(), { [provider]: { VCPU: 2 } }), 204)
   api.close()
-  const beside = await runHoldfast(['fsck', '--database', database]).exit
+  const beside = await typeHoldfast(['fsck', '--database', database])
   assert.equal(beside.code, 0, 'beside a running server')
-  const asked = await runHoldfast(['fsck', '--url', server.origin, '-f', 'json']).exit
+  const asked = await typeHoldfast(['fsck', '--url', server.origin, '-f', 'json'])
   assert.equal(asked.code, 0, asked.stderr)
   assert.equal(JSON.parse(asked.stdout).violations, 0)
-  const both = await runHoldfast(['--url', server.origin, 'fsck', '--database', database]).exit
+  const both = await typeHoldfast(['--url', server.origin, 'fsck', '--database', database])
   assert.deepEqual([both.code, both.stdout], [2, ''])
   await server.stop()
-  const whole = await runHoldfast(['fsck', '--database', database]).exit
+  const whole = await typeHoldfast(['fsck', '--database', database])
   assert.equal(whole.code, 0, whole.stderr)
   assert.match(whole.stdout, /^ +0 {2}violations in all$/m)
 
   const file = new DatabaseSync(database.slice('sqlite:'.length))
   file.exec('update inventories set used = 5')
   file.close()
-  const broken = await runHoldfast(['fsck', '--database', database]).exit
+  const broken = await typeHoldfast(['fsck', '--database', database])
   assert.equal(broken.code, 1)
   assert.match(broken.stdout, /^ +1 {2}an inventory’s use is the sum of its claims$/m)
   assert.match(broken.stdout, /^ +1 {2}violations in all$/m)
-  const document = await runHoldfast(['fsck', '--database', database, '-f', 'json']).exit
+  const document = await typeHoldfast(['fsck', '--database', database, '-f', 'json'])
   assert.equal(document.code, 1)
   const { violations, invariants } = JSON.parse(document.stdout)
   assert.deepEqual(

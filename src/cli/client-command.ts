@@ -9,6 +9,7 @@ import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
 import { connectOptionsOf, type ServerFlags, serverFlagsOf, withServerFlags } from './server-flags.ts'
+import { terminal } from './terminal.ts'
 
 export type { ServerFlags } from './server-flags.ts'
 
@@ -76,13 +77,13 @@ export function whereWith(flags: ServerFlags): Where {
   return where
 }
 
-export async function connectWith(flags: ServerFlags, canAsk = process.stdin.isTTY): Promise<Holdfast> {
+export async function connectWith(flags: ServerFlags, canAsk = terminal().stdin.isTTY): Promise<Holdfast> {
   whereWith(flags)
   return connect({ ...connectOptionsOf(flags), askPassword: passwordAsker(canAsk) })
 }
 
 /** Where nobody sits, nobody is asked. */
-export function passwordAsker(canAsk = process.stdin.isTTY): ((user: string) => Promise<string>) | undefined {
+export function passwordAsker(canAsk = terminal().stdin.isTTY): ((user: string) => Promise<string>) | undefined {
   const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
   return canAsk ? ask : undefined
 }

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
+import { atTerminal, type Output, type Terminal, terminal } from './terminal.ts'
 
 export interface Word {
   name: string
@@ -89,7 +90,13 @@ export async function programWith(meant: string | undefined): Promise<Command> {
     .description('Knows which machines and capacity exist, and who has which part of them.')
     .exitOverride()
     .enablePositionalOptions()
-    .configureOutput({ outputError: (text, write) => write(inOneLine(text)) })
+    .configureOutput({
+      writeOut: text => void terminal().stdout.write(text),
+      writeErr: text => void terminal().stderr.write(text),
+      outputError: (text, write) => write(inOneLine(text)),
+      getOutHelpWidth: () => widthOf(terminal().stdout),
+      getErrHelpWidth: () => widthOf(terminal().stderr),
+    })
     .addHelpText('after', '\nholdfast completion --help says how to have names completed with the Tab key.')
   withServerFlagsForAll(program)
   for (const [title, words] of Object.entries(GROUPS)) {
@@ -104,14 +111,19 @@ export async function programWith(meant: string | undefined): Promise<Command> {
   return program
 }
 
+const widthOf = ({ isTTY, columns }: Output) => (isTTY && columns ? columns : 80)
+
 /** Answers the exit code. */
-export async function runCommand(words: readonly string[]): Promise<number> {
+export const runCommand = (words: readonly string[], terminal: Terminal): Promise<number> =>
+  atTerminal(terminal, () => run(words))
+
+async function run(words: readonly string[]): Promise<number> {
   const [first, ...rest] = withoutOptions(words)
   if (first === '__complete') return (await import('./completion/next-words.ts')).complete(rest.slice(1), programWith)
   const program = await programWith(first === 'help' ? rest[0] : first)
   try {
     await program.parseAsync(words, { from: 'user' })
-    return Number(process.exitCode ?? EXIT.ok)
+    return Number(terminal().exitCode ?? EXIT.ok)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (error instanceof UsageError) return fail(error, EXIT.usage)
@@ -125,7 +137,7 @@ export async function runCommand(words: readonly string[]): Promise<number> {
 function fail(error: Error, exitCode: number): number {
   const said = firstLine(error.message)
   const cause = error.cause instanceof Error ? firstLine(error.cause.message) : ''
-  process.stderr.write(`holdfast: ${said}${cause && !said.includes(cause) ? ` (${cause})` : ''}\n`)
+  terminal().stderr.write(`holdfast: ${said}${cause && !said.includes(cause) ? ` (${cause})` : ''}\n`)
   return exitCode
 }
 

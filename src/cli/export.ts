@@ -8,6 +8,7 @@ import type { Word } from './command.ts'
 import type { Kind } from './import/shape.ts'
 import type { FileFormat } from './import/source.ts'
 import { visible } from './output.ts'
+import { terminal } from './terminal.ts'
 
 interface ExportFlags extends ServerFlags {
   format?: FileFormat
@@ -48,12 +49,12 @@ async function exportFleet(server: Holdfast, { format: named, only, output }: Ex
   const { document, secrets } = exportedFrom(present, kinds)
   write(textOf(document, format), output)
   if (secrets.length > 0) {
-    process.stderr.write(`left out, since the server shows no secrets: ${visible(secrets.join(', '))}\n`)
+    terminal().stderr.write(`left out, since the server shows no secrets: ${visible(secrets.join(', '))}\n`)
   }
 }
 
 function write(text: string, output: string | undefined): void {
-  if (output === undefined || output === '-') return void process.stdout.write(text)
+  if (output === undefined || output === '-') return void terminal().stdout.write(text)
   try {
     writeFileSync(output, text)
   } catch (error) {

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util'
 import { ApiError, ConnectionUnclear, Unreachable } from '../client/errors.ts'
 import { visible } from './output.ts'
+import { terminal } from './terminal.ts'
 
 export const EXIT = {
   ok: 0,
@@ -69,7 +70,7 @@ export function verdictOn(error: unknown): Verdict | null {
 }
 
 export function tell({ exitCode, message, hint }: Verdict): ExitCode {
-  const aside = hint ? styleText('dim', ` (${hint})`, { stream: process.stderr }) : ''
-  process.stderr.write(`holdfast: ${visible(message)}${aside}\n`)
+  const aside = hint ? styleText('dim', ` (${hint})`, { stream: terminal().stderr }) : ''
+  terminal().stderr.write(`holdfast: ${visible(message)}${aside}\n`)
   return exitCode
 }

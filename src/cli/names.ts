@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cloudNames, type Holdfast, type Json } from '../client/index.ts'
 import { withoutLinks } from './output.ts'
+import { terminal } from './terminal.ts'
 
 /** Nobody waits longer for the Tab key. */
 const WAIT_MAX_MS = 1_000
@@ -73,7 +74,7 @@ function namesOf(things: readonly { name: string | null; uuid: string }[], typed
 
 /** What the argument of this name can be; nothing for those that are no names of something. */
 export async function namesFor(argument: string, asker: Asker): Promise<readonly string[]> {
-  if (argument === 'cloud') return cloudNames(process.env)
+  if (argument === 'cloud') return cloudNames(terminal().env)
   const lister = LISTERS[argument] ?? LISTERS[argument.replace(/s$/, '')]
   if (!lister) return []
   const listed = async () => lister(await asker.connect(), asker)

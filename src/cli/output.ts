@@ -3,6 +3,7 @@ import { UsageError } from '../shared/usage-error.ts'
 import { yamlOf } from '../shared/yaml.ts'
 import { csvText } from './csv.ts'
 import { screenOf, sheetOf, tableOf, wrapped } from './table.ts'
+import { terminal } from './terminal.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
 
@@ -28,7 +29,7 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
         .join(''),
     )
   } else {
-    write(tableOf(shown, cellsOf(rows, shown, printable), screenOf(process.stdout)))
+    write(tableOf(shown, cellsOf(rows, shown, printable), screenOf(terminal().stdout)))
   }
 }
 
@@ -43,7 +44,7 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
     write(
       sheetOf(
         shown.map(name => [name, lineByLine(row[name])] as const),
-        screenOf(process.stdout),
+        screenOf(terminal().stdout),
       ),
     )
 }
@@ -51,12 +52,12 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
 /** What came of it, in a sentence, where people look; programs have the exit code. */
 export const say = (sentence: string) =>
   write(
-    wrapped(visible(sentence), screenOf(process.stdout).width)
+    wrapped(visible(sentence), screenOf(terminal().stdout).width)
       .map(line => `${line}\n`)
       .join(''),
   )
 
-const write = (text: string) => void process.stdout.write(text)
+const write = (text: string) => void terminal().stdout.write(text)
 
 /** Case and spaces don't matter: `-c "Provision State"` is provision_state. */
 export const plainName = (name: string) => name.trim().toLowerCase().replaceAll(/[ -]/g, '_')

@@ -12,6 +12,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { printForecast } from './reasons.ts'
 import { lasting, Renewal, type Term } from './renewal.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
+import { terminal } from './terminal.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
@@ -54,7 +55,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
     .passThroughOptions()
     .action(async (words: string[], flags: RunFlags, command: Command) => {
-      process.exitCode = await run(words, { ...flags, ...serverFlagsOf(command) }, systemClock)
+      terminal().exitCode = await run(words, { ...flags, ...serverFlagsOf(command) }, systemClock)
     })
 }
 
@@ -95,7 +96,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     renewal?.stop()
     const failure = await release(renewal?.server ?? server, wanted.uuid)
     // One that may never have been made is nothing to speak of.
-    if (failure && renewal) process.stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
+    if (failure && renewal) terminal().stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
     signals.stop()
   }
 }
@@ -108,7 +109,7 @@ function termOf(everyMs: number, endsAt: number, now: () => number): Term {
 async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
   const { name } = await nodes.show(node_uuid!, ['name'])
   return {
-    ...process.env,
+    ...terminal().env,
     ...environmentOf(flags),
     HOLDFAST_URL: url,
     HOLDFAST_ALLOCATION: uuid,
@@ -120,6 +121,7 @@ async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Alloc
 /** What we are told while we work; the command is told too, once there is one. */
 class Signals {
   first: NodeJS.Signals | null = null
+  readonly #terminal = terminal()
   #child: ChildProcess | null = null
   readonly #abort = new AbortController()
   readonly #listen = (signal: NodeJS.Signals) => {
@@ -129,7 +131,7 @@ class Signals {
   }
 
   constructor() {
-    for (const signal of SIGNALS) process.on(signal, this.#listen)
+    for (const signal of SIGNALS) this.#terminal.on(signal, this.#listen)
   }
 
   get aborted(): AbortSignal {
@@ -141,13 +143,13 @@ class Signals {
   }
 
   stop(): void {
-    for (const signal of SIGNALS) process.off(signal, this.#listen)
+    for (const signal of SIGNALS) this.#terminal.off(signal, this.#listen)
   }
 
   /** What is typed at a terminal reaches the command by itself, and it may know what to do with it. */
   #forward(child: ChildProcess, signal: NodeJS.Signals): void {
     if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
-    else if (!process.stdin.isTTY) child.kill(signal)
+    else if (!this.#terminal.stdin.isTTY) child.kill(signal)
   }
 }
 

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { UsageError } from '../shared/usage-error.ts'
+import { terminal } from './terminal.ts'
 
 /** The first line of what comes in. */
 export async function readSecret(input: NodeJS.ReadableStream): Promise<string> {
@@ -13,8 +14,8 @@ export async function readSecret(input: NodeJS.ReadableStream): Promise<string> 
 /** Asks at the terminal; what is typed is not echoed. */
 export async function askSecret(question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
-  process.stderr.write(question)
+  const lines = createInterface({ input: terminal().stdin, output: silent, terminal: true })
+  terminal().stderr.write(question)
   try {
     const gone = new Promise<never>((_resolve, reject) => {
       lines.once('SIGINT', () => reject(new UsageError('nothing was changed')))
@@ -23,6 +24,6 @@ export async function askSecret(question: string): Promise<string> {
     return await Promise.race([lines.question(''), gone])
   } finally {
     lines.close()
-    process.stderr.write('\n')
+    terminal().stderr.write('\n')
   }
 }

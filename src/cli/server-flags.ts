@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import type { ConnectOptions } from '../client/index.ts'
+import { terminal } from './terminal.ts'
 
 /** Shown in the help of every command. */
 const COMMON: Record<string, string> = {
@@ -77,7 +78,7 @@ function chosen(command: Command): ServerFlags {
 export const connectOptionsOf = (flags: ServerFlags): ConnectOptions => ({
   url: flags.url,
   cloud: flags.osCloud,
-  env: process.env,
+  env: terminal().env,
   said: saidIn(flags),
 })
 

@@ -1,6 +1,7 @@
 // Tables for people: columns as wide as they need to be, narrower where the terminal is.
 import { styleText } from 'node:util'
 import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
+import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
 interface Screen {
@@ -9,9 +10,9 @@ interface Screen {
   hasColour: boolean
 }
 
-export const screenOf = (stream: NodeJS.WriteStream): Screen => ({
+export const screenOf = (stream: Output): Screen => ({
   width: stream.isTTY ? stream.columns || 80 : Infinity,
-  hasColour: stream.isTTY && stream.hasColors(),
+  hasColour: stream.isTTY === true && stream.hasColors?.() === true,
 })
 
 const NARROWEST = 4

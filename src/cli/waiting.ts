@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../clock/clock.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { visible } from './output.ts'
+import { terminal } from './terminal.ts'
 
 type Look<T> = { done: T } | { waitingFor: string }
 
@@ -41,21 +42,22 @@ export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOpti
 
 /** One line that changes on a terminal; elsewhere a line whenever there is something new to say. */
 export class Progress {
+  readonly #stderr = terminal().stderr
   #said = ''
 
   show(text: string, waitedMs: number): void {
     const words = visible(text)
-    if (process.stderr.isTTY) {
-      const line = `${words} (${seconds(waitedMs)})`.slice(0, (process.stderr.columns || 80) - 1)
-      process.stderr.write(`\r\u001b[K${line}`)
+    if (this.#stderr.isTTY) {
+      const line = `${words} (${seconds(waitedMs)})`.slice(0, (this.#stderr.columns || 80) - 1)
+      this.#stderr.write(`\r\u001b[K${line}`)
     } else if (words !== this.#said) {
-      process.stderr.write(`${words}\n`)
+      this.#stderr.write(`${words}\n`)
     }
     this.#said = words
   }
 
   clear(): void {
-    if (process.stderr.isTTY && this.#said !== '') process.stderr.write('\r\u001b[K')
+    if (this.#stderr.isTTY && this.#said !== '') this.#stderr.write('\r\u001b[K')
   }
 }
 

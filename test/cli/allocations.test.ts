@@ -1,9 +1,9 @@
 // holdfast allocation: asking, waiting, and why not.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachShell, until } from './person.ts'
+import { atShell, until } from './person.ts'
 
-eachShell('holdfast allocation', person => {
+atShell('holdfast allocation', person => {
   test('an allocation is created with a node, listed, shown and given back', async () => {
     const node = await person.node('a1', 'a')
     const uuid = await person.reads(

@@ -6,14 +6,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { stringify } from 'yaml'
 import { VERSION } from '../../src/shared/version.ts'
-import { eachIdentity } from '../support/identity.ts'
-import { runHoldfast } from '../support/server.ts'
-import { Person } from './person.ts'
+import { typeHoldfast } from '../support/command.ts'
+import { atLogin, Person } from './person.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-clouds-'))
 after(() => rmSync(folder, { recursive: true }))
 
-eachIdentity('holdfast and who one is', ({ api }) => {
+atLogin('holdfast and who one is', ({ api }) => {
   const person = new Person(() => api.origin)
   const as = (name: string, password = `${name}-pw`) => ({
     OS_USERNAME: name,
@@ -67,8 +66,10 @@ eachIdentity('holdfast and who one is', ({ api }) => {
   })
 })
 
+const nowhere = (line: string) => typeHoldfast(line.split(' '), { environment: { OS_CLOUD: '' } })
+
 test('where nothing listens, the exit code is 6 and the line says what to do', async () => {
-  const { code, stderr } = await runHoldfast(['node', 'list', '--url', 'http://127.0.0.1:9'], { OS_CLOUD: '' }).exit
+  const { code, stderr } = await nowhere('node list --url http://127.0.0.1:9')
   assert.equal(code, 6)
   assert.match(stderr, /^holdfast: no answer from http:\/\/127\.0\.0\.1:9: [^\n]*HOLDFAST_URL[^\n]*\n$/)
 })
@@ -81,7 +82,7 @@ test('wrong words are told in one line, with exit code 2', async () => {
     ['node list --url lab', /'lab' is no URL/],
     ['allocation list --limit few', /'few' is no number/],
   ] as const) {
-    const { code, stderr } = await runHoldfast(line.split(' '), { OS_CLOUD: '' }).exit
+    const { code, stderr } = await nowhere(line)
     assert.equal(code, 2, stderr)
     assert.match(stderr, said)
     assert.match(stderr, /^holdfast: [^\n]+\n$/)
@@ -89,14 +90,14 @@ test('wrong words are told in one line, with exit code 2', async () => {
 })
 
 test('version says which one it is, where there is no server too', async () => {
-  const { code, stdout } = await runHoldfast(['version', '--url', 'http://127.0.0.1:9'], { OS_CLOUD: '' }).exit
+  const { code, stdout } = await nowhere('version --url http://127.0.0.1:9')
   assert.equal(code, 0)
   assert.equal(stdout, `holdfast ${VERSION}\n`)
 })
 
 test('the help of a command has an example', async () => {
   for (const command of ['node add trait', 'allocation create', 'run', 'reservation-create', 'version']) {
-    const { code, stdout } = await runHoldfast([...command.split(' '), '--help']).exit
+    const { code, stdout } = await nowhere(`${command} --help`)
     assert.equal(code, 0)
     assert.match(stdout, new RegExp(`Example:\n  holdfast ${command}`))
   }

@@ -11,10 +11,11 @@ import { examine } from '../../src/cli/doctor/examine.ts'
 import { localChecks } from '../../src/cli/doctor/local.ts'
 import { VERSION } from '../../src/shared/version.ts'
 import { stateOf } from '../policy/state.ts'
-import { eachIdentity, usersText } from '../support/identity.ts'
+import { typeHoldfast } from '../support/command.ts'
+import { usersText } from '../support/identity.ts'
 import { runHoldfast, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
-import { eachShell } from './person.ts'
+import { atLogin, atShell } from './person.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-doctor-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -27,11 +28,14 @@ interface Row {
   hint: string | null
 }
 
-/** What it found, by the name of the check. */
-async function examined(line: string, environment: Record<string, string> = {}, cwd = folder) {
+/** What it found, by the name of the check. In a folder it is a process of its own: that is how it finds what is there. */
+async function examined(line: string, more: Record<string, string> = {}, cwd: string | null = null) {
   const calm = { OS_CLOUD: '', OS_AUTH_URL: '', OS_USERNAME: '', OS_TOKEN: '', OS_ENDPOINT: '', HOME: '/nonexistent' }
   const words = ['doctor', ...line.split(' ').filter(Boolean), '-f', 'json']
-  const { code, stdout, stderr } = await runHoldfast(words, { ...calm, ...environment }, cwd).exit
+  const environment = { ...calm, ...more }
+  const { code, stdout, stderr } = await (cwd === null
+    ? typeHoldfast(words, { environment })
+    : runHoldfast(words, environment, cwd).exit)
   assert.equal(stderr, '')
   return { code, ...summed(JSON.parse(stdout) as Row[]) }
 }
@@ -46,14 +50,14 @@ const summed = (rows: readonly Row[]) => ({
 /** The same for this machine, without a process for each look. */
 async function lookedAt(flags: Record<string, string>) {
   const rows: Row[] = []
-  for await (const result of examine(localChecks, { flags })) rows.push({ side: 'machine', ...result })
+  for await (const result of examine(localChecks, { flags, env: {} })) rows.push({ side: 'machine', ...result })
   return summed(rows)
 }
 
 const ON_THE_WAY = ['address', 'port', 'alive', 'ready', 'version', 'clock', 'login']
 const APIS = ['placement', 'baremetal', 'compute', 'image', 'reservation', 'identity']
 
-eachShell('holdfast doctor', person => {
+atShell('holdfast doctor', person => {
   test('a server that is well has nothing but good marks', async () => {
     const { code, checks, notOk, of, sides } = await examined(`--url ${person.origin}`)
     assert.deepEqual([code, notOk, [...sides]], [0, [], ['server']])
@@ -81,7 +85,7 @@ eachShell('holdfast doctor', person => {
   })
 })
 
-eachIdentity('holdfast doctor and who one is', ({ api }) => {
+atLogin('holdfast doctor and who one is', ({ api }) => {
   const as = (name: string) => ({ OS_USERNAME: name, OS_PASSWORD: `${name}-pw`, OS_PROJECT_NAME: 'lab' })
 
   test('it says as whom one is logged in, and leaves out what is not for them', async () => {

@@ -8,10 +8,9 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Holdfast } from '../../src/client/index.ts'
-import { eachIdentity } from '../support/identity.ts'
 import { type Server, startServer } from '../support/server.ts'
-import { eachDatabase } from '../support/stores.ts'
-import { BIN, Person, until } from './person.ts'
+import { type Databases, eachDatabase } from '../support/stores.ts'
+import { atLogin, BIN, ONE_KIND, Person, until } from './person.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-import-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -105,7 +104,7 @@ async function makeFleet(server: Holdfast): Promise<void> {
   await hosts.create('compute', { gpu: 'no', rack: '7' })
 }
 
-eachDatabase('holdfast import', databases => {
+const onServers = (databases: Databases) => {
   const servers: Server[] = []
   const start = async () => {
     const server = await startServer(await databases.create(), { auth: 'none', placementPolicy: 'secure' })
@@ -312,7 +311,9 @@ t2,fake-hardware,,,,,,
     assert.deepEqual((await nodes.show('s'))['driver_info'], { user: 'u', ipmi_password: '******' })
     await secret.isRefused('export --only hosts -o /nowhere/fleet.yaml', 2, /can't write \/nowhere\/fleet\.yaml/)
   })
-})
+}
+
+eachDatabase('holdfast import', onServers, ONE_KIND)
 
 test('what can not be read, and what can not be meant, is told in one line before anybody is asked', async () => {
   const person = new Person(() => 'http://127.0.0.1:9')
@@ -327,7 +328,7 @@ test('what can not be read, and what can not be meant, is told in one line befor
   assert.match(told.stderr, /wrong\.yaml:1: nodes\[0\]\.colour: is unknown here/)
 })
 
-eachIdentity('holdfast import and who one is', ({ api }) => {
+atLogin('holdfast import and who one is', ({ api }) => {
   const person = new Person(() => api.origin)
   const as = (name: string) => ({ OS_USERNAME: name, OS_PASSWORD: `${name}-pw`, OS_PROJECT_NAME: 'lab' })
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
 import { Placement } from '../support/placement.ts'
-import { eachShell } from './person.ts'
+import { atShell } from './person.ts'
 
-eachShell('holdfast and the ledger', person => {
+atShell('holdfast and the ledger', person => {
   before(async () => {
     const api = new Placement(person.origin)
     for (const name of ['compute-1', 'compute-2']) {

@@ -12,17 +12,18 @@ import { after, before, describe, test } from 'node:test'
 import { stringify } from 'yaml'
 import { connect } from '../../src/client/index.ts'
 import { hashPassword } from '../../src/identity/passwords.ts'
-import { eachIdentity, hashOf, usersText } from '../support/identity.ts'
+import { launchHoldfast } from '../support/command.ts'
+import { hashOf, usersText } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
 import { type Server, startServer } from '../support/server.ts'
-import { BIN, hasScript, Person, until } from './person.ts'
+import { atLogin, BIN, hasScript, Person, until } from './person.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-login-'))
 after(() => rmSync(folder, { recursive: true }))
 
 const as = (name: string) => ({ OS_USERNAME: name, OS_PASSWORD: `${name}-pw`, OS_PROJECT_NAME: 'lab' })
 
-eachIdentity('holdfast and ways in', ({ api, file }) => {
+atLogin('holdfast and ways in', ({ api, file }) => {
   const person = new Person(() => api.origin)
 
   test(
@@ -180,7 +181,8 @@ const noOpenssl = spawnSync('openssl', ['version']).status !== 0 && 'needs opens
 describe('holdfast and TLS', { skip: noOpenssl }, () => {
   const [cert, key] = [join(folder, 'tls.pem'), join(folder, 'tls.key')]
   let server: Server
-  const person = new Person(() => server.origin)
+  // Whom a process trusts, it trusts to its end.
+  const person = new Person(() => server.origin, launchHoldfast)
   before(async () => {
     const how = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
     const what = ['-subj', '/CN=lab', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert]

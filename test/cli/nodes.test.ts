@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { eachShell } from './person.ts'
+import { atShell } from './person.ts'
 
-eachShell('holdfast node', person => {
+atShell('holdfast node', person => {
   test('a node is created, managed, provided, deployed, undeployed and deleted', async () => {
     const uuid = await person.reads('node create --name n1 --resource-class gpu --extra rack=7 -f value -c uuid')
     assert.match(uuid, /^[0-9a-f-]{36}$/)

@@ -5,7 +5,9 @@ import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connect, type Holdfast } from '../../src/client/index.ts'
-import { until } from '../support/identity.ts'
+import type { Config } from '../../src/config/config.ts'
+import { launchHoldfast, typeHoldfast, type TypedExit } from '../support/command.ts'
+import { eachIdentity, type Setting, until } from '../support/identity.ts'
 import { type Command, type Exit, runHoldfast } from '../support/server.ts'
 import { eachStore } from '../support/stores.ts'
 
@@ -21,11 +23,18 @@ export interface Terminal {
   exit: Promise<{ code: number | null; shown: string }>
 }
 
+type Line = string | readonly string[]
+
+const wordsIn = (line: Line) => (typeof line === 'string' ? line.split(' ') : line)
+
 export class Person {
   readonly #origin: () => string
+  readonly #run: typeof launchHoldfast
 
-  constructor(origin: () => string) {
+  /** They type into this process, unless it is said how a command is run. */
+  constructor(origin: () => string, run: typeof launchHoldfast = typeHoldfast) {
     this.#origin = origin
+    this.#run = run
   }
 
   get origin(): string {
@@ -33,13 +42,20 @@ export class Person {
   }
 
   /** The words may hold spaces; a line is split at them. */
-  starts(line: string | readonly string[], environment: Record<string, string> = {}): Command {
-    const words = typeof line === 'string' ? line.split(' ') : line
-    return runHoldfast(words, { ...NO_CLOUD, HOLDFAST_URL: this.origin, ...environment })
+  types(line: Line, environment: Record<string, string> = {}): Promise<Exit> {
+    return this.#run(wordsIn(line), { environment: this.#sees(environment) })
   }
 
-  types(line: string | readonly string[], environment?: Record<string, string>): Promise<Exit> {
-    return this.starts(line, environment).exit
+  /** A process of its own, which can be told something or killed. */
+  starts(line: Line, environment: Record<string, string> = {}): Command {
+    return runHoldfast(wordsIn(line), this.#sees(environment))
+  }
+
+  #sees = (environment: Record<string, string>) => ({ ...NO_CLOUD, HOLDFAST_URL: this.origin, ...environment })
+
+  /** As at a terminal of so many columns. */
+  looksAt(line: Line, columns?: number): Promise<TypedExit> {
+    return typeHoldfast(wordsIn(line), { environment: this.#sees({}), ...(columns !== undefined && { columns }) })
   }
 
   /** What a shell of theirs has set: the command is found, and so is the server. */
@@ -62,7 +78,7 @@ export class Person {
   }
 
   /** What is printed by a command that must succeed, without the last line's end. */
-  async reads(line: string | readonly string[]): Promise<string> {
+  async reads(line: Line): Promise<string> {
     const { code, stdout, stderr } = await this.types(line)
     assert.equal(code, 0, `${String(line)}: ${stderr}`)
     return stdout.trimEnd()
@@ -74,7 +90,7 @@ export class Person {
   }
 
   /** One line, and the code that scripts look at. */
-  async isRefused(line: string | readonly string[], code: number, said: RegExp): Promise<void> {
+  async isRefused(line: Line, code: number, said: RegExp): Promise<void> {
     const exit = await this.types(line)
     assert.equal(exit.code, code, `${String(line)}: ${exit.stderr}${exit.stdout}`)
     assert.match(exit.stderr, said)
@@ -106,8 +122,20 @@ export class Person {
 
 export { until }
 
+const OPEN = { auth: 'none', placementPolicy: 'secure' } as const
+
 /** One group of tests for each kind of database, with a server on it that lets everyone in. */
 export const eachShell = (name: string, body: (person: Person) => void) =>
-  eachStore(name, api => body(new Person(() => api.origin)), { auth: 'none', placementPolicy: 'secure' })
+  eachStore(name, api => body(new Person(() => api.origin)), OPEN)
+
+// The command only speaks HTTP, so one kind of database is enough for what it does.
+export const ONE_KIND = ['sqlite'] as const
+
+/** A group of tests with a server that lets everyone in. */
+export const atShell = (name: string, body: (person: Person) => void, settings: Partial<Config> = {}) =>
+  eachStore(name, api => body(new Person(() => api.origin)), { ...OPEN, ...settings }, ONE_KIND)
+
+/** A group of tests with a server that knows users. */
+export const atLogin = (name: string, body: (setting: Setting) => void) => eachIdentity(name, body, {}, ONE_KIND)
 
 export const hasScript = spawnSync('script', ['--version']).status === 0

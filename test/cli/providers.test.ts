@@ -1,9 +1,9 @@
 // holdfast provider create, set, delete, inventory, trait, aggregate; node port; host set.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachShell } from './person.ts'
+import { atShell } from './person.ts'
 
-eachShell('holdfast provider', person => {
+atShell('holdfast provider', person => {
   test('a provider is made, moved, renamed and deleted, by its name', async () => {
     await person.reads('provider create tree')
     const uuid = await person.reads('provider create leaf --parent-provider tree -f value -c uuid')

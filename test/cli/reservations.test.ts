@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { eachShell } from './person.ts'
+import { atShell } from './person.ts'
 
-eachShell('holdfast reservation', person => {
+atShell('holdfast reservation', person => {
   test('the first free node of a list is held, renewed, deployed on, and the hold is gone', async () => {
     await person.node('r1')
     const second = await person.node('r2')

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Allocation } from '../../src/client/index.ts'
-import { eachShell, until } from './person.ts'
+import { atShell, BIN, until } from './person.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'))
 after(() => rmSync(folder, { recursive: true }))
 let files = 0
 const newFile = () => join(folder, String(++files))
 
-eachShell('holdfast run', person => {
+atShell('holdfast run', person => {
   let node = ''
   before(async () => void (node = await person.node('gpu-1')))
 
@@ -26,7 +26,7 @@ eachShell('holdfast run', person => {
   test('the command knows its node, its exit code is ours, and then the node is free', async () => {
     const file = newFile()
     const script = `echo $HOLDFAST_NODE_UUID $HOLDFAST_NODE_NAME $HOLDFAST_ALLOCATION > ${file}; exit 7`
-    const { code, stderr } = await person.types(run('sh', '-c', script))
+    const { code, stderr } = await person.starts(run('sh', '-c', script)).exit
     assert.equal(code, 7, stderr)
     const [uuid, name, allocation] = readFileSync(file, 'utf8').trim().split(' ')
     assert.deepEqual([uuid, name], [node, 'gpu-1'])
@@ -41,7 +41,7 @@ eachShell('holdfast run', person => {
     const [first] = await allocations()
     const later = await until(
       async () => (await allocations())[0],
-      found => Date.parse(found?.expires_at ?? '') >= Date.parse(first!.expires_at!) + 4_000,
+      found => Date.parse(found?.expires_at ?? '') >= Date.parse(first!.expires_at!) + 2_000,
     )
     assert.equal(later?.uuid, first!.uuid)
     assert.ok(Date.parse(later.expires_at!) > Date.parse(first!.expires_at!))
@@ -86,9 +86,7 @@ eachShell('holdfast run', person => {
 
   test('a node that the command deployed is torn down and free', async () => {
     const deploy = `$0 node deploy $HOLDFAST_NODE_UUID --wait`
-    const { code, stderr } = await person.types(
-      run('sh', '-c', deploy, new URL('../../bin/holdfast', import.meta.url).pathname),
-    )
+    const { code, stderr } = await person.starts(run('sh', '-c', deploy, BIN)).exit
     assert.equal(code, 0, stderr)
     await isFree()
     const { nodes } = await person.library()

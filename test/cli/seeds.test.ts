@@ -1,12 +1,10 @@
 // Every command line that the specifications name, typed in a row by someone at a narrow terminal, at a wide one, and piped.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import { before, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { widthOf } from '../../src/cli/width.ts'
 import { Placement } from '../support/placement.ts'
-import { eachShell, hasScript, type Person } from './person.ts'
+import { atShell, type Person } from './person.ts'
 
 interface Step {
   types: string
@@ -106,7 +104,7 @@ const claims = ({ consumer, other }: Things): Step[] => [
 const stepsFor = (things: Things) =>
   [traits, allocations, reservations, leases, claims].flatMap(stepsOf => stepsOf(things))
 
-eachShell('holdfast as the specifications have it', person => {
+atShell('holdfast as the specifications have it', person => {
   const surroundings = { narrow: 80, wide: 200, piped: null } as const
 
   before(async () => {
@@ -118,8 +116,7 @@ eachShell('holdfast as the specifications have it', person => {
   })
 
   for (const [name, columns] of Object.entries(surroundings)) {
-    const options = { skip: columns !== null && !hasScript && 'script(1) is not here' }
-    test(columns === null ? 'piped' : `at ${columns} columns`, options, async () => {
+    test(columns === null ? 'piped' : `at ${columns} columns`, async () => {
       const things = thingsOf(name)
       for (const node of [things.red, things.blue]) await person.node(node, things.kind)
       const steps = stepsFor(things)
@@ -136,21 +133,24 @@ eachShell('holdfast as the specifications have it', person => {
   }
 })
 
-/** Types all of it into one shell; what each line showed, and its exit code. */
+/** Types all of it in a row; what each line showed, and its exit code. */
 async function session(person: Person, steps: readonly Step[], columns: number | null) {
-  const script = steps.map(({ types }) => `holdfast ${types}; echo "<exit $?>"`).join('\n')
-  const all = columns === null ? await piped(person, script) : (await person.atTerminal(script, columns).exit).shown
-  if (columns === null) assert.ok(!all.includes('\u001b'), 'nothing for terminals goes into a pipe')
-  return stripVTControlCharacters(all)
-    .replaceAll(/\r+\n?/g, '\n')
-    .split(/(?<=<exit \d+>)/)
-    .map(part => ({ exitCode: Number(/<exit (\d+)>/.exec(part)?.[1]), shown: part.replace(/<exit \d+>$/, '').trim() }))
+  const seen = []
+  for (const { types } of steps) {
+    const { code, shown } = await person.looksAt(await withAnswers(person, types), columns ?? undefined)
+    if (columns === null) assert.ok(!shown.includes('\u001b'), 'nothing for terminals goes into a pipe')
+    seen.push({
+      exitCode: code,
+      shown: stripVTControlCharacters(shown)
+        .replaceAll(/\r+\n?/g, '\n')
+        .trim(),
+    })
+  }
+  return seen
 }
 
-async function piped(person: Person, script: string): Promise<string> {
-  const child = spawn('sh', ['-c', `exec 2>&1\n${script}`], {
-    env: person.environment(),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return text(child.stdout)
+/** As a shell does it: what is in $(…) becomes what it prints. */
+async function withAnswers(person: Person, line: string): Promise<string> {
+  const [all, inner] = /\$\(holdfast (.*)\)/.exec(line) ?? []
+  return all === undefined ? line : line.replace(all, await person.reads(inner!))
 }

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { test } from 'node:test'
-import { eachShell, hasScript, until } from './person.ts'
+import { atShell, hasScript, until } from './person.ts'
 
 const ESCAPE = '\u001b['
 const EXAMPLE = fileURLToPath(new URL('../../docs/examples/fleet.yaml', import.meta.url))
 
-eachShell('holdfast in a terminal', person => {
+atShell('holdfast in a terminal', person => {
   const atTerminal = (line: string, columns: number, environment?: Record<string, string>) =>
     person.atTerminal(`holdfast ${line}`, columns, environment)
   const options = { skip: !hasScript && 'script(1) is not here' }

@@ -12,6 +12,7 @@ import { parse } from 'yaml'
 import { FileDirectory } from '../../src/identity/directory.ts'
 import { Passwords } from '../../src/identity/passwords.ts'
 import { readUsersFile } from '../../src/identity/users-file.ts'
+import { typeHoldfast } from '../support/command.ts'
 import { startServer } from '../support/server.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
@@ -19,8 +20,12 @@ const folder = mkdtempSync(join(tmpdir(), 'holdfast-user-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'users.yaml')
 
-async function user(words: string[], input = '', environment: Record<string, string> = {}) {
-  const child = spawn(BIN, ['user', ...words], { cwd: folder, env: { ...process.env, ...environment } })
+const user = (words: string[], input = '', environment: Record<string, string> = { HOLDFAST_USERS: file }) =>
+  typeHoldfast(['user', ...words], { input, environment })
+
+/** In the folder, where the file has the name that it has unless another is said. */
+async function userHere(words: string[], input: string) {
+  const child = spawn(BIN, ['user', ...words], { cwd: folder })
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: child.exitCode, stdout, stderr }
@@ -32,7 +37,7 @@ const isRight = (name: string, password: string) =>
   )
 
 test('add makes the file for its owner’s eyes only, and never writes a password', async () => {
-  const { code, stdout, stderr } = await user(['add', 'ann', '--role', 'admin', '--project', 'lab'], 's3cret\n')
+  const { code, stdout, stderr } = await userHere(['add', 'ann', '--role', 'admin', '--project', 'lab'], 's3cret\n')
   assert.equal(code, 0, stderr)
   assert.match(stdout, /ann is admin in lab/)
   assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -47,7 +52,7 @@ test('add goes on in the file that is there, wherever it was named', async () =>
   const config = join(folder, 'holdfast.yaml')
   writeFileSync(config, `users: ${file}\n`)
   const two = ['add', 'carl', '--password', 'c', '--role', 'reader', 'service', '--config', config]
-  const inConfig = await user(two)
+  const inConfig = await user(two, '', {})
   assert.equal(inConfig.code, 0, inConfig.stderr)
   const { users, projects } = readUsersFile(file)
   assert.deepEqual(Object.keys(users), ['ann', 'ben', 'carl'])

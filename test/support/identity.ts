@@ -10,7 +10,7 @@ import { hashPassword } from '../../src/identity/passwords.ts'
 import { type Answer, Client, type Options } from './client.ts'
 import { expectStatus } from './placement.ts'
 import { type Server, startServer } from './server.ts'
-import { type Databases, eachDatabase } from './stores.ts'
+import { type Databases, eachDatabase, type Kind } from './stores.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -112,8 +112,13 @@ export interface Setting {
 }
 
 /** One group of tests for each kind of database, with a server on it that knows USERS. */
-export function eachIdentity(name: string, body: (setting: Setting) => void, settings: Partial<Config> = {}): void {
-  eachDatabase(name, databases => {
+export function eachIdentity(
+  name: string,
+  body: (setting: Setting) => void,
+  settings: Partial<Config> = {},
+  kinds?: readonly Kind[],
+): void {
+  const serve = (databases: Databases) => {
     const api = new Identity()
     const servers: Server[] = []
     let folder = ''
@@ -137,5 +142,6 @@ export function eachIdentity(name: string, body: (setting: Setting) => void, set
       for (const server of servers) await server.stop()
       rmSync(folder, { recursive: true })
     })
-  })
+  }
+  eachDatabase(name, serve, kinds)
 }

@@ -19,9 +19,11 @@ export interface Databases {
   createEmpty: () => Promise<string>
 }
 
+const KINDS: readonly Kind[] = ['sqlite', 'postgres']
+
 /** One group of tests for each kind of database. */
-export function eachDatabase(name: string, body: (databases: Databases) => void): void {
-  for (const kind of ['sqlite', 'postgres'] as const) {
+export function eachDatabase(name: string, body: (databases: Databases) => void, kinds = KINDS): void {
+  for (const kind of kinds) {
     describe(`${name} on ${kind}`, () => {
       const source = kind === 'sqlite' ? sqliteFiles() : postgresDatabases()
       before(() => source.open())
@@ -32,10 +34,15 @@ export function eachDatabase(name: string, body: (databases: Databases) => void)
 }
 
 /** One group of tests for each kind of database, with a server on it that they share. */
-export function eachStore(name: string, body: (api: Placement) => void, settings: Partial<Config> = {}): void {
-  eachDatabase(name, databases => {
+export function eachStore(
+  name: string,
+  body: (api: Placement) => void,
+  settings: Partial<Config> = {},
+  kinds = KINDS,
+): void {
+  const serve = (databases: Databases) =>
     body(servedBy(async () => [await startServer(await databases.create(), settings)]))
-  })
+  eachDatabase(name, serve, kinds)
 }
 
 /** As eachStore, and once more with two processes on one PostgreSQL, which take the requests in turn. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import type { Word } from '../command.ts'
+import { terminal } from '../terminal.ts'
 
 const HOW_TO = `
 To have it in every new shell:
@@ -16,6 +17,6 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .addArgument(new Argument('<shell>', 'whose script to print').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', HOW_TO)
     .action((shell: string) => {
-      process.stdout.write(readFileSync(new URL(`holdfast.${shell}`, import.meta.url), 'utf8'))
+      terminal().stdout.write(readFileSync(new URL(`holdfast.${shell}`, import.meta.url), 'utf8'))
     })
 }

@@ -2,17 +2,20 @@
 // A line that begins with a tab says what the shell knows better: files, commands. Whatever goes wrong, nothing is said.
 import type { Command, Option } from 'commander'
 import { ColumnOption, connectWith } from '../client-command.ts'
+import { EXIT } from '../failures.ts'
 import { type Asker, namesFor } from '../names.ts'
 import { withoutOptions } from '../server-flags.ts'
+import { terminal } from '../terminal.ts'
 
 type Program = (meant: string | undefined) => Promise<Command>
 
 /** The last of the words is the one that is being typed; it may be empty. */
 export async function complete(words: readonly string[], program: Program): Promise<number> {
   const lines = await linesFor(words, program).catch(() => [])
-  process.stdout.write(lines.map(line => `${line}\n`).join(''))
+  terminal().stdout.write(lines.map(line => `${line}\n`).join(''))
   // The answer of a slow server may still be on its way.
-  process.exit()
+  terminal().exit(EXIT.ok)
+  return EXIT.ok
 }
 
 async function linesFor(words: readonly string[], program: Program): Promise<string[]> {

@@ -18,6 +18,7 @@ import type { DemoFlags } from './demo.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { say, visible } from '../output.ts'
 import { Progress } from '../waiting.ts'
+import { terminal } from '../terminal.ts'
 
 type Server = Awaited<ReturnType<typeof connectWith>>
 
@@ -80,20 +81,20 @@ async function removeDemo(server: Server, { users }: DemoFlags): Promise<void> {
 
 /** A line that changes at a terminal; whoever interrupts is told what is left. */
 async function shown<T>(onInterrupt: string, work: (report: Report) => Promise<T>): Promise<T> {
-  const [started, progress] = [now(), new Progress()]
+  const [started, progress, here] = [now(), new Progress(), terminal()]
   const interrupted = () => {
     progress.clear()
-    process.stderr.write(`holdfast: interrupted; what there is, is ${onInterrupt}\n`)
-    process.exit(130)
+    here.stderr.write(`holdfast: interrupted; what there is, is ${onInterrupt}\n`)
+    here.exit(130)
   }
-  process.once('SIGINT', interrupted)
+  here.once('SIGINT', interrupted)
   try {
     return await work((what, done, total) => {
-      const count = process.stderr.isTTY ? `: ${done} of ${total}` : ''
+      const count = here.stderr.isTTY ? `: ${done} of ${total}` : ''
       progress.show(`${what}${count}`, now() - started)
     })
   } finally {
-    process.off('SIGINT', interrupted)
+    here.off('SIGINT', interrupted)
     progress.clear()
   }
 }
@@ -104,7 +105,7 @@ async function liveOn(flags: DemoFlags, { crowd, fleet }: Pick<Parameters<typeof
   const enough = new AbortController()
   const stop = () => enough.abort()
   // Only the first time: who asks twice means at once.
-  for (const signal of SIGNALS) process.once(signal, stop)
+  for (const signal of SIGNALS) terminal().once(signal, stop)
   const signal =
     flags.for === undefined
       ? enough.signal
@@ -124,15 +125,15 @@ async function liveOn(flags: DemoFlags, { crowd, fleet }: Pick<Parameters<typeof
     })
     say(`${events} events, ${refusals} of them refusals; what was taken is given back.`)
   } finally {
-    for (const signal of SIGNALS) process.off(signal, stop)
+    for (const signal of SIGNALS) terminal().off(signal, stop)
   }
 }
 
 function printEvent({ who, text, isRefused }: Said): void {
   const paint = (colour: 'dim' | 'yellow' | 'cyan', words: string) =>
-    styleText(colour, words, { stream: process.stdout })
+    styleText(colour, words, { stream: terminal().stdout })
   const time = new Date(now()).toTimeString().slice(0, 8)
   const words = visible(text)
   const line = [paint('dim', time), paint('cyan', who.name.padEnd(6)), isRefused ? paint('yellow', words) : words]
-  process.stdout.write(`${line.join('  ')}\n`)
+  terminal().stdout.write(`${line.join('  ')}\n`)
 }

@@ -6,6 +6,7 @@ import { IMPOSSIBLE, WAITING } from './promises.ts'
 import type { Passwords } from './users.ts'
 import { say } from '../output.ts'
 import { screenOf, tableOf } from '../table.ts'
+import { terminal } from '../terminal.ts'
 
 type Row = readonly [what: string, count: number, details: string]
 
@@ -44,7 +45,7 @@ export function printPeople(crowd: Crowd, passwords: Passwords | null): void {
 }
 
 const print = (columns: readonly string[], rows: readonly (readonly string[])[]) =>
-  void process.stdout.write(`\n${tableOf(columns, rows, screenOf(process.stdout))}`)
+  void terminal().stdout.write(`\n${tableOf(columns, rows, screenOf(terminal().stdout))}`)
 
 async function countedOn({ admin }: Crowd): Promise<Row[]> {
   const [nodes, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
@@ -127,6 +128,6 @@ const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
 
 /** As it was typed where the shell tells, so that the lines can be copied. */
 function calledAs(): string {
-  const typed = process.env['_'] ?? ''
+  const typed = terminal().env['_'] ?? ''
   return /^(\.{0,2}\/)?[\w./-]*holdfast$/.test(typed) && !typed.startsWith('/') ? typed : 'holdfast'
 }

@@ -8,6 +8,7 @@ import { EXIT } from '../failures.ts'
 import { FORMATS, type OutputFlags, printList, visible } from '../output.ts'
 import { type ServerFlags, serverFlagsOf, withServerFlags } from '../server-flags.ts'
 import { type SettingFlags, saysSettings, withSettings } from '../service/settings.ts'
+import { terminal } from '../terminal.ts'
 
 const WHAT = `
 It looks at the server as other commands find it, and at the service on this machine
@@ -35,7 +36,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       }
       if (flags.format === 'table') sum(results)
       else printList(results.map(shown), ['side', 'check', 'grade', 'found', 'hint'], flags)
-      process.exitCode = results.some(({ grade }) => grade === 'wrong') ? EXIT.failed : EXIT.ok
+      terminal().exitCode = results.some(({ grade }) => grade === 'wrong') ? EXIT.failed : EXIT.ok
     })
 }
 
@@ -45,14 +46,15 @@ type Row = Result & { side: Side }
 const shown = ({ side, check, grade, found, hint }: Row) => ({ side, check, grade, found, hint })
 
 const ENVIRONMENT = ['HOLDFAST_DATABASE', 'HOLDFAST_CONFIG']
-const runsHere = () => ENVIRONMENT.some(name => process.env[name]) || existsSync('holdfast.db')
+const runsHere = () => ENVIRONMENT.some(name => terminal().env[name]) || existsSync('holdfast.db')
 
 async function* examined(flags: SettingFlags, server: ServerFlags): AsyncGenerator<Row> {
   const [namesServer, namesSettings] = [Object.keys(server).length > 0, saysSettings(flags)]
   const { examine } = await import('./examine.ts')
   if (namesSettings || (!namesServer && runsHere())) {
     const { localChecks } = await import('./local.ts')
-    for await (const result of examine(localChecks, { flags })) yield { side: 'machine', ...result }
+    for await (const result of examine(localChecks, { flags, env: terminal().env }))
+      yield { side: 'machine', ...result }
   }
   if (namesServer || !namesSettings) {
     const { remoteChecks } = await import('./remote.ts')
@@ -76,7 +78,7 @@ const NAME_WIDTH = 12
 
 /** A line each, as soon as it is known: some of it takes its time. */
 function tell({ side, check, grade, found, hint }: Row, before: Row | undefined): void {
-  const { isTTY } = process.stdout
+  const { isTTY } = terminal().stdout
   const { sign, word, colour } = SIGNS[grade]
   const heading = before?.side === side ? '' : `${before ? '\n' : ''}${HEADINGS[side]}\n`
   const mark = isTTY ? painted(colour, sign) : word
@@ -85,11 +87,11 @@ function tell({ side, check, grade, found, hint }: Row, before: Row | undefined)
     lines.push(
       `  ${' '.repeat(isTTY ? 1 : word.length)} ${' '.repeat(NAME_WIDTH)} ${isTTY ? '→' : '->'} ${visible(hint)}`,
     )
-  process.stdout.write(`${heading}${lines.join('\n')}\n`)
+  terminal().stdout.write(`${heading}${lines.join('\n')}\n`)
 }
 
 const painted = (colour: 'green' | 'yellow' | 'red' | 'dim', text: string) =>
-  styleText(colour, text, { stream: process.stdout })
+  styleText(colour, text, { stream: terminal().stdout })
 
 function sum(results: readonly Row[]): void {
   const count = (grade: Grade) => results.filter(result => result.grade === grade).length
@@ -99,5 +101,5 @@ function sum(results: readonly Row[]): void {
     [count('unknown'), 'not looked at'],
   ] as const
   const told = said.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`)
-  process.stdout.write(`\n${told.length === 0 ? `All ${results.length} checks are fine.` : `${told.join(', ')}.`}\n`)
+  terminal().stdout.write(`\n${told.length === 0 ? `All ${results.length} checks are fine.` : `${told.join(', ')}.`}\n`)
 }

@@ -20,6 +20,7 @@ import { ask } from './wire.ts'
 
 interface Local {
   flags: SettingFlags
+  env: Record<string, string | undefined>
   config?: Config
   seen?: Seen | null
 }
@@ -62,7 +63,7 @@ export const localChecks: readonly Check<Local>[] = [
 ]
 
 async function readSettings(local: Local): Promise<Finding> {
-  const { config, origins } = loadSettings(local.flags, process.env, fileOf(local.flags))
+  const { config, origins } = loadSettings(local.flags, local.env, fileOf(local.flags, local.env))
   local.config = config
   const { default: byDefault = [], ...said } = Object.groupBy(origins.keys(), key => origins.get(key)!)
   const told = Object.entries(said).map(([from, keys]) => {

@@ -15,6 +15,7 @@ import {
   withPrintConfig,
   withSettings,
 } from '../service/settings.ts'
+import { terminal } from '../terminal.ts'
 
 const WHICH = `
 With --url, --os-cloud or another --os- option it asks the server that they name, which needs the role admin.
@@ -33,7 +34,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       if (flags['printConfig']) return printConfig(configOf(flags))
       const found = await findingsOf(flags, command)
       print(found, flags)
-      process.exitCode = found.violations === 0 ? EXIT.ok : EXIT.failed
+      terminal().exitCode = found.violations === 0 ? EXIT.ok : EXIT.failed
     })
 }
 
@@ -51,5 +52,5 @@ function print({ violations, invariants }: Fsck, flags: OutputFlags): void {
   if (flags.format === 'json' || flags.format === 'yaml') return printOne({ violations, invariants }, flags)
   if (flags.format !== 'table') return printList(invariants, ['violations', 'invariant'], flags)
   const rows = [...invariants, { invariant: 'violations in all', violations }]
-  for (const row of rows) process.stdout.write(`${String(row.violations).padStart(8)}  ${row.invariant}\n`)
+  for (const row of rows) terminal().stdout.write(`${String(row.violations).padStart(8)}  ${row.invariant}\n`)
 }

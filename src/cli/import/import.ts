@@ -14,6 +14,7 @@ import type { Kind } from './shape.ts'
 import type { FileFormat } from './source.ts'
 import type { Step } from './step.ts'
 import { printList, say } from '../output.ts'
+import { terminal } from '../terminal.ts'
 
 interface ImportFlags extends ServerFlags {
   format?: FileFormat
@@ -83,7 +84,7 @@ async function textIn(file: string, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = []
   try {
     let bytes = 0
-    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
+    for await (const chunk of file === '-' ? terminal().stdin : createReadStream(file)) {
       bytes += (chunk as Buffer).length
       if (bytes > bytesMax) throw new UsageError(`${name} is larger than ${bytesMax / 1024 / 1024} MiB`)
       chunks.push(chunk as Buffer)

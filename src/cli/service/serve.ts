@@ -3,19 +3,20 @@ import type { Config } from '../../config/config.ts'
 import { mask } from '../../config/mask.ts'
 import { limits } from '../../shared/limits.ts'
 import { startApi } from '../../process/serve.ts'
+import { terminal } from '../terminal.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
   // Before anyone can know that we run: who reads the welcome may send a signal at once.
   const told = new Promise<string>(resolve => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
+    terminal().once('SIGTERM', resolve)
+    terminal().once('SIGINT', resolve)
   })
   const api = await startApi(config, role)
-  process.stdout.write(welcome(api.address, config))
+  terminal().stdout.write(welcome(api.address, config))
   const signal = await told
-  process.stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
+  terminal().stdout.write(`\nholdfast: ${signal}: finishing what is under way\n`)
   await api.stop()
-  setTimeout(() => process.exit(0), limits.exitMsMax).unref()
+  setTimeout(() => terminal().exit(0), limits.exitMsMax).unref()
   return 0
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { Word } from '../command.ts'
 import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
+import { terminal } from '../terminal.ts'
 
 /** Each answers the exit code. */
 const RUN: Record<string, (config: Config) => Promise<number>> = {
@@ -16,6 +17,6 @@ export function addCommands(program: Command, { name, help }: Word): void {
   withPrintConfig(withSettings(program.command(name).description(help))).action(async (flags: SettingFlags) => {
     const config = configOf(flags)
     if (flags['printConfig']) printConfig(config)
-    else process.exitCode = await RUN[name]!(config)
+    else terminal().exitCode = await RUN[name]!(config)
   })
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { type Config, loadConfig } from '../../config/config.ts'
 import { printable, SETTINGS } from '../../config/settings.ts'
 import { yamlOf } from '../../shared/yaml.ts'
+import { type Terminal, terminal } from '../terminal.ts'
 
 export type SettingFlags = Record<string, unknown>
 
@@ -19,13 +20,18 @@ export function withSettings(command: Command, shown?: readonly (keyof Config)[]
 export const withPrintConfig = (command: Command): Command =>
   command.option('--print-config', 'show the settings in effect and exit')
 
-export const printConfig = (config: Config) => void process.stdout.write(yamlOf(printable(config)))
+export const printConfig = (config: Config) => void terminal().stdout.write(yamlOf(printable(config)))
 
 /** Whether the command line says anything about the service. */
 export const saysSettings = (flags: SettingFlags): boolean =>
   ['config', ...Object.keys(SETTINGS)].some(name => flags[name] !== undefined)
 
-export const fileOf = (flags: SettingFlags): string | undefined =>
-  (flags['config'] as string | undefined) ?? process.env['HOLDFAST_CONFIG']
+type Environment = Terminal['env']
 
-export const configOf = (flags: SettingFlags): Config => loadConfig(flags, process.env, fileOf(flags))
+export const fileOf = (flags: SettingFlags, env: Environment): string | undefined =>
+  (flags['config'] as string | undefined) ?? env['HOLDFAST_CONFIG']
+
+export function configOf(flags: SettingFlags): Config {
+  const { env } = terminal()
+  return loadConfig(flags, env, fileOf(flags, env))
+}

@@ -5,6 +5,7 @@ import { isAccepted, rotateSigningKeys, type SigningKey, signingKeys } from '../
 import { SharedClock } from '../../clock/shared-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { withLedger } from '../ledger-database.ts'
+import { terminal } from '../terminal.ts'
 
 export const listKeys = (config: Config): Promise<void> => onDatabase(config, list)
 
@@ -27,7 +28,7 @@ async function onDatabase({ database, tokenHours, testClock }: Config, work: Wor
 
 const list: Work = async ({ store, now, lifeMs }) => {
   for (const key of await store.read(signingKeys)) {
-    process.stdout.write(`${key.id}  made ${timeOf(key.createdAt)}  ${stateOf(key, now, lifeMs)}\n`)
+    terminal().stdout.write(`${key.id}  made ${timeOf(key.createdAt)}  ${stateOf(key, now, lifeMs)}\n`)
   }
 }
 
@@ -39,7 +40,7 @@ const rotate =
     const before = forgetAll
       ? 'all tokens of the keys before it have ended'
       : 'tokens of the keys before it last until they end'
-    process.stdout.write(`key ${id} is in use; ${before}\n`)
+    terminal().stdout.write(`key ${id} is in use; ${before}\n`)
   }
 
 function stateOf(key: SigningKey, now: number, lifeMs: number): string {

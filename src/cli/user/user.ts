@@ -15,6 +15,7 @@ import { limits } from '../../shared/limits.ts'
 import type { Word } from '../command.ts'
 import { askSecret, readSecret } from '../secret.ts'
 import { addKeyCommands } from './keys.ts'
+import { terminal } from '../terminal.ts'
 
 interface Flags {
   users?: string
@@ -73,7 +74,7 @@ function told<Given extends unknown[]>(action: (...given: Given) => Promise<void
 }
 
 const fileOf = ({ users, config }: Flags) =>
-  loadConfig({ users }, process.env, config ?? process.env['HOLDFAST_CONFIG']).users
+  loadConfig({ users }, terminal().env, config ?? terminal().env['HOLDFAST_CONFIG']).users
 
 async function addUser(name: string, flags: AddFlags): Promise<void> {
   const path = fileOf(flags)
@@ -85,7 +86,7 @@ async function addUser(name: string, flags: AddFlags): Promise<void> {
   const id = systemClock.newUuid().replaceAll('-', '')
   const user = { id, name, password, project: flags.project, roles: flags.role }
   editUsersFile(path, (document, content) => addUserTo(document, content, user))
-  process.stdout.write(`${name} is ${flags.role.join(', ')} in ${flags.project}, in ${path}\n`)
+  terminal().stdout.write(`${name} is ${flags.role.join(', ')} in ${flags.project}, in ${path}\n`)
 }
 
 async function setPassword(name: string, flags: Flags): Promise<void> {
@@ -96,7 +97,7 @@ async function setPassword(name: string, flags: Flags): Promise<void> {
     if (!Object.hasOwn(users, name)) throw new UsageError(`there is no user ${name}`)
     document.setIn(['users', name, 'password'], password)
   })
-  process.stdout.write(`${name} has a new password\n`)
+  terminal().stdout.write(`${name} has a new password\n`)
 }
 
 async function signOut(name: string, flags: Flags): Promise<void> {
@@ -104,14 +105,16 @@ async function signOut(name: string, flags: Flags): Promise<void> {
   requireUser(path, name)
   const now = new Date(systemClock.now()).toISOString()
   editUsersFile(path, document => document.setIn(['users', name, 'signed-out'], now))
-  process.stdout.write(`all tokens of ${name} end within a second; their password and application credentials stay\n`)
+  terminal().stdout.write(
+    `all tokens of ${name} end within a second; their password and application credentials stay\n`,
+  )
 }
 
 async function removeUser(name: string, flags: Flags): Promise<void> {
   const path = fileOf(flags)
   requireUser(path, name)
   editUsersFile(path, document => void document.deleteIn(['users', name]))
-  process.stdout.write(`${name} is gone\n`)
+  terminal().stdout.write(`${name} is gone\n`)
 }
 
 function listUsers(flags: Flags): void {
@@ -119,7 +122,7 @@ function listUsers(flags: Flags): void {
   for (const { name, id, isEnabled, assignments } of users) {
     const where = [...assignments].map(([project, roles]) => `${project}: ${roles.join(', ')}`)
     const cells = [name, id, ...(isEnabled ? [] : ['disabled']), where.join('; ')]
-    process.stdout.write(`${cells.join('  ')}\n`)
+    terminal().stdout.write(`${cells.join('  ')}\n`)
   }
 }
 
@@ -139,7 +142,7 @@ async function printClouds(name: string, flags: CloudFlags): Promise<void> {
     user_domain_name: 'Default',
     project_domain_name: 'Default',
   }
-  process.stdout.write(stringify({ clouds: { [flags.cloud]: { auth, region_name: REGION } } }))
+  terminal().stdout.write(stringify({ clouds: { [flags.cloud]: { auth, region_name: REGION } } }))
 }
 
 function requireUser(path: string, name: string) {
@@ -150,12 +153,12 @@ function requireUser(path: string, name: string) {
 
 async function givenPassword({ password, passwordStdin }: Flags): Promise<string | null> {
   if (password !== undefined) return password
-  return passwordStdin ? readSecret(process.stdin) : null
+  return passwordStdin ? readSecret(terminal().stdin) : null
 }
 
 async function newPassword(flags: Flags): Promise<string> {
   const given = await givenPassword(flags)
-  const password = given ?? (process.stdin.isTTY ? await askTwice() : await readSecret(process.stdin))
+  const password = given ?? (terminal().stdin.isTTY ? await askTwice() : await readSecret(terminal().stdin))
   if (password === '') throw new UsageError('a password can not be empty')
   if (password.length > limits.passwordBytesMax) throw new UsageError('the password is too long')
   return password

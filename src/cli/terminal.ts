@@ -1,0 +1,34 @@
+// Where a command was typed: its streams, environment, signals and exit code. src/main.js hands in the process itself.
+// Tests hand in one of their own, so that many commands run in one process.
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+type Input = NodeJS.ReadableStream & { isTTY?: boolean | undefined }
+
+export type Output = NodeJS.WritableStream & {
+  isTTY?: boolean | undefined
+  columns?: number | undefined
+  hasColors?: (() => boolean) | undefined
+}
+
+type Listener = (signal: NodeJS.Signals) => void
+
+/** The part of Node's `process` that commands use. */
+export interface Terminal {
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Record<string, string | undefined>
+  exitCode?: number | string | null | undefined
+  on: (signal: NodeJS.Signals, listener: Listener) => unknown
+  once: (signal: NodeJS.Signals, listener: Listener) => unknown
+  off: (signal: NodeJS.Signals, listener: Listener) => unknown
+  /** Ends the command at once, whatever is still under way. */
+  exit: (code: number) => void
+}
+
+const current = new AsyncLocalStorage<Terminal>()
+
+export const atTerminal = <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> => current.run(terminal, work)
+
+/** The one of the command that runs. Listeners of signals don't know it: they keep what they need. */
+export const terminal = (): Terminal => current.getStore()!
