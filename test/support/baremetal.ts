@@ -163,6 +163,17 @@ export class Baremetal extends Client {
     return { status: answer.status, headers, body: JSON.parse(text) }
   }
 
+  /** The server's time; with a test clock it can be moved. */
+  async now(): Promise<number> {
+    return Date.parse(expectStatus(await this.operator('GET', '/clock'), 200).body.now)
+  }
+
+  /** Moves the clock to this time, and leaves what is due then to the conductors. */
+  async moveTo(time: number): Promise<void> {
+    const advance = Math.max(0, time - (await this.now())) / 1000
+    expectStatus(await this.operator('POST', '/clock', { advance, work: false }), 200)
+  }
+
   fsck = () => this.placement.fsck()
 
   override close(): void {

@@ -29,9 +29,16 @@ export function eachDatabase(name: string, body: (databases: Databases) => void)
 }
 
 /** One group of tests for each kind of database, with a server on it that they share. */
-export function eachStore(name: string, body: (api: Placement) => void, settings: Partial<Config> = {}): void {
+export function eachStore(
+  name: string,
+  body: (api: Placement, kind: Kind) => void,
+  settings: Partial<Config> = {},
+): void {
   eachDatabase(name, databases => {
-    body(servedBy(async () => [await startServer(await databases.create(), settings)]))
+    body(
+      servedBy(async () => [await startServer(await databases.create(), settings)]),
+      databases.kind,
+    )
   })
 }
 
