@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
-import type { Config } from '../../src/config/config.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { startConductor } from '../../src/process/serve.ts'
 import { inParallel } from '../races/clients.ts'
 import { type Answer, Client, type Options } from './client.ts'
 import { requireDocumented } from './documented.ts'
@@ -282,4 +283,10 @@ export async function spawnConductor(database: string, name: string, args: reado
     void exit.then(({ code, stderr }) => reject(new Error(`the conductor exited with ${code}: ${stderr}`)))
   })
   return command
+}
+
+/** A conductor in this process, which is fast and can't be killed. */
+export async function employConductor(database: string, conductorName: string, settings: Partial<Config> = {}) {
+  const config = loadConfig({ database, conductorName, logLevel: 'silent' }, {}, undefined)
+  return startConductor({ ...config, ...settings })
 }
