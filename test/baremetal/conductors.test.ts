@@ -100,7 +100,7 @@ eachDatabase('conductors', ({ kind, create }) => {
       const nodes = await prepare(api)
       await move(async () => {
         const doomed: ServerProcess = await spawnServer(database, [...BOUND, ...SLOW])
-        return { ...doomed, stop: doomed.kill9 }
+        return { ...doomed, stop: () => doomed.kill9() }
       })
       await beginAll(api, nodes)
       await move(() => startServer(database, WORKS))

@@ -6,10 +6,11 @@ import { Baremetal, eachMetal, uuid } from '../support/baremetal.ts'
 import { type Answer } from '../support/client.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { expectStatus } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 import { type Server, spawnServer } from '../support/server.ts'
 
 const CLIENTS = 32
-const ROUNDS = 6
+const ROUNDS = rounds(2, 6)
 
 function races(api: Baremetal): void {
   void test(`${CLIENTS} clients do everything to one node at once`, async () => {

@@ -74,14 +74,14 @@ export class Baremetal extends Client {
   /** Waits until the node is settled in a state. */
   async until(node: string, state: string, deadlineMs = DEADLINE_MS) {
     const deadline = performance.now() + deadlineMs
-    for (;;) {
+    for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 50)) {
       const shown = await this.show(node)
       const isSettled = shown.reservation === null && shown.target_power_state === null
       if (shown.provision_state === state && isSettled) return shown
       if (performance.now() > deadline) {
         return assert.fail(`${node} is ${shown.provision_state}, not ${state}: ${shown.last_error}`)
       }
-      await sleep(5)
+      await sleep(pauseMs)
     }
   }
 
@@ -222,8 +222,12 @@ export function eachMetal(name: string, body: (api: Baremetal) => void, settings
 }
 
 /** As eachMetal, and once more with two processes on one PostgreSQL, which take the requests in turn. */
-export function eachMetalRace(name: string, body: (api: Baremetal) => void): void {
-  eachMetal(name, body)
+export function eachMetalRace(
+  name: string,
+  body: (api: Baremetal) => void,
+  settings: Pick<Partial<Config>, 'testClock'> = {},
+): void {
+  eachMetal(name, body, settings)
   describe(`${name} on postgres with two servers`, () => {
     const api = new Baremetal()
     const servers: Server[] = []
@@ -232,7 +236,8 @@ export function eachMetalRace(name: string, body: (api: Baremetal) => void): voi
       postgres = await sharedPostgres()
       const database = await postgres.createDatabase()
       for (const conductor of ['one', 'two']) {
-        servers.push(await spawnServer(database, ['--conductor-name', conductor]))
+        const args = ['--conductor-name', conductor, ...(settings.testClock ? ['--test-clock'] : [])]
+        servers.push(await spawnServer(database, args))
       }
       api.origins = api.placement.origins = servers.map(server => server.origin)
     })
@@ -256,11 +261,11 @@ export async function waitFor<T>(
   deadlineMs = DEADLINE_MS,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 50)) {
     const found = await look()
     if (found !== null && found !== false && found !== undefined) return found
     if (performance.now() > deadline) return assert.fail(`waited in vain until ${what}`)
-    await sleep(5)
+    await sleep(pauseMs)
   }
 }
 

@@ -7,7 +7,8 @@ import { migrateStore, startApi } from '../../src/process/serve.ts'
 import { openStore } from '../../src/store/open.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
-const START_TIMEOUT_MS = 30_000
+/** Far more than it takes: a busy machine must not fail a test. */
+const START_TIMEOUT_MS = 120_000
 
 export interface Server {
   origin: string
