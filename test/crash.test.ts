@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chance, clients } from './races/clients.ts'
 import { type Amounts, consumerBody, expectStatus, Placement } from './support/placement.ts'
+import { rounds } from './support/rounds.ts'
 import { type ServerProcess, spawnServer } from './support/server.ts'
 import { eachDatabase } from './support/stores.ts'
 
-const ROUNDS = { sqlite: 20, postgres: 5 }
+const ROUNDS = { sqlite: rounds(6, 20), postgres: rounds(3, 5) }
 const CLIENTS = 16
 
 /** What consumers have, or are to have; null is nothing. */
@@ -29,7 +30,10 @@ eachDatabase('a server that is killed', ({ kind, create }) => {
     let unanswered = 0
     try {
       for (let round = 0; round < ROUNDS[kind]; round++) {
-        const { providers, sure, unsure } = await claimUntilKilled(server, 100 + below(250))
+        const { providers, sure, unsure } = await claimUntilKilled(server, {
+          after: 20 + below(200),
+          delayMs: below(8),
+        })
         server = await spawnServer(database)
         const api = new Placement(server.origin)
         await expectEverything(api, providers, sure, unsure)
@@ -47,12 +51,13 @@ eachDatabase('a server that is killed', ({ kind, create }) => {
   })
 })
 
-async function claimUntilKilled(server: ServerProcess, afterMs: number) {
+/** Kills when so many consumers are written, and a moment later: not always as an answer comes in. */
+async function claimUntilKilled(server: ServerProcess, kill: { after: number; delayMs: number }) {
   const api = new Placement(server.origin)
   const providers = [await api.provider({ VCPU: 1_000_000 }), await api.provider({ VCPU: 1_000_000 })]
   const sure: Has = new Map()
   const unsure: Unsure[] = []
-  const killed = sleep(afterMs).then(() => server.kill9())
+  let killed: Promise<void> | undefined
   await clients(CLIENTS, async index => {
     const below = chance(index)
     const mine: string[] = []
@@ -67,6 +72,7 @@ async function claimUntilKilled(server: ServerProcess, afterMs: number) {
         return
       }
       for (const [consumer, has] of change) sure.set(consumer, has)
+      if (sure.size >= kill.after) killed ??= sleep(kill.delayMs).then(() => server.kill9())
     }
   })
   await killed

@@ -47,12 +47,12 @@ eachDatabase('a server that is told to stop', databases => {
         granted.push(consumer)
       }
     })
-    await sleep(300)
+    while (granted.length < 50) await sleep(5)
     const { code } = await server.terminate()
     await load
     api.close()
     assert.equal(code, 0)
-    const again = await spawnServer(database)
+    const again = await startServer(database)
     const reader = new Placement(again.origin)
     const { allocations } = (await reader.get(`/resource_providers/${provider}/allocations`)).body
     for (const consumer of granted) assert.ok(consumer in allocations, `lost: ${consumer}`)

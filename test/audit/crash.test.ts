@@ -5,11 +5,12 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clients } from '../races/clients.ts'
 import { consumerBody, Placement } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 import { spawnServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const CLIENTS = 16
-const ROUNDS = 3
+const ROUNDS = rounds(2, 3)
 
 eachDatabase('the audit of a server that is killed', ({ create }) => {
   test('has an entry for each claim that is there, and for no other', async () => {
@@ -22,13 +23,14 @@ eachDatabase('the audit of a server that is killed', ({ create }) => {
         const project = randomUUID()
         const own = { token: `someone:${project}`, headers: { 'x-roles': 'admin' } }
         let answered = 0
-        const killed = sleep(200 + 100 * round).then(() => server.kill9())
+        let killed: Promise<void> | undefined
         await clients(CLIENTS, async () => {
           for (;;) {
             const path = `/allocations/${randomUUID()}`
             const answer = await api.put(path, consumerBody({ [provider]: { VCPU: 1 } }), own).catch(() => null)
             if (!answer) return
             if (answer.status === 204) answered++
+            if (answered >= 100 * (round + 1)) killed ??= sleep(round).then(() => server.kill9())
           }
         })
         await killed

@@ -32,7 +32,7 @@ import { startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const TAKE_OVER_MS = 600
-const OUTAGE_MS = 4_000
+const OUTAGE_MS = 2_000
 
 /** Hardware that writes down what was asked of it, and takes as long as it is told. */
 class Watched extends FakeHardware {

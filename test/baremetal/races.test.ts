@@ -1,15 +1,14 @@
 // The same node patched, locked, given away and deleted by many at once: it never ends in a mixed state.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { chance, clients } from '../races/clients.ts'
-import { Baremetal, eachMetal, uuid } from '../support/baremetal.ts'
+import { type Baremetal, eachMetalRace, uuid } from '../support/baremetal.ts'
 import { type Answer } from '../support/client.ts'
-import { sharedPostgres } from '../support/postgres.ts'
 import { expectStatus } from '../support/placement.ts'
-import { type Server, spawnServer } from '../support/server.ts'
+import { rounds } from '../support/rounds.ts'
 
 const CLIENTS = 32
-const ROUNDS = 6
+const ROUNDS = rounds(2, 6)
 
 function races(api: Baremetal): void {
   void test(`${CLIENTS} clients do everything to one node at once`, async () => {
@@ -102,22 +101,4 @@ async function expectWhole(api: Baremetal, node: string): Promise<void> {
   await api.fsck()
 }
 
-eachMetal('races for nodes', races)
-
-void describe('races for nodes on postgres with two servers', () => {
-  let postgres: Awaited<ReturnType<typeof sharedPostgres>>
-  let servers: Server[] = []
-  const api = new Baremetal()
-  before(async () => {
-    postgres = await sharedPostgres()
-    const database = await postgres.createDatabase()
-    servers = [await spawnServer(database), await spawnServer(database)]
-    api.origins = api.placement.origins = servers.map(server => server.origin)
-  })
-  races(api)
-  after(async () => {
-    api.close()
-    for (const server of servers) await server.stop()
-    await postgres.stop()
-  })
-})
+eachMetalRace('races for nodes', races)

@@ -1,28 +1,37 @@
 // Holds end by themselves: how long they last, how they are renewed, and that a lapsed one is gone for everyone at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { classInPlacement, eachMetal, expectFault, NEWEST, newClass, uuid, waitFor } from '../support/baremetal.ts'
+import {
+  type Baremetal,
+  classInPlacement,
+  eachMetal,
+  expectFault,
+  NEWEST,
+  newClass,
+  uuid,
+  waitFor,
+} from '../support/baremetal.ts'
 import { expectStatus } from '../support/placement.ts'
 
 const MINUTE_S = 60
 const HOUR_S = 3600
 const seconds = (time: string) => Date.parse(time) / 1000
-const inSeconds = (count: number) => `${new Date(Date.now() + count * 1000).toISOString().slice(0, 19)}+00:00`
 
-eachMetal('holds and time', api => {
+const holdsAndTime = (api: Baremetal) => {
   const { placement } = api
+  const inSeconds = async (count: number) =>
+    `${new Date((await api.now()) + count * 1000).toISOString().slice(0, 19)}+00:00`
   const find = (id: string) => api.get(`/v1/reservations/${id}`, NEWEST)
   const patch = (id: string, value: unknown, op = 'replace') =>
     api.patch(`/v1/reservations/${id}`, [{ op, path: '/expires_at', value }], NEWEST)
   const put = (id: string, expires_at: unknown) => api.put(`/v1/reservations/${id}`, { expires_at }, NEWEST)
 
-  /** A hold that ends on a second's stroke, and the moment after it. */
+  /** A hold that ends on a second's stroke, and the moment after it: only the clock has moved, nothing was cleared away. */
   async function shortHold(nodes: readonly string[]) {
-    const expires_at = inSeconds(2)
+    const expires_at = await inSeconds(MINUTE_S)
     const hold = await api.hold(nodes, { expires_at })
     assert.equal(hold.expires_at, expires_at)
-    const ended = () => sleep(Math.max(0, Date.parse(expires_at) - Date.now()) + 1)
+    const ended = () => api.moveTo(Date.parse(expires_at) + 1)
     return { hold, ended }
   }
 
@@ -43,7 +52,7 @@ eachMetal('holds and time', api => {
       // Both are told in whole seconds.
       assert.ok(Math.abs(found - expected) <= 1, `${JSON.stringify(expires_at)} is ${found} s`)
     }
-    const instant = inSeconds(HOUR_S)
+    const instant = await inSeconds(HOUR_S)
     for (const expires_at of [instant, instant.replace('+00:00', 'Z')]) {
       assert.equal((await api.hold([await api.node({}, 'available')], { expires_at })).expires_at, instant)
     }
@@ -51,7 +60,7 @@ eachMetal('holds and time', api => {
 
   void test('beyond the longest allowed is 400', async () => {
     const node = await api.node({}, 'available')
-    for (const expires_at of ['25h', '2d', 90_000, inSeconds(25 * HOUR_S), 1e300]) {
+    for (const expires_at of ['25h', '2d', 90_000, await inSeconds(25 * HOUR_S), 1e300]) {
       const body = { instance_uuid: uuid(), node_uuid: [node], expires_at }
       expectFault(await api.post('/v1/reservations', body, NEWEST), 400)
     }
@@ -122,7 +131,7 @@ eachMetal('holds and time', api => {
     const [held = '', patched = '', allocated = '', deployed = ''] = nodes
     const [managed = '', claimed = '', deleted = '', changed = ''] = nodes.slice(4)
     const holds = await Promise.all(nodes.map(node => shortHold([node])))
-    await Promise.all(holds.map(({ ended }) => ended()))
+    for (const { ended } of holds) await ended()
     const amounts = { [classInPlacement(resource_class)]: 1 }
     const answers = await Promise.all([
       api.hold([held]),
@@ -162,8 +171,11 @@ eachMetal('holds and time', api => {
     expectStatus(await find(hold.uuid), 200)
     assert.equal((await api.get(`/v1/nodes/${node}`, NEWEST)).body.reservation_uuid, hold.uuid)
   })
-})
+}
 
+eachMetal('holds and time', holdsAndTime, { testClock: true })
+
+// In real time, to the end.
 eachMetal(
   'holds as the settings say',
   api => {

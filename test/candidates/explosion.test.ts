@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { expectStatus } from '../support/placement.ts'
+import { isLong } from '../support/rounds.ts'
 import { eachStore } from '../support/stores.ts'
 import { inParallel } from '../races/clients.ts'
 import { type AllocationRequest, candidates, newClass } from './questions.ts'
@@ -9,7 +10,7 @@ import { type AllocationRequest, candidates, newClass } from './questions.ts'
 const CHILDREN = 40
 const GROUPS = 20
 
-eachStore('a question built to explode', api => {
+eachStore('a question built to explode', (api, kind) => {
   let name = ''
   /** Children with room for 3 each, half of them with two children of their own. */
   before(async () => {
@@ -34,6 +35,13 @@ eachStore('a question built to explode', api => {
     return { ...(await asked), others }
   }
 
+  const expectFits = ({ allocations, mappings }: AllocationRequest, policy: string) => {
+    const amounts = Object.values(allocations).map(({ resources }) => resources[name]!)
+    assert.ok(amounts.every(amount => amount <= 3))
+    assert.equal(Object.keys(mappings!).length, GROUPS)
+    if (policy === 'isolate') assert.equal(Object.keys(allocations).length, GROUPS)
+  }
+
   test('with far more answers than asked for is answered', async () => {
     for (const policy of ['none', 'isolate']) {
       const query = `${groups(GROUPS, () => 1)}&group_policy=${policy}&limit=500`
@@ -45,17 +53,20 @@ eachStore('a question built to explode', api => {
     }
   })
 
+  test('that has no answer is found out or bounded', async () => {
+    // No two of the 50 groups fit on one of the 40 children.
+    const { requests } = await askBeside(`${groups(50, index => (index % 2) + 2)}&group_policy=none&limit=10`)
+    assert.deepEqual(requests, [])
+  })
+
+  // The search knows no store, so what takes seconds is tried on one; in the long run on both.
+  if (kind === 'postgres' && !isLong) return
+
   test('with pairs that must share a subtree is answered or bounded', async () => {
     const query = `${groups(GROUPS, index => 1 + (index % 2) * 2)}&${subtrees}&group_policy=isolate&limit=10`
     const { requests, complete } = await askBeside(query)
     assert.ok(requests.length > 0 || !complete)
     for (const request of requests) expectFits(request, 'isolate')
-  })
-
-  test('that has no answer is found out or bounded', async () => {
-    // No two of the 50 groups fit on one of the 40 children.
-    const { requests } = await askBeside(`${groups(50, index => (index % 2) + 2)}&group_policy=none&limit=10`)
-    assert.deepEqual(requests, [])
   })
 
   // At 1.33, where an answer without mappings is half as long.
@@ -65,11 +76,4 @@ eachStore('a question built to explode', api => {
     assert.ok(requests.length > 0)
     assert.ok(others > 1, `${others} others were answered meanwhile`)
   })
-
-  const expectFits = ({ allocations, mappings }: AllocationRequest, policy: string) => {
-    const amounts = Object.values(allocations).map(({ resources }) => resources[name]!)
-    assert.ok(amounts.every(amount => amount <= 3))
-    assert.equal(Object.keys(mappings!).length, GROUPS)
-    if (policy === 'isolate') assert.equal(Object.keys(allocations).length, GROUPS)
-  }
 })

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { Placement } from '../support/placement.ts'
 import { sharedPostgres } from '../support/postgres.ts'
-import { runHoldfast, type ServerProcess, spawnServer } from '../support/server.ts'
+import { rounds } from '../support/rounds.ts'
+import { migrated, type ServerProcess, spawnServer, startServer } from '../support/server.ts'
 import { candidates, eventually, newClass, providersIn } from './questions.ts'
 import { Storm } from './storm.ts'
 
 const PROCESSES = 4
-const WRITES = 200
+const WRITES = rounds(100, 200)
 
 describe('four processes on one PostgreSQL', () => {
   const api = new Placement()
@@ -21,9 +22,7 @@ describe('four processes on one PostgreSQL', () => {
 
   before(async () => {
     postgres = await sharedPostgres()
-    database = await postgres.createDatabase()
-    const { code, stderr } = await runHoldfast(['migrate', '--database', database]).exit
-    assert.equal(code, 0, stderr)
+    database = await migrated(await postgres.createDatabase())
     servers = await Promise.all(Array.from({ length: PROCESSES }, () => spawnServer(database, [], 'api')))
     api.origins = servers.map(server => server.origin)
     sql = new Client({ connectionString: database, application_name: 'test' })
@@ -38,7 +37,7 @@ describe('four processes on one PostgreSQL', () => {
 
   /** Each process comes to answer as one that has just read everything. */
   async function expectAgreement(storm: Storm): Promise<void> {
-    const fresh = await spawnServer(database, [], 'api')
+    const fresh = await startServer(database, {}, 'api')
     try {
       const expected = await storm.view(fresh.origin)
       assert.match(expected, /allocations/, 'something is left to compare')

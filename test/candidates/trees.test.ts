@@ -4,10 +4,14 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { chance, clients } from '../races/clients.ts'
 import { expectStatus, type Placement } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 import { eachRace } from '../support/stores.ts'
 import { candidates, type Candidates, everywhereKnown, move, newClass, setTraits } from './questions.ts'
 
-const MOVES = 30
+const MOVES = rounds(12, 30)
+/** A slow machine moves on until enough was seen. */
+const MOVES_MAX = 300
+const ANSWERS = 20
 // Askers and writers stop with the mover; this only bounds them if it doesn't come to an end.
 const TURNS_MAX = 4_000
 
@@ -24,7 +28,8 @@ eachRace('trees that move while they are searched', api => {
     }
     const mover = async () => {
       const targets = [grove.left, grove.right, null]
-      for (let count = 0; count < MOVES; count++) {
+      const isEnough = () => answers >= ANSWERS && places.size === targets.length
+      for (let count = 0; count < MOVES || (count < MOVES_MAX && !isEnough()); count++) {
         expectStatus(await move(api, grove.top, targets[count % targets.length]!), 200)
       }
       state.moving = false
@@ -41,7 +46,7 @@ eachRace('trees that move while they are searched', api => {
       else if (index < 9) await whileMoving(() => touch(api, name, grove.members[below(grove.members.length)]!))
       else await whileMoving(() => growAndShrink(api, name, grove.leaf))
     })
-    assert.ok(answers >= 20, `only ${answers} answers`)
+    assert.ok(answers >= ANSWERS, `only ${answers} answers`)
     assert.deepEqual(places, new Set([grove.left, grove.right, grove.top]), 'the tree was seen at each of its places')
     await api.fsck()
   })

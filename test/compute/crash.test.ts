@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { chance, clients } from '../races/clients.ts'
 import { Compute } from '../support/compute.ts'
 import { expectStatus } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 import { type ServerProcess, spawnServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
-const ROUNDS = { sqlite: 4, postgres: 2 }
+const ROUNDS = { sqlite: rounds(2, 4), postgres: rounds(1, 2) }
 const METAL = {
   'resources:VCPU': '0',
   'resources:MEMORY_MB': '0',

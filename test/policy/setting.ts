@@ -11,7 +11,7 @@ import { Policy } from '../../src/identity/policy.ts'
 import { as, asSystem } from '../support/callers.ts'
 import { type Answer, Client, type Options } from '../support/client.ts'
 import { startServer, type Server } from '../support/server.ts'
-import { eachDatabase } from '../support/stores.ts'
+import { eachDatabase, type Kind as DatabaseKind } from '../support/stores.ts'
 import { type Call, FIXTURE, type Kind } from './routes.ts'
 import { type State, stateOf } from './state.ts'
 import { Things } from './things.ts'
@@ -160,12 +160,16 @@ export class Setting {
 }
 
 /** One group of tests for each kind of database, with a setting of its own. */
-export function eachSetting(name: string, body: (setting: Setting) => void, settings: Partial<Config> = {}): void {
+export function eachSetting(
+  name: string,
+  body: (setting: Setting, database: DatabaseKind) => void,
+  settings: Partial<Config> = {},
+): void {
   eachDatabase(name, databases => {
     void describe('', () => {
       const setting = new Setting()
       before(async () => setting.open(await databases.create(), settings))
-      body(setting)
+      body(setting, databases.kind)
       after(() => setting.close())
     })
   })

@@ -2,15 +2,47 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { classInPlacement, eachMetalRace, NEWEST, newClass, uuid, waitFor } from '../support/baremetal.ts'
+import {
+  type Baremetal,
+  classInPlacement,
+  eachMetalRace,
+  NEWEST,
+  newClass,
+  uuid,
+  waitFor,
+} from '../support/baremetal.ts'
 import { expectStatus, isFull } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 import { chance, clients, inParallel } from './clients.ts'
 
-eachMetalRace('allocations in a race', api => {
-  void test('200 at once on 100 nodes: 100 have a node each, 100 are told why not', async () => {
+const CROWD = rounds(40, 100)
+
+const races = (api: Baremetal) => {
+  /** A full second some minutes from now. */
+  const soon = async () => Math.ceil((await api.now()) / 1000 + 600) * 1000
+
+  /** Acts while the clock passes the end: a third of it before, a third as it passes, a third after. */
+  async function aroundTheEnd<T>(count: number, end: number, act: (index: number) => Promise<T>): Promise<T[]> {
+    const third = Math.floor(count / 3)
+    const early = await clients(third, act)
+    const [passing] = await Promise.all([
+      clients(count - 2 * third, async index => {
+        await sleep(index * 3)
+        return act(third + index)
+      }),
+      api.moveTo(end + 100),
+    ])
+    await waitFor('every server is past the end', async () => {
+      const times = await Promise.all(api.origins.map(() => api.now()))
+      return times.every(now => now > end)
+    })
+    return [...early, ...passing, ...(await clients(third, index => act(count - third + index)))]
+  }
+
+  void test(`${2 * CROWD} at once on ${CROWD} nodes: half of them have a node each, half are told why not`, async () => {
     const resource_class = newClass()
-    const nodes = await api.nodes(100, { resource_class })
-    const asked = await clients(200, async () => (await api.allocate({ resource_class })).uuid as string)
+    const nodes = await api.nodes(CROWD, { resource_class })
+    const asked = await clients(2 * CROWD, async () => (await api.allocate({ resource_class })).uuid as string)
     const settled = await api.settledOf(resource_class)
     assert.deepEqual(settled.map(({ uuid: id }) => id).sort(), asked.toSorted())
     const active = settled.filter(({ state }) => state === 'active')
@@ -30,7 +62,7 @@ eachMetalRace('allocations in a race', api => {
     const resource_class = newClass()
     const amounts = { [classInPlacement(resource_class)]: 1 }
     const nodes = await api.nodes(20, { resource_class })
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < rounds(1, 3); round++) {
       const below = chance(round)
       const any = () => nodes[below(nodes.length)]!
       const rotated = () => nodes.toSpliced(0, below(nodes.length)).concat(nodes)
@@ -77,7 +109,7 @@ eachMetalRace('allocations in a race', api => {
     await clients(6, async () => {
       const resource_class = newClass()
       const [node] = await api.nodes(1, { resource_class })
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < rounds(6, 20); round++) {
         expectStatus(await api.put(`/v1/nodes/${node}/maintenance`), 202)
         const freeing = api.del(`/v1/nodes/${node}/maintenance`)
         for (;;) if (!(await api.show(node!)).maintenance) break
@@ -89,26 +121,23 @@ eachMetalRace('allocations in a race', api => {
   })
 
   void test('a hold that lapses while it is deployed with: it was in time, or the node is free', async () => {
-    let inTime = 0
-    let late = 0
-    await inParallel(8, 24, async index => {
-      const resource_class = newClass()
-      const node = await api.node({ resource_class }, 'available')
-      const end = Math.ceil((Date.now() + 1_500) / 1000) * 1000
-      const hold = await api.hold([node], { expires_at: new Date(end).toISOString() })
-      // From half a second before the end to 52 ms after it.
-      await sleep(end - Date.now() - 500 + index * 24)
-      const answers = await clients(3, () => api.provision(node, 'active', { reservation_uuid: hold.uuid }, NEWEST))
+    const nodes = await api.nodes(24)
+    const end = await soon()
+    const holds = await inParallel(8, 24, i => api.hold([nodes[i]!], { expires_at: new Date(end).toISOString() }))
+    const deployed = await aroundTheEnd(24, end, async index => {
+      const more = { reservation_uuid: holds[index].uuid }
+      const answers = await clients(3, () => api.provision(nodes[index]!, 'active', more, NEWEST))
       for (const answer of answers) expectStatus(answer, 202, 400, 409)
-      const taken = answers.filter(({ status }) => status === 202).length
+      return answers.filter(({ status }) => status === 202).length
+    })
+    for (const [index, taken] of deployed.entries()) {
+      const [node, hold] = [nodes[index]!, holds[index]]
       assert.ok(taken <= 1)
       if (taken === 1) {
-        inTime++
         expectStatus(await api.get(`/v1/reservations/${hold.uuid}`, NEWEST), 404)
         assert.equal((await api.until(node, 'active')).instance_uuid, hold.instance_uuid)
         assert.deepEqual(Object.keys(await api.placement.claims(hold.instance_uuid)), [node])
       } else {
-        late++
         const next = await waitFor('the node is free', async () => {
           const answer = await api.post('/v1/reservations', { instance_uuid: uuid(), node_uuid: [node] }, NEWEST)
           return answer.status === 201 && answer
@@ -116,15 +145,17 @@ eachMetalRace('allocations in a race', api => {
         assert.equal(next.body.reservation.node_uuid, node)
         assert.deepEqual(await api.placement.claims(hold.instance_uuid), {})
       }
-    })
-    assert.ok(inTime > 0 && late > 0, `${inTime} were in time, ${late} late`)
+    }
+    // Those before the end were in time, those after it too late.
+    assert.deepEqual(new Set(deployed.slice(0, 8)), new Set([1]))
+    assert.deepEqual(new Set(deployed.slice(-8)), new Set([0]))
     await api.fsck()
   })
 
   void test('deleted while it becomes active: the allocation is gone and its node is free', async () => {
     const resource_class = newClass()
     const nodes = await api.nodes(8, { resource_class })
-    await inParallel(16, 160, async index => {
+    await inParallel(16, rounds(64, 160), async index => {
       const { uuid: id } = await api.allocate({ resource_class, ...(index % 3 === 0 && { wait_until: '1h' }) })
       if (index % 2 === 0) await sleep(index % 7)
       const answers = await clients(2, () => api.del(`/v1/allocations/${id}`))
@@ -201,7 +232,7 @@ eachMetalRace('allocations in a race', api => {
     const resource_class = newClass()
     const [node] = await api.nodes(1, { resource_class })
     let holder = (await api.allocated({ resource_class })).uuid
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < rounds(6, 15); round++) {
       const { uuid: first } = await api.allocate({ resource_class, wait_until: '1h' })
       const [newcomers] = await Promise.all([
         clients(6, async i => (await api.allocate({ resource_class, ...(i % 2 === 0 && { wait_until: '1h' }) })).uuid),
@@ -215,12 +246,12 @@ eachMetalRace('allocations in a race', api => {
   })
 
   void test('a hold that is renewed as it lapses lives on, or is gone and its node free', async () => {
-    const outcomes = await inParallel(8, 16, async index => {
-      const node = await api.node({}, 'available')
-      const end = Math.ceil((Date.now() + 1_200) / 1000) * 1000
-      const { uuid: id } = await api.hold([node], { expires_at: new Date(end).toISOString() })
+    const nodes = await api.nodes(18)
+    const end = await soon()
+    const holds = await inParallel(8, 18, i => api.hold([nodes[i]!], { expires_at: new Date(end).toISOString() }))
+    const renewals = await aroundTheEnd(18, end, async index => {
+      const [node, id] = [nodes[index]!, holds[index].uuid]
       const others = async () => api.post('/v1/reservations', { instance_uuid: uuid(), node_uuid: [node] }, NEWEST)
-      await sleep(end - Date.now() - 400 + index * 30)
       const [renewed, ...rivals] = await Promise.all([
         api.put(`/v1/reservations/${id}`, { expires_at: '1h' }, NEWEST),
         others(),
@@ -235,20 +266,22 @@ eachMetalRace('allocations in a race', api => {
       assert.equal(reservation_uuid, isRenewed ? id : taken)
       return isRenewed
     })
-    assert.ok(outcomes.includes(true) && outcomes.includes(false))
+    assert.deepEqual(new Set(renewals.slice(0, 6)), new Set([true]))
+    assert.deepEqual(new Set(renewals.slice(-6)), new Set([false]))
     await api.fsck()
   })
 
   void test('an allocation that ends while its node is deployed leaves the node free and whole', async () => {
     const resource_class = newClass()
     const amounts = { [classInPlacement(resource_class)]: 0 }
-    await inParallel(8, 16, async index => {
-      const node = await api.node({ resource_class }, 'available')
-      const end = Math.ceil((Date.now() + 1_200) / 1000) * 1000
-      const wish = { resource_class, candidate_nodes: [node], expires_at: new Date(end).toISOString() }
-      const { uuid: id } = await api.allocated(wish)
-      await sleep(end - Date.now() - 120 + index * 10)
-      const deployed = expectStatus(await api.provision(node, 'active'), 202, 400, 409)
+    const nodes = await api.nodes(18, { resource_class })
+    const end = await soon()
+    const terms = { resource_class, expires_at: new Date(end).toISOString() }
+    const allocations = await inParallel(8, 18, i => api.allocated({ ...terms, candidate_nodes: [nodes[i]] }))
+    const answers = await aroundTheEnd(18, end, index => api.provision(nodes[index]!, 'active'))
+    for (const [index, deployed] of answers.entries()) {
+      expectStatus(deployed, 202, 400, 409)
+      const [node, id] = [nodes[index]!, allocations[index].uuid]
       await waitFor('the allocation is gone', async () => (await api.get(`/v1/allocations/${id}`)).status === 404)
       const shown = await waitFor('the node is at rest', async () => {
         const { body } = await api.get(`/v1/nodes/${node}`)
@@ -259,7 +292,9 @@ eachMetalRace('allocations in a race', api => {
       assert.ok(['available', 'active'].includes(shown.provision_state), shown.provision_state)
       assert.deepEqual([shown.instance_uuid, shown.allocation_uuid], [null, null])
       assert.deepEqual(await api.placement.usages(node), amounts)
-    })
+    }
     await api.fsck()
   })
-})
+}
+
+eachMetalRace('allocations in a race', races, { testClock: true })

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
-import type { Config } from '../../src/config/config.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { startConductor } from '../../src/process/serve.ts'
 import { inParallel } from '../races/clients.ts'
 import { type Answer, Client, type Options } from './client.ts'
 import { requireDocumented } from './documented.ts'
@@ -73,14 +74,14 @@ export class Baremetal extends Client {
   /** Waits until the node is settled in a state. */
   async until(node: string, state: string, deadlineMs = DEADLINE_MS) {
     const deadline = performance.now() + deadlineMs
-    for (;;) {
+    for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 50)) {
       const shown = await this.show(node)
       const isSettled = shown.reservation === null && shown.target_power_state === null
       if (shown.provision_state === state && isSettled) return shown
       if (performance.now() > deadline) {
         return assert.fail(`${node} is ${shown.provision_state}, not ${state}: ${shown.last_error}`)
       }
-      await sleep(5)
+      await sleep(pauseMs)
     }
   }
 
@@ -163,6 +164,17 @@ export class Baremetal extends Client {
     return { status: answer.status, headers, body: JSON.parse(text) }
   }
 
+  /** The server's time; with a test clock it can be moved. */
+  async now(): Promise<number> {
+    return Date.parse(expectStatus(await this.operator('GET', '/clock'), 200).body.now)
+  }
+
+  /** Moves the clock to this time, and leaves what is due then to the conductors. */
+  async moveTo(time: number): Promise<void> {
+    const advance = Math.max(0, time - (await this.now())) / 1000
+    expectStatus(await this.operator('POST', '/clock', { advance, work: false }), 200)
+  }
+
   fsck = () => this.placement.fsck()
 
   override close(): void {
@@ -210,8 +222,12 @@ export function eachMetal(name: string, body: (api: Baremetal) => void, settings
 }
 
 /** As eachMetal, and once more with two processes on one PostgreSQL, which take the requests in turn. */
-export function eachMetalRace(name: string, body: (api: Baremetal) => void): void {
-  eachMetal(name, body)
+export function eachMetalRace(
+  name: string,
+  body: (api: Baremetal) => void,
+  settings: Pick<Partial<Config>, 'testClock'> = {},
+): void {
+  eachMetal(name, body, settings)
   describe(`${name} on postgres with two servers`, () => {
     const api = new Baremetal()
     const servers: Server[] = []
@@ -220,7 +236,8 @@ export function eachMetalRace(name: string, body: (api: Baremetal) => void): voi
       postgres = await sharedPostgres()
       const database = await postgres.createDatabase()
       for (const conductor of ['one', 'two']) {
-        servers.push(await spawnServer(database, ['--conductor-name', conductor]))
+        const args = ['--conductor-name', conductor, ...(settings.testClock ? ['--test-clock'] : [])]
+        servers.push(await spawnServer(database, args))
       }
       api.origins = api.placement.origins = servers.map(server => server.origin)
     })
@@ -244,11 +261,11 @@ export async function waitFor<T>(
   deadlineMs = DEADLINE_MS,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 50)) {
     const found = await look()
     if (found !== null && found !== false && found !== undefined) return found
     if (performance.now() > deadline) return assert.fail(`waited in vain until ${what}`)
-    await sleep(5)
+    await sleep(pauseMs)
   }
 }
 
@@ -271,4 +288,10 @@ export async function spawnConductor(database: string, name: string, args: reado
     void exit.then(({ code, stderr }) => reject(new Error(`the conductor exited with ${code}: ${stderr}`)))
   })
   return command
+}
+
+/** A conductor in this process, which is fast and can't be killed. */
+export async function employConductor(database: string, conductorName: string, settings: Partial<Config> = {}) {
+  const config = loadConfig({ database, conductorName, logLevel: 'silent' }, {}, undefined)
+  return startConductor({ ...config, ...settings })
 }

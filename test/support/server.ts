@@ -3,10 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '../../src/config/config.ts'
-import { startApi } from '../../src/process/serve.ts'
+import { migrateStore, startApi } from '../../src/process/serve.ts'
+import { openStore } from '../../src/store/open.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
-const START_TIMEOUT_MS = 30_000
+/** Far more than it takes: a busy machine must not fail a test. */
+const START_TIMEOUT_MS = 120_000
 
 export interface Server {
   origin: string
@@ -14,10 +16,25 @@ export interface Server {
 }
 
 /** A server in this process; its log is silent, because refusals are what tests are about. */
-export async function startServer(database: string, settings: Partial<Config> = {}): Promise<Server> {
+export async function startServer(
+  database: string,
+  settings: Partial<Config> = {},
+  role: 'serve' | 'api' = 'serve',
+): Promise<Server> {
   const config = loadConfig({ port: 0, auth: 'noauth2', placementPolicy: 'legacy', logLevel: 'silent' }, {}, undefined)
-  const api = await startApi({ ...config, database, ...settings }, 'serve')
+  const api = await startApi({ ...config, database, ...settings }, role)
   return { origin: api.address, stop: () => api.stop() }
+}
+
+/** Brings a database up to this version, as `holdfast migrate` does, and answers its address. */
+export async function migrated(database: string): Promise<string> {
+  const store = openStore(database)
+  try {
+    await migrateStore(store)
+  } finally {
+    await store.close()
+  }
+  return database
 }
 
 export interface Exit {

@@ -36,12 +36,16 @@ export function eachDatabase(name: string, body: (databases: Databases) => void,
 /** One group of tests for each kind of database, with a server on it that they share. */
 export function eachStore(
   name: string,
-  body: (api: Placement) => void,
+  body: (api: Placement, kind: Kind) => void,
   settings: Partial<Config> = {},
   kinds = KINDS,
 ): void {
-  const serve = (databases: Databases) =>
-    body(servedBy(async () => [await startServer(await databases.create(), settings)]))
+  const serve = (databases: Databases) => {
+    const start = async (started: Server[]) => {
+      started.push(await startServer(await databases.create(), settings))
+    }
+    body(servedBy(start), databases.kind)
+  }
   eachDatabase(name, serve, kinds)
 }
 
@@ -51,20 +55,21 @@ export function eachRace(name: string, body: (api: Placement) => void): void {
   describe(`${name} on postgres with two servers`, () => {
     const source = postgresDatabases()
     before(() => source.open())
-    const start = async () => {
+    const start = async (started: Server[]) => {
       const database = await source.create()
-      return [await spawnServer(database), await spawnServer(database)]
+      for (let i = 0; i < 2; i++) started.push(await spawnServer(database))
     }
     body(servedBy(start))
     after(() => source.close())
   })
 }
 
-function servedBy(start: () => Promise<Server[]>): Placement {
+/** Whatever was started is stopped, also when the next one doesn't start. */
+function servedBy(start: (started: Server[]) => Promise<void>): Placement {
   const api = new Placement()
-  let servers: Server[] = []
+  const servers: Server[] = []
   before(async () => {
-    servers = await start()
+    await start(servers)
     api.origins = servers.map(server => server.origin)
   })
   after(async () => {
