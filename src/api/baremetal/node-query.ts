@@ -52,7 +52,7 @@ const KINDS: Partial<Record<FieldFilter, Kind>> = { provision_state: state, faul
 
 function fieldFilter(name: FieldFilter): Filter {
   const { type, rule, since, filter } = NODE_FIELDS[name]
-  const kind = KINDS[name] ?? (type === 'flag' ? flag : rule === 'uuid' ? uuid : text)
+  const kind = KINDS[name] ?? (type.startsWith('flag') ? flag : rule === 'uuid' ? uuid : text)
   return { needs: (filter === true ? since : filter) ?? null, ...kind }
 }
 
