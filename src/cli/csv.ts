@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url)
 const reader = () => require('csv-parse/sync') as typeof import('csv-parse/sync')
 const writer = () => require('csv-stringify/sync') as typeof import('csv-stringify/sync')
 
-export interface CsvRow {
+interface CsvRow {
   /** Where it begins; a quoted cell may go on for lines. */
   line: number
   cells: string[]

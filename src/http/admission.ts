@@ -19,7 +19,7 @@ declare module 'fastify' {
 type Next = (error?: Error) => void
 export type Hook = (request: FastifyRequest, reply: FastifyReply, next: Next) => void
 
-interface AdmissionSettings extends PageSettings {
+export interface AdmissionSettings extends PageSettings {
   readonly requestsMax: number
   /** In percent. */
   readonly requestShare: number

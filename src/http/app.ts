@@ -3,19 +3,22 @@ import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Clock } from '../clock/clock.ts'
-import type { Config } from '../config/config.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import { limits } from '../shared/limits.ts'
-import { Admission } from './admission.ts'
+import { Admission, type AdmissionSettings } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
-import { readPair } from './tls.ts'
+import { readPair, type TlsFiles } from './tls.ts'
 
-export interface HttpOptions {
-  config: Config
-  clock: Pick<Clock, 'newUuid'>
+interface HttpSettings extends AdmissionSettings, TlsFiles {
+  trustForwarded: string
+  keystoneUrl: string | null
+}
+
+interface HttpOptions {
+  config: HttpSettings
+  clock: { newUuid(): string }
   identity: Identity
   metrics: Metrics
   log: Logger

@@ -13,7 +13,7 @@ interface Pair extends SecureContextOptions {
   ca?: Buffer
 }
 
-interface Files {
+export interface TlsFiles {
   readonly tlsCert: string | null
   readonly tlsKey: string | null
   readonly tlsClientCa: string | null
@@ -33,7 +33,7 @@ const CIPHERS = [
 ].join(':')
 
 /** The certificate and its key as the files have them, known to fit; null where TLS isn't asked for. */
-export function readPair({ tlsCert, tlsKey, tlsClientCa }: Files): Pair | null {
+export function readPair({ tlsCert, tlsKey, tlsClientCa }: TlsFiles): Pair | null {
   if (tlsCert === null || tlsKey === null) return null
   try {
     const pair: Pair = {
@@ -52,7 +52,7 @@ export function readPair({ tlsCert, tlsKey, tlsClientCa }: Files): Pair | null {
 }
 
 /** Takes up new files when they appear; what doesn't fit together (yet) changes nothing. Answers how to stop. */
-export function followPair(server: Server, config: Files, log: Logger): () => void {
+export function followPair(server: Server, config: TlsFiles, log: Logger): () => void {
   const { tlsCert, tlsKey, tlsClientCa } = config
   if (tlsCert === null || tlsKey === null) return () => {}
   const reload = () => {

@@ -3,7 +3,6 @@ import type { Schema } from '../store/schema.ts'
 import type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 
 export type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
-export type ResourceType = Terms['resource_type']
 
 export type LeaseStatus = Schema['leases']['status']
 export type ReservationStatus = Schema['lease_reservations']['status']

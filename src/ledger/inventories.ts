@@ -36,7 +36,7 @@ const inventoriesOf = query((db, a: { provider: ProviderId }, on) =>
     .orderBy(on.unindexed('i.class_id')),
 )
 
-export interface InventoryRow extends InventoryTerms {
+interface InventoryRow extends InventoryTerms {
   provider_id: ProviderId
   class_id: ResourceClassId
   capacity: number

@@ -9,7 +9,7 @@ export interface View {
 }
 
 /** Whose something is: a node has an owner and a lessee, everything else one project. */
-export interface Tenancy {
+interface Tenancy {
   readonly owner?: string | null
   readonly lessee?: string | null
   readonly project?: string | null

@@ -1,6 +1,6 @@
 // Does something with each of many, several at a time, and no more.
 
-export interface AtOnceOptions {
+interface AtOnceOptions {
   /** At a time. */
   width?: number
   /** Is told how many are done. */

@@ -16,7 +16,7 @@ interface ColumnTypes {
 export type ColumnType = keyof ColumnTypes
 
 /** What the row of a node doesn't hold, or not under this name. */
-export type OtherType = 'interface' | 'joined' | 'links' | 'traits'
+type OtherType = 'interface' | 'joined' | 'links' | 'traits'
 
 export interface NodeField<Word extends string = string> {
   type: ColumnType | OtherType
@@ -122,7 +122,7 @@ type Said<Key extends keyof NodeField> = {
 }[FieldName]
 
 /** The words that the lines have for versions. */
-export type SinceWord = Said<'since'> | Exclude<Said<'filter'> | Said<'short'>, true>
+type SinceWord = Said<'since'> | Exclude<Said<'filter'> | Said<'short'>, true>
 
 export const NODE_FIELDS: Readonly<Record<FieldName, NodeField<SinceWord>>> = FIELDS
 export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[]

@@ -2,7 +2,7 @@
 import type { ProviderId } from './schema/ids.ts'
 
 /** A provider changed: everything about it is to be read again. */
-export interface ProviderChange {
+interface ProviderChange {
   readonly provider: ProviderId
 }
 

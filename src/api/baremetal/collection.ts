@@ -15,7 +15,7 @@ import { isObject } from '../../shared/is-object.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-export interface Resource<Row extends { uuid: string }> {
+interface Resource<Row extends { uuid: string }> {
   /** As the list names it: `ports`. */
   name: string
   short: readonly string[]

@@ -27,7 +27,7 @@ interface Scene {
 }
 
 /** What is not shown. */
-export interface Veiled extends Record<Veil, boolean> {
+interface Veiled extends Record<Veil, boolean> {
   /** How the machine is driven. */
   driver: boolean
   /** The id of the hold on it, which would be good for deploying it. */

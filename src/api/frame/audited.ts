@@ -4,7 +4,6 @@ import type { Entry } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
 import type { Context } from '../../process/context.ts'
 import type { Caller } from '../../identity/caller.ts'
-import type { Store } from '../../store/store.ts'
 
 interface Deed {
   caller: Caller
@@ -33,7 +32,7 @@ export function audited(context: Context, request: FastifyRequest, { caller, act
   }
 }
 
-function auditedStore(store: Store, entry: Entry): Store {
+function auditedStore(store: Context['store'], entry: Entry): Context['store'] {
   return {
     dialect: store.dialect,
     read: work => store.read(work),

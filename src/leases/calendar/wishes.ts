@@ -8,7 +8,7 @@ import type { Terms } from '../types.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
 /** What a reservation has already. */
-export interface Held {
+interface Held {
   places: ReadonlyMap<ProviderId, number>
   /** It is in use, so it can't be taken away. */
   isFixed: boolean

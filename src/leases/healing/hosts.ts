@@ -27,10 +27,10 @@ export interface Ailing {
 }
 
 export type Places = Map<ProviderId, number>
-export type Pool = ReadonlyMap<ProviderId, RevisedLeasable>
+type Pool = ReadonlyMap<ProviderId, RevisedLeasable>
 /** Heals one reservation. Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
 export type Heal = (ailing: Ailing, pool: Pool, terms: Terms) => Write<Healed>
-export interface Healed {
+interface Healed {
   ids: readonly ProviderId[]
   isStale: boolean
   /** Whose lease it is, where one was found. */

@@ -40,7 +40,7 @@ export function touched(table: CandidateTable): Int32Array | null {
 }
 
 /** Sharing providers with an aggregate in common with this row, itself included if it is one. */
-export function sharersOf(table: CandidateTable, row: Row): readonly number[] {
+function sharersOf(table: CandidateTable, row: Row): readonly number[] {
   const { at, byAggregate } = sharing(table)
   if (byAggregate.size === 0) return NONE
   const set = table.aggregateSet[row]!

@@ -205,7 +205,7 @@ export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint
     ),
 )
 
-export interface BumpRow {
+interface BumpRow {
   id: ProviderId
   bumps: number
   now: number

@@ -152,7 +152,7 @@ export function* isSomeoneWaiting(): Read<boolean> {
 }
 
 /** Proposed in memory, not yet true. */
-export interface Pick {
+interface Pick {
   allocation: AllocationId
   node: NodeId
   /** The node's. */

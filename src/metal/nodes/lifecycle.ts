@@ -3,7 +3,7 @@
 import { createProvider, deleteProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
-import { EMPTY, jsonIn } from '../../shared/json.ts'
+import { jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
@@ -47,7 +47,7 @@ import { DELETABLE, FREE_TO_CHANGE } from './states.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
 
-export interface NewNodeRequest {
+interface NewNodeRequest {
   uuid: string
   attributes: Json
   state: 'enroll' | 'available'
