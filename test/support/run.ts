@@ -120,7 +120,9 @@ function tell({ file, seconds, names, skipped, failures }: Result): void {
   for (const failure of failures) say(`    ✖ ${nameOf(failure)}\n${indented(failure.error)}`)
 }
 
-const nameOf = ({ test }: Failure) => test || 'the file as a whole'
+function nameOf({ test }: Failure): string {
+  return test || 'the file as a whole'
+}
 
 /** Ends with what failed, what took long, and the totals. */
 function report(): void {
