@@ -1,4 +1,4 @@
-// Chance from a seed: the same seed gives the same order on every machine.
+// Random numbers from a seed: the same seed gives the same order on every machine.
 
 export type Random = () => number
 
@@ -36,7 +36,7 @@ export function* dealt(pack: Int32Array, random: Random): Generator<number, void
   }
 }
 
-/** The numbers below `count`, shuffled, without writing down more than were moved: for taking a few of very many. */
+/** The numbers below `count`, shuffled. Stores only the numbers that moved: for taking a few of very many. */
 export function* dealtPlaces(count: number, random: Random): Generator<number, void, void> {
   const moved = new Map<number, number>()
   for (let i = 0; i < count; i++) {

@@ -1,11 +1,11 @@
-// Time and chance, handed to whoever needs them, so that tests can set both.
+// Time and randomness, passed in as arguments, so that tests can set both.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
   newUuid(): string
-  /** For a shuffle that can be played again. */
+  /** For a shuffle that can be repeated. */
   newSeed(): number
   /** For keys, salts and passwords. */
   newSecret(bytes: number): Buffer

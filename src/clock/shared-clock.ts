@@ -1,4 +1,4 @@
-// The time that all processes of one database share: this machine's, corrected to the database's, and in tests moved ahead.
+// The time that all processes of one database share: this machine's, corrected by the database's. Tests move it.
 import { sql } from 'kysely'
 import { type Clock, systemClock } from './clock.ts'
 import { databaseNow } from './database-now.ts'
@@ -38,12 +38,12 @@ export class SharedClock implements Clock {
     return systemClock.now() + this.#skewMs + this.#testMs
   }
 
-  /** Measures now, and now and then from here on; a measurement that fails leaves the last one in force. */
+  /** Measures once, then regularly. When a later measurement fails, the last one stays in force. */
   async start(): Promise<void> {
     await this.#measure()
     await this.look()
     this.#every(limits.clockMeasureMs, () => this.#measure())
-    // Whoever moves the clock rings the bell; this is for rings that were lost.
+    // Moving the clock rings the bell; this is for rings that were lost.
     if (this.isTest) this.#every(limits.feedPollMs, () => this.look())
   }
 
@@ -51,7 +51,7 @@ export class SharedClock implements Clock {
     for (const timer of this.#timers) clearInterval(timer)
   }
 
-  /** In tests: takes over how far the clock was moved, by whichever process. */
+  /** In tests: reads how far any process has moved the clock. */
   async look(): Promise<void> {
     if (this.isTest) this.#testMs = (await this.#store.read(() => one(askAhead({}))))!.ahead_ms
   }
@@ -64,7 +64,7 @@ export class SharedClock implements Clock {
     this.#timers.push(setInterval(() => void work().catch(() => {}), ms).unref())
   }
 
-  /** The quickest of a few answers tells the most: what the way there and back took is what can't be known. */
+  /** Keeps the quickest of a few answers: the error is at most half of the round trip. */
   async #measure(): Promise<void> {
     if (this.#store.dialect === 'sqlite') return
     let best = Infinity

@@ -30,7 +30,7 @@ export function* providerAggregates(uuid: string): Read<{ generation: number; ag
   return { generation: provider.generation, aggregates: rows.map(row => row.aggregate) }
 }
 
-/** Replaces a provider's aggregates. With a generation it is checked and raised, as from microversion 1.19 on. */
+/** Replaces a provider's aggregates. A given generation (microversion 1.19 on) is checked and raised. */
 export function* setProviderAggregates(
   uuid: string,
   aggregates: readonly string[],

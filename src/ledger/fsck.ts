@@ -1,4 +1,4 @@
-// The invariants of the ledger, each as a query that counts what breaks it. All must count zero, always.
+// The ledger's invariants. Each is a query that counts the rows that break it, so every count must be zero.
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 
 export const ledgerInvariants: Invariants = {

@@ -7,7 +7,7 @@ import { all, type Read, run, type Write } from '../store/transaction.ts'
 import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
 import { classesNamed, className, findClass } from './resource-classes.ts'
 
-/** What a client says about an inventory. */
+/** The fields of an inventory that a client sets. */
 export interface InventoryTerms {
   total: number
   reserved: number
@@ -59,7 +59,7 @@ export const putInventories = bulk<InventoryRow>(INVENTORY_ROW, (db, { now, ...r
   on
     .insert(db.insertInto('inventories'), {
       ...r,
-      // A capacity below zero has no room, but a ceiling may not be below a use of zero.
+      // A capacity may be below zero. A ceiling may not: `used` is never below 0, nor above the ceiling.
       ceiling: on.greatest(r.capacity, sql.lit(0)),
       created_at: now,
     })
@@ -84,12 +84,12 @@ export const removeInventories = command((db, a: { provider: ProviderId; classes
     .where(on.isIn('class_id', a.classes, 'bigint')),
 )
 
-/** How much may be in use. A double has room for every whole number up to 2^53, and more than that nobody has. */
+/** How much may be used, at most 2^53 - 1: a double holds every whole number up to there. */
 export function capacityOf({ total, reserved, allocation_ratio }: InventoryTerms): number {
   return Math.min(Math.floor((total - reserved) * allocation_ratio), Number.MAX_SAFE_INTEGER)
 }
 
-/** What clients see as reserved: all of it while it is blocked and nobody has it. */
+/** What clients see as reserved. A blocked inventory that nobody uses shows as fully reserved. */
 export function shownReserved({ total, reserved, blocked, used }: Inventory): number {
   return blocked && used === 0 ? total : reserved
 }
@@ -104,7 +104,7 @@ interface Rules {
   mayReserveAll: boolean
 }
 
-/** Replaces all inventories of a provider and answers its new generation. */
+/** Replaces all inventories of a provider; returns its new generation. */
 export function* setInventories(
   uuid: string,
   wanted: ReadonlyMap<string, InventoryTerms>,
@@ -120,7 +120,7 @@ export function* setInventories(
   return yield* bumpGeneration(provider, now)
 }
 
-/** Adds one inventory. Its generation isn't checked: that is how the API has always been. */
+/** Adds one inventory. The API has never checked the provider's generation here. */
 export function* addInventory(
   uuid: string,
   resourceClass: string,

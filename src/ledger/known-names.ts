@@ -1,4 +1,4 @@
-// Which resource classes and traits exist, asked about the names in a filter.
+// Checks that the resource classes and traits named in a filter exist.
 import { problem } from '../problems/problem.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read } from '../store/transaction.ts'
@@ -11,7 +11,7 @@ const traitNames = query((db, a: { names: readonly string[] }, on) =>
   db.selectFrom('traits').select('name').where(on.isIn('name', a.names)),
 )
 
-/** The names that only the database can tell about, or a problem for one that can't exist. */
+/** The names that aren't standard: only the database knows whether they exist. */
 export function customNames(classes: Iterable<string>, traits: Iterable<string>) {
   const custom = { classes: new Set<string>(), traits: new Set<string>() }
   for (const name of classes) if (!standard.classes.has(name)) custom.classes.add(name)

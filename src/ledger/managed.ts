@@ -1,4 +1,4 @@
-// What other parts of Holdfast do with providers and consumers that they own. The ledger knows only the owner's word.
+// What other parts of Holdfast do with the providers and consumers they own. The ledger knows an owner only by name.
 import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
@@ -12,7 +12,7 @@ import { className, ensureClass } from './resource-classes.ts'
 import { isCustom } from './standard.ts'
 import { ensureTrait, replaceTraits } from './traits.ts'
 
-/** One whole thing of a class, that can be had unless it is blocked, and the traits that it has. */
+/** A provider's offer: one unit of a resource class, which can be claimed unless it is blocked, and its traits. */
 interface ManagedInventory {
   resourceClass: string
   blocked: boolean
@@ -72,7 +72,7 @@ function* changeTraits(provider: Provider, names: readonly string[], now: number
   return (yield* replaceTraits(provider, names)).changed
 }
 
-/** Lets the owner claim what is blocked to all others: nothing of it shows, since it happens inside one transaction. */
+/** Lets the owner claim a blocked inventory. Others never see it unblocked: it all happens in one transaction. */
 export function* whileUnblocked<T>(provider: ProviderId, blocked: boolean, work: Write<T>): Write<T> {
   if (!blocked) return yield* work
   yield* run(setBlocked({ provider, blocked: 0 }))
@@ -81,13 +81,13 @@ export function* whileUnblocked<T>(provider: ProviderId, blocked: boolean, work:
   return value
 }
 
-/** From now on only this part of Holdfast hands out what a locked provider has; null gives it back to everyone. */
+/** Dedicates a locked provider to one part of Holdfast, which alone hands it out; null opens it to everyone. */
 export function* dedicateProvider(provider: Provider, to: string | null): Write<void> {
   yield* run(setDedication({ provider: provider.id, to }))
   yield* note([{ provider: provider.id }])
 }
 
-/** Hands a consumer to an owner, or back to Placement; refused when it is someone else's. */
+/** Hands a consumer from one owner to another; null is Placement. Refused when a third one owns it. */
 export function* ownConsumer(consumer: string, from: string | null, to: string | null): Write<void> {
   const found = yield* one(consumerOwner({ consumer }))
   if (!found || found.managed_by === to) return
@@ -97,7 +97,7 @@ export function* ownConsumer(consumer: string, from: string | null, to: string |
   yield* run(setConsumerOwner({ consumer, owner: to }))
 }
 
-/** Ends what an owner's consumers have though their time is over, at most so many at once; says how many there were. */
+/** Releases the claims of an owner's expired consumers, at most `limit` at once; returns how many there were. */
 export function* releaseLapsed(owner: string, limit: number, now: number): Write<number> {
   const lapsed = yield* all(lapsedOf({ owner, limit, now }))
   if (lapsed.length === 0) return 0
@@ -111,7 +111,7 @@ const setProviderOwner = command((db, a: { id: ProviderId; owner: string }) =>
   db.updateTable('providers').set({ managed_by: a.owner }).where('id', '=', a.id),
 )
 
-/** Hands a provider of Placement's own to another part; refused when it is someone else's. */
+/** Hands a provider that nobody manages to an owner; refused when someone else manages it. */
 export function* ownProvider(provider: Provider, owner: string): Write<void> {
   if (provider.managed_by === owner) return
   if (provider.managed_by !== null) {

@@ -32,7 +32,7 @@ export class Mirror {
   }
 
   load(): Promise<void> {
-    // In its turn, like any other reading: else it could undo one that began later.
+    // One read at a time: otherwise a slow load could overwrite a newer read.
     const loading = this.#running.then(() => this.#loadAll())
     this.#running = loading.catch(() => {})
     return loading
@@ -47,7 +47,7 @@ export class Mirror {
     for (const { id, revision } of snapshots) this.#revisions.set(id, revision)
   }
 
-  /** Takes in what was committed here; a promise when that needs a look at the database. */
+  /** Applies what this process committed. Returns a promise when it must read from the database. */
   absorb(changes: readonly Change[]): void | Promise<void> {
     try {
       const unclear = changes
@@ -55,16 +55,16 @@ export class Mirror {
         .map(change => change.provider)
       if (unclear.length > 0) return this.refresh(unclear)
     } catch (error) {
-      // What is committed must be answered as such, whatever is wrong with the copy.
+      // The commit stands and must be answered, even when the copy fails to follow.
       this.#failed(error)
       return this.refresh(changes.map(change => change.provider))
     }
   }
 
-  /** Reads these providers again. Resolves when a reading that began after this call has been taken in. */
+  /** Reads these providers again. Resolves when a read that began after this call is applied or has failed. */
   refresh(providers: Iterable<ProviderId>): Promise<void> {
     for (const provider of providers) this.#wanted.add(provider)
-    // One at a time: then each reading is newer than the last, and none can undo it.
+    // One at a time: each read is then newer than the last, and never overwrites newer data.
     this.#next ??= this.#running = this.#running.then(() => this.#refreshWanted())
     return this.#next
   }
@@ -77,7 +77,7 @@ export class Mirror {
     try {
       read = await this.#store.read(() => this.#readTrees(ids))
     } catch (error) {
-      // What was committed stays committed; the copy catches up as soon as the database answers again.
+      // The copy catches up as soon as the database answers again.
       for (const id of ids) this.#wanted.add(id)
       setTimeout(() => void this.refresh([]), RETRY_MS).unref()
       this.#failed(error)
@@ -87,7 +87,7 @@ export class Mirror {
     this.#take(read.snapshots, [...read.ids])
   }
 
-  /** These providers, and all of each tree that one of them has left or joined: half a move would be no tree at all. */
+  /** Reads these providers, and every tree that one of them has left or joined: half a move would break a tree. */
   *#readTrees(ids: ReadonlySet<ProviderId>): Read<{ ids: Set<ProviderId>; snapshots: RevisedSnapshot[] }> {
     const wanted = new Set(ids)
     for (;;) {
@@ -101,7 +101,7 @@ export class Mirror {
     }
   }
 
-  /** The roots of the trees that would be torn if only these were taken in. */
+  /** The roots of the trees that would break if only these providers were applied. */
   #rootsTorn(wanted: ReadonlySet<ProviderId>, snapshots: readonly RevisedSnapshot[]): ProviderId[] {
     const { table } = this
     const found = new Map(snapshots.map(snapshot => [snapshot.id, snapshot]))
@@ -135,7 +135,7 @@ export class Mirror {
     for (const { id, revision } of snapshots) this.#revisions.set(id, Math.max(revision, this.#revisions.get(id) ?? 0))
   }
 
-  /** Claims made after the reading may have been taken in before it; in everything else a reading is never behind. */
+  /** A claim made after the read may be applied before it: then its `used` is kept. All else in the read is newest. */
   #withNewerUse(snapshot: RevisedSnapshot): ProviderSnapshot {
     if (snapshot.revision >= (this.#revisions.get(snapshot.id) ?? 0)) return snapshot
     const row = this.table.rowOfId(snapshot.id)
@@ -146,7 +146,7 @@ export class Mirror {
     return { ...snapshot, generation: this.table.generation[row]!, inventories }
   }
 
-  /** False when the table has no such inventory, and only the database knows more. */
+  /** False when the table lacks the inventory, which must then be read from the database. */
   #use({ provider, revision, generation, uses }: UseChange): boolean {
     const known = this.#revisions.get(provider)
     if (known === undefined) return false

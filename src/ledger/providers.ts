@@ -31,7 +31,7 @@ const selectProviders = (db: Kysely<Schema>) =>
     .select(inRow<string>('providers', 'uuid', 'p.root_id').as('root_uuid'))
 
 const providerByUuid = query((db, a: { uuid: string }) => selectProviders(db).where('p.uuid', '=', a.uuid))
-// Only the row itself: with its parent and root joined in, PostgreSQL would lose it when it has moved meanwhile.
+// Locks the row alone. With parent and root joined in, PostgreSQL would drop a row that moves while we wait.
 const lockRow = command((db, a: { uuid: string }, on) =>
   on.lock(db.selectFrom('providers').select('id').where('uuid', '=', a.uuid)),
 )
@@ -112,7 +112,7 @@ const newRevision = command((db, a: { id: ProviderId }) =>
     .set(e => ({ revision: e('revision', '+', 1) }))
     .where('id', '=', a.id),
 )
-// Trees change seldom and a loop made by two changes at once would be for ever, so they change one at a time.
+// Trees change one at a time, because two changes at once could make a loop. Changes are rare, so nobody waits long.
 const lockTrees = command((db, _: object, on) =>
   db.selectNoFrom((on.dialect === 'postgres' ? sql`pg_advisory_xact_lock(8781)` : sql`1`).as('locked')),
 )
@@ -123,7 +123,7 @@ export function* findProvider(uuid: string): Read<Provider> {
   return found
 }
 
-/** The provider, held until the transaction ends. With `changing`, refused when another part of Holdfast owns it. */
+/** Locks the provider until the transaction ends. With `changing`, refuses if another part of Holdfast owns it. */
 export function* lockProvider(
   uuid: string,
   { changing, purpose, owner = null }: { changing?: string; purpose?: string; owner?: string | null } = {},
@@ -139,7 +139,7 @@ export function* lockProvider(
 const markProvider = (uuid: string, before: number | null, after: number | null) =>
   mark({ kind: 'resource_provider', id: uuid, before, after })
 
-/** Something about the provider has changed that clients see in its generation. */
+/** For a change that raises the provider's generation. */
 export function* bumpGeneration(provider: Provider, now: number): Write<number> {
   yield* note([{ provider: provider.id }])
   const { generation } = (yield* one(bump({ id: provider.id, by: 1, now })))!
@@ -147,16 +147,16 @@ export function* bumpGeneration(provider: Provider, now: number): Write<number> 
   return generation
 }
 
-/** Something about the provider has changed that doesn't show in its generation. */
+/** For a change that doesn't raise the provider's generation. */
 export function* touchProvider(provider: Provider): Write<void> {
   yield* run(newRevision({ id: provider.id }))
   yield* note([{ provider: provider.id }])
 }
 
-/** A client's decimal number as an id. Whether some provider has it, the database says. */
+/** A client's decimal number as an id. A provider with this id need not exist. */
 export const idIn = (text: string): ProviderId | null => (/^\d{1,15}$/.test(text) ? (Number(text) as ProviderId) : null)
 
-/** All providers, or those of a uuid, a name or a list of ids; the filters that need a search come as ids. */
+/** All providers, or those with a uuid, a name or one of the ids. Other filters are searched first and come as ids. */
 export function* listProviders(filter: {
   uuid?: string
   name?: string
@@ -204,7 +204,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
     throw problem('provider_exists', { duplicate: duplicates.join(', ') })
   }
   const row = { uuid, name, parent: parent?.id ?? null, managedBy: wanted.managedBy ?? null, now }
-  // Upstream touches a root once more to note that it is one, so a new root counts as updated and a new child doesn't.
+  // Upstream writes a new root twice, so a new root has an update time and a new child has none.
   const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
   yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
   yield* note([{ provider: id }])
@@ -212,7 +212,7 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
   return yield* findProvider(uuid)
 }
 
-/** What an update may do to a provider's place in its tree. */
+/** A provider's new name and parent. */
 interface ProviderChange {
   name: string
   /** undefined leaves the parent as it is. */
@@ -220,7 +220,7 @@ interface ProviderChange {
   mayReparent: boolean
 }
 
-/** Changes name and parent; answers the provider before and after. */
+/** Changes name and parent; returns the provider before and after. */
 export function* updateProvider(
   uuid: string,
   change: ProviderChange,

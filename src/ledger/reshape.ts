@@ -12,8 +12,8 @@ interface Reshape {
 }
 
 /**
- * First each provider gets its new inventories beside the old ones, then the claims move, then the old ones go.
- * Each of the two changes of an inventory counts in the provider's generation, as clients expect.
+ * First each provider gets its new inventories beside the old ones, then the claims move, then the old ones go. Each of
+ * these two changes raises the provider's generation, as clients expect.
  */
 export function* reshape({ inventories, claims }: Reshape, now: number): Write<void> {
   yield* lockInvolved([{ kind: 'replace', consumers: claims, owner: null }], [...inventories.keys()], now)
@@ -28,7 +28,7 @@ export function* reshape({ inventories, claims }: Reshape, now: number): Write<v
     yield* mark(...subjectsOf({ kind: 'replace', consumers: claims, owner: null }))
   }
   for (const [provider, wanted] of providers) {
-    // Once more, now that claims have moved: what may be in use from here on is what fits, not what was there before.
+    // Once more, now that the claims have moved: this lowers the ceilings that the old use had kept up.
     yield* writeInventories(provider, wanted, now)
     yield* dropOtherInventories(provider, wanted)
     yield* bumpGeneration(provider, now)

@@ -71,7 +71,7 @@ export function* createClass(name: string, now: number): Write<void> {
   yield* mark({ kind: 'resource_class', id: name })
 }
 
-/** Makes sure that a custom class exists and says whether it is new; `owner` is whose it is then. */
+/** Makes sure that a custom class exists; returns whether it is new. A new class belongs to `owner`. */
 export function* ensureClass(name: string, now: number, owner: string | null = null): Write<boolean> {
   if (yield* one(classByName({ name }))) return false
   yield* run(addClass({ name, owner, now }))
@@ -79,7 +79,7 @@ export function* ensureClass(name: string, now: number, owner: string | null = n
   return true
 }
 
-/** What makes sure that an owner's classes exist. */
+/** The command that makes sure that an owner's classes exist. */
 export const ownedClasses = (names: readonly string[], owner: string, now: number): Command =>
   addClasses({ rows: names.map(name => ({ name, managed_by: owner, created_at: now })) })
 
@@ -96,7 +96,7 @@ export function* renameResourceClass(name: string, newName: string, now: number)
   }
   yield* run(renameClass({ id: found.id, name: newName, now }))
   yield* mark({ kind: 'resource_class', id: name }, { kind: 'resource_class', id: newName })
-  // Copies of the ledger know classes by name.
+  // Copies of the ledger know classes by name, so they must read these providers again.
   const holders = (yield* all(holdersOfClass({ id: found.id }))).map(row => row.provider_id)
   yield* run(reviseHolders({ ids: holders }))
   yield* note(holders.map(provider => ({ provider })))

@@ -1,5 +1,5 @@
-// Shares: what another part of Holdfast sets aside on providers that it manages, under a resource class of its own for
-// each purpose. Many at a time, because many begin at the same minute.
+// Shares: amounts that another part of Holdfast sets aside on its providers, with a resource class for each purpose.
+// They are written many at a time, because many begin in the same minute.
 import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
@@ -65,7 +65,7 @@ const classNamed = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').select('id').where('name', '=', a.name),
 )
 
-/** Sets shares aside. Those that are there already get the new total. */
+/** Sets shares aside. A share that already exists gets the new total. */
 export function* putShares(shares: readonly Share[], owner: string, now: number): Write<void> {
   if (shares.length === 0) return
   const uuids = [...new Set(shares.map(share => share.provider))]
@@ -84,7 +84,7 @@ export function* putShares(shares: readonly Share[], owner: string, now: number)
   yield* bumpAll([...ids.values()], now)
 }
 
-/** Takes back one share; refused while someone has some of it. */
+/** Removes one share; refused while someone uses it. */
 export function* dropShare(provider: string, resourceClass: string, owner: string, now: number): Write<void> {
   yield* lockInvolved([], [provider])
   const found = yield* one(classNamed({ name: resourceClass }))
@@ -99,8 +99,8 @@ export function* dropShare(provider: string, resourceClass: string, owner: strin
 }
 
 /**
- * Closes the shares of these classes, wherever they are: nobody gets any of them from now on, and whoever has some keeps it
- * until it is given back. `leaving` are consumers that go in the same transaction: they are locked first.
+ * Closes all shares of these classes: nobody can claim them from now on, and present claims stay until they are
+ * released. `leaving` are consumers that the same transaction removes: they are locked first.
  */
 export function* closeShares(names: readonly string[], leaving: readonly string[], now: number): Write<void> {
   const found = yield* all(holdersOf({ names }))
@@ -114,12 +114,12 @@ export function* closeShares(names: readonly string[], leaving: readonly string[
   if (blocked > 0) yield* bumpAll([...new Set(found.map(({ id }) => id))], now)
 }
 
-/** Some of those who have something of a class. */
+/** The uuids of up to `limit` consumers with claims on a class. */
 export function* usersOfClass(name: string, limit: number): Read<string[]> {
   return (yield* all(consumersOfClass({ name, limit }))).map(({ uuid }) => uuid)
 }
 
-/** Takes back all shares of a class, wherever they are, and the class itself; refused while someone has some of it. */
+/** Removes all shares of a class, and the class itself; refused while someone uses one. */
 export function* dropShares(resourceClass: string, now: number): Write<void> {
   const found = yield* one(classNamed({ name: resourceClass }))
   if (!found) return

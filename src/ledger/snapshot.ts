@@ -1,4 +1,4 @@
-// Providers as the candidate table wants them: each with its inventories, traits and aggregates, read from one state.
+// Reads providers for the candidate table: each with its inventories, traits and aggregates, all from one state.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
@@ -11,7 +11,7 @@ export interface RevisedSnapshot extends ProviderSnapshot {
   revision: number
 }
 
-/** The same question about every provider and about some of them. */
+/** One query in two forms: for every provider, and for some of them. */
 function ofProviders<TB extends keyof Schema, Row>(
   column: string,
   build: (db: Kysely<Schema>, on: Tools) => SelectQueryBuilder<Schema, TB, Row>,
@@ -37,7 +37,7 @@ const traits = ofProviders('provider_id', (db, on) =>
   db
     .selectFrom('provider_traits')
     .select(['provider_id', inRow<string | null>('traits', 'name', 'trait_id').as('name')])
-    // In the order in which they were made, as clients have always seen them in summaries.
+    // In the order of creation, as clients have always seen them in summaries.
     .orderBy(on.unindexed('trait_id')),
 )
 const aggregates = ofProviders('provider_id', (db, on) =>
@@ -70,7 +70,7 @@ function assemble([providerRows, inventoryRows, traitRows, aggregateRows]: Rows)
     const place = { parentId: parent_id, rootId: root_id!, managedBy: managed_by, dedicatedTo: dedicated_to }
     byId.set(id, { id, uuid, name, generation, revision, ...place, inventories: [], traits: [], aggregates: [] })
   }
-  // What is of no provider, class or trait is nothing that could be found, and for fsck to tell.
+  // Rows whose provider, class or trait is missing are skipped here; fsck reports them.
   for (const row of inventoryRows) {
     if (row.name === null) continue
     byId.get(row.provider_id)?.inventories.push({

@@ -1,4 +1,4 @@
-// Traits: what a provider is, as names; the standard ones, and custom ones that clients make.
+// Traits: names for what a provider is or can do. Some are standard, and clients make custom ones.
 import { problem } from '../problems/problem.ts'
 import type { ProviderId, TraitId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
@@ -69,7 +69,7 @@ export function* findTrait(name: string): Read<Trait> {
   return found
 }
 
-/** Makes sure that a custom trait exists; says when it was made and whether just now. */
+/** Makes sure that a custom trait exists; returns when it was made and whether it is new. */
 export function* ensureTrait(name: string, now: number): Write<{ isNew: boolean; created_at: number }> {
   const found = yield* one(traitByName({ name }))
   if (found) return { isNew: false, created_at: found.created_at }
@@ -108,7 +108,7 @@ export function* setProviderTraits(
   return { generation: changed ? yield* bumpGeneration(provider, now) : provider.generation, traits }
 }
 
-/** Replaces the traits of a locked provider and says whether that changed any; its generation is the caller's. */
+/** Replaces the traits of a locked provider; returns whether any changed. The caller raises the generation. */
 export function* replaceTraits(
   provider: Provider,
   names: readonly string[],

@@ -5,7 +5,7 @@ import { all, type Read, together } from '../store/transaction.ts'
 import { providerInventories } from './inventories.ts'
 import { className } from './resource-classes.ts'
 
-/** The use of every class that the provider has, nothing included. */
+/** The use of every class that the provider has, also where it is zero. */
 export function* providerUsages(uuid: string): Read<{ generation: number; usages: Map<string, number> }> {
   const { provider, inventories } = yield* providerInventories(uuid)
   return { generation: provider.generation, usages: new Map(inventories.map(i => [i.resource_class, i.used])) }
@@ -59,7 +59,7 @@ export interface TypeUsages {
   usages: Map<string, number>
 }
 
-/** What a project uses, by the type of the consumers; null is the type of those that have none. */
+/** What a project uses, by consumer type; consumers without a type are under null. */
 export function* projectUsagesByType(whose: Whose): Read<Map<string | null, TypeUsages>> {
   const [uses, counts] = yield* together(usesByType(whose), consumersByType(whose))
   const types = new Map<string | null, TypeUsages>()

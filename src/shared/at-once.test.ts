@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { atOnce } from './at-once.ts'
 
-test('each is done once, in order, no more at a time than wanted, and who asks is told how many are done', async () => {
+test('each item runs once, in order, at most `width` at a time, and onDone gets the count', async () => {
   let [atWork, most] = [0, 0]
   const begun: string[] = []
   const told: number[] = []
@@ -27,7 +27,7 @@ test('each is done once, in order, no more at a time than wanted, and who asks i
   await atOnce([], act)
 })
 
-test('after a failure nothing new is begun, and whoever asked is told', async () => {
+test('after a failure nothing new is started, and the caller gets the error', async () => {
   const begun: number[] = []
   const act = async (item: number) => {
     begun.push(item)

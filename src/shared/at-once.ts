@@ -1,16 +1,16 @@
-// Does something with each of many, several at a time, and no more.
+// Runs an action for each of many items, at most `width` at a time.
 
 interface AtOnceOptions {
-  /** At a time. */
+  /** How many run at a time. */
   width?: number
-  /** Is told how many are done. */
+  /** Called with the number that are done. */
   onDone?: (done: number) => void
 }
 
-/** Requests that keep a server busy and leave it room for others. */
+/** Enough requests to keep a server busy, and few enough to leave room for others. */
 const WIDTH = 24
 
-/** After a failure nothing new is begun. */
+/** After a failure nothing new is started. */
 export async function atOnce<T>(
   items: readonly T[],
   act: (item: T, at: number) => Promise<unknown>,

@@ -7,7 +7,7 @@ import { Duty } from './duty.ts'
 const silent = pino({ level: 'silent' })
 const LONG_MS = 1_000_000
 
-test('wakes by itself when its next work is due, and at least as often as it should look', async () => {
+test('wakes by itself when its next work is due, and at least every pollMs', async () => {
   for (const [pollMs, nextMs] of [
     [LONG_MS, 1],
     [1, LONG_MS],

@@ -7,7 +7,7 @@ interface DutyOptions {
   name: string
   /** It looks at least this often. */
   pollMs: number
-  /** Does all that is due; says in how many milliseconds more will be, null when nothing is known to come. */
+  /** Does all that is due; returns the milliseconds until more is due, or null when nothing is known to come. */
   run: () => Promise<number | null>
   log: Logger
 }
@@ -32,7 +32,7 @@ export class Duty {
     return this.#runner.run()
   }
 
-  /** For a duty that nobody needs at once: looks for the first time when it is due. */
+  /** For a duty that isn't urgent: the first run is after pollMs. */
   wakeLater(): void {
     this.#wakeIn(this.#options.pollMs)
   }

@@ -17,7 +17,7 @@ function guarded(options: Omit<GateOptions, 'refusal'>) {
   return { pass, begun, ends }
 }
 
-test('so many pass at a time, the others in the order in which they came, also after a failure', async () => {
+test('only so many run at a time; the others follow in order, also after a failure', async () => {
   const { pass, begun, ends } = guarded({ places: 2 })
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(pass)
   assert.deepEqual(begun, ['a', 'b'])
@@ -32,7 +32,7 @@ test('so many pass at a time, the others in the order in which they came, also a
   assert.deepEqual(await Promise.all([c, d]), ['c', 'd'])
 })
 
-test('when the line is full one is told so at once', async () => {
+test('a full queue refuses at once', async () => {
   const { pass, begun, ends } = guarded({ places: 1, waitingMax: 1 })
   const [a, b] = [pass('a'), pass('b')]
   await assert.rejects(pass('c'), /too long/)
@@ -44,7 +44,7 @@ test('when the line is full one is told so at once', async () => {
   assert.deepEqual(begun, ['a', 'b'])
 })
 
-test('whoever waits too long is told so, and leaves the line to the others', async () => {
+test('work that waits too long is refused and leaves the queue to the others', async () => {
   const { pass, begun, ends } = guarded({ places: 1, waitMsMax: 5 })
   const a = pass('a')
   await assert.rejects(pass('late'), /too long/)

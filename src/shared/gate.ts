@@ -1,13 +1,13 @@
-// Lets so many through at a time; the others wait in line, but not without bound.
+// Limits how much work runs at a time; the rest waits in a queue with limits of its own.
 
 export interface GateOptions {
-  /** At a time. */
+  /** How much may run at a time. */
   places: number
-  /** In line. */
+  /** How much may wait. */
   waitingMax?: number
-  /** How long one waits in line. */
+  /** How long it may wait. */
   waitMsMax?: number
-  /** What those are told for whom the line is too long. */
+  /** The error when the queue is full or the wait is too long. */
   refusal: () => Error
 }
 

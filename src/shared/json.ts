@@ -1,5 +1,5 @@
-// JSON in the database. A row has the text: most of it passes through unread, as in a list of nodes, which is put together
-// from such texts. What is in a text its type says, and only here is it read and written.
+// JSON in the database. Rows hold it as text, and most of it is never parsed: a list of nodes is joined from such
+// texts. The type says what is in a text; only this file parses and writes it.
 
 export type Json = Record<string, unknown>
 

@@ -1,103 +1,103 @@
 // A limit on everything, each with its reason.
 
 export const limits = {
-  // More than any honest body outside of the bulk routes: a server with its user data is 64 KiB and a little.
+  // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
   bodyBytesMax: 256 * 1024,
   // A POST of 1,000 consumers is about 400 kB; a reshape of a large tree about 1 MB; a node has five documents of 256 KiB.
   bulkBodyBytesMax: 4 * 1024 * 1024,
   // All bodies that are being read or worked on: sixteen of the largest, and a small part of a small machine's memory.
   bodiesBytesMax: 64 * 1024 * 1024,
-  // Ten times what a reshape of a large tree holds; parsing that many takes some 20 ms, for which all others wait.
+  // Ten times what a reshape of a large tree holds. Parsing that many takes about 20 ms, and all others wait for it.
   jsonElementsMax: 250_000,
   // Requests in flight: more than all honest clients of a large site have at once, and few enough to fit in memory.
   requestsMax: 1_024,
-  // Of one project or address, once half of all are taken: an OpenStack with 64 workers doesn't come near it.
+  // The share of one project or address, once half of all are taken. An OpenStack with 64 workers stays far below it.
   requestSharePercent: 25,
-  // What is refused because too much is in flight may be tried again after this.
+  // When to retry a request that is refused because its project or address has too many in flight.
   crowdedRetrySeconds: 1,
   // 100 traits of 255 characters in one candidates query still fit.
   urlBytesMax: 32 * 1024,
   headerBytesMax: 48 * 1024,
-  // A request whose headers or body dribble in longer than this is cut off.
+  // A request whose headers or body take longer than this to arrive is cut off.
   requestMsMax: 30_000,
-  // How often that is looked after.
+  // How often that is checked.
   requestCheckMs: 2_000,
-  // Long enough for the answer to a broken request to be read; then the socket is gone, whatever its other end does.
+  // Long enough for a client to read the answer to its broken request. Then the socket is closed in any case.
   brokenLingerMs: 500,
   // Longer than the slowest honest request, shorter than an orchestrator's patience with SIGTERM.
   drainMsMax: 8_000,
-  // What still holds the process after all was stopped isn't waited for.
+  // The process exits this long after all was stopped, whatever still holds it.
   exitMsMax: 500,
   // Requests slower than this are logged.
   slowRequestMs: 1_000,
-  // Lines of the log that could not be written yet; about a minute of a server whose disk is full.
+  // Log lines kept while they can't be written: about a minute of a server whose disk is full.
   logBytesKept: 1024 * 1024,
-  // What there is gets counted for the metrics at most this often, and between two counts lies at least a hundred times
-  // what the last one took: a hundredth of the time, however much there is.
+  // Rows are counted for the metrics at most this often, and the pause is at least a hundred times the last count: so
+  // counting takes at most a hundredth of the time, however large the database is.
   censusMs: 10_000,
   censusRest: 100,
-  // Whoever scrapes has ten seconds; without a database the other metrics come after this one.
+  // A scraper waits ten seconds. Without a database the other metrics are sent after this one.
   censusWaitMs: 1_000,
-  // An older count is not told any more.
+  // An older count is no longer reported.
   censusKeepMs: 60_000,
 
   // Past 64 claims a commit the gain is under 10 %, and latency keeps growing.
   claimBatchMax: 64,
   // A batch ends early when its requests name this many claims, so that a few huge ones don't hold up the rest.
   claimBatchRowsMax: 2_000,
-  // A batch waits this long for a locked row: some twenty batches of other processes. Then those who need it are set aside,
-  // and tried again after a pause, and the others go on.
+  // A batch waits this long for a locked row: about twenty batches of other processes. Then the claims that need the
+  // row are set aside and retried after a pause, and the others go on.
   claimLockMs: 250,
   claimPauseMs: 100,
-  // About a second of work; more waiting than that is better told to come back.
+  // About a second of work. Beyond that it is better to refuse, so that clients retry later.
   claimQueueMax: 16_384,
   // Transactions that share one commit on SQLite.
   groupCommitMax: 64,
 
   // Past eight connections only the queue in front of the database grows.
   poolConnectionsMax: 8,
-  // Of these for reads, at least one: also while memory is loaded, which takes three, there is one left.
+  // The share of these for reads, at least one. Loading memory takes three, so one of four is left.
   readShare: 1 / 2,
-  // For the feed, and for what is asked and told meanwhile.
+  // For the feed, and for nudges and questions meanwhile.
   ownConnections: 2,
   poolWaitersMax: 4_096,
-  // For a connection that others give back: a few of them may wait for a lock, one after another.
+  // The wait for a connection that others give back: a few of them may wait for a lock, one after another.
   poolWaitMsMax: 10_000,
-  // For a new connection; a server that is down says so at once, and one that is silent holds up nobody after it is back.
+  // For opening a connection. A server that is down refuses at once; a silent one must not hold us up after it is back.
   connectMsMax: 2_000,
-  // A connection in use that hears nothing for this long is asked about by another one. Most statements take milliseconds.
+  // If a connection in use receives nothing for this long, another one checks on it. Most statements take milliseconds.
   silenceMs: 1_000,
-  // When nothing was said on a connection for this long, the machines look whether both are there.
+  // TCP keep-alive: after this long without traffic, the machines check that both are there.
   keepAliveMs: 10_000,
-  // For goodbyes to a database that may not hear them.
+  // For closing connections to a database that may not answer.
   closeMsMax: 2_000,
-  // A commit whose answer was lost is asked about for this long: more than a transaction can stand still.
+  // How long to ask for the outcome of a commit whose answer was lost: longer than idleInTransactionMsMax.
   outcomeMsMax: 5_000,
   outcomeAskMs: 100,
   statementMsMax: 30_000,
-  // PostgreSQL keeps the plan that it made for a table as it was. Making all of them anew takes some 20 ms.
+  // PostgreSQL keeps plans that were made for older table sizes. Making all of them anew takes about 20 ms.
   planMsMax: 5_000,
-  // For a row that another transaction has locked. Ours are done in milliseconds; whoever waits longer than this waits for
-  // an operator's session, and only so many do at a time, so that the others find a connection.
+  // The wait for a row that another transaction has locked. Ours take milliseconds; a longer wait is for an operator's
+  // session. Only `patientWritesMax` writes wait longer, so that the others find a connection.
   lockWaitMs: 1_000,
   lockWaitMsMax: 10_000,
   patientWritesMax: 2,
-  // No transaction waits for anything but the database: one that is silent for this long is a process that was
-  // stopped, and the rows that it holds are wanted by those who take over from it.
+  // Our transactions wait only for the database. One that is idle for this long belongs to a stopped process, and the
+  // process that takes over needs the rows that it holds.
   idleInTransactionMsMax: 2_000,
-  // A conflict that outlives this many fresh starts is answered with 503.
+  // A conflict that persists after this many attempts is answered with 503.
   writeAttemptsMax: 8,
 
   // A step is a provider looked at, 20 to 200 ns: the worst query ends within seconds and says that it is incomplete.
   searchStepsMax: 5_000_000,
-  // Well under ten milliseconds, with the work between two steps, before others get a turn.
+  // Steps before others get a turn: well under ten milliseconds, with the work between two steps.
   searchStepsPerTurn: 2_000,
   // Candidates × providers in one answer; a million of them are about 200 MB of text.
   searchPicksMax: 1_000_000,
   // Explaining tries many searches; together they may cost this much.
   explainStepsMax: 20_000_000,
 
-  // Well under the tenth of a second that a copy may be behind when notifications are lost.
+  // Well under the 0.1 s that a copy in memory may be behind when notifications are lost.
   feedPollMs: 50,
   // A process that could not read the feed for this long loads everything again.
   feedKeepMs: 10 * 60_000,
@@ -107,22 +107,22 @@ export const limits = {
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.
   walIdleCheckpointMs: 2_000,
-  // What a load leaves of the log at most; one that an outside reader kept from being emptied is cut down to this.
+  // The log is cut down to this after a load, also when an outside reader kept it from being emptied.
   walKeepBytes: 80 * 1024 * 1024,
   // How long a write waits for an outside writer; longer than a backup tool's transactions, shorter than a client's patience.
   busyMsMax: 2_000,
-  // How often it asks meanwhile. Asking takes microseconds, and between two tries the requests of others are answered.
+  // How often it retries meanwhile. A try takes microseconds, and other requests are answered in between.
   busyRetryMs: 10,
-  // Whoever asks whether the service is ready asks for a commit, but not oftener than this.
+  // A readiness check makes a test commit, but not more often than this.
   writeProofMs: 500,
-  // When memory could not read what was committed, it tries again.
+  // When memory could not apply a commit, it tries again after this.
   absorbRetryMs: 200,
   // The hot pages of a few million claims; the default of 2 MB spills in the middle of a busy commit.
   sqliteCacheKib: 64 * 1024,
 
-  // As many nodes as one answer holds, and what clients have always been given.
+  // The most nodes in one answer, as clients have always known it.
   nodePageMax: 1_000,
-  // Placement's limit, and so the node's.
+  // Placement's limit for a provider's traits, and so the node's.
   nodeTraitsMax: 50,
   // One JSON field of a node; a thousand nodes of this size still fit in memory.
   nodeJsonBytesMax: 256 * 1024,
@@ -133,42 +133,42 @@ export const limits = {
   shelvedNodesMax: 10_000,
   // Detail, short row, and two choices of fields.
   textsPerNodeMax: 4,
-  // Ways of writing nodes that are kept: versions × fields × hosts × what is hidden.
+  // Cached writers of nodes: versions × fields × hosts × what is hidden.
   nodeWritersMax: 128,
   portsPerNodeMax: 1_000,
   // Transitions that one conductor has under way at once; the rest waits its turn.
   conductorTasksMax: 64,
   // Work comes by nudge; this is for nudges that were lost.
   conductorPollMs: 1_000,
-  // The longest that operators may let a dead conductor keep its work.
+  // The longest time that operators may set until others take over from a dead conductor.
   takeOverMsMax: 600_000,
   // A conductor that died is listed this long.
   conductorKeepMs: 24 * 60 * 60_000,
-  // Allocations in `allocating` at once; more waiting than that is better told to come back.
+  // Allocations in `allocating` at once. Beyond that it is better to refuse, so that clients retry later.
   allocationsAtWorkMax: 10_000,
   // Allocations that one transaction gives their nodes.
   allocationBatchMax: 64,
-  // When the only nodes that would do are being worked on: as often and as far apart as clients have always seen it.
+  // Retries when all suitable nodes are locked: as many and as far apart as clients have always seen.
   lockedNodeRetriesMax: 3,
   lockedNodeRetryMs: 1_000,
   candidateNodesMax: 10_000,
   allocationTraitsMax: 50,
-  // Ten years: what lies beyond is a mistake.
+  // Ten years: a later time is a mistake.
   futureMsMax: 10 * 366 * 86_400_000,
-  // Nodes named for each cause when an allocation found none.
+  // Nodes named for each reason when an allocation found none.
   explainSampleMax: 5,
   // Nodes in the list of one hold; each is looked at in turn.
   reservationNodesMax: 1_000,
-  // Holds and allocations whose time is over, ended in one go.
+  // Expired holds and allocations that are ended in one go.
   expiryBatchMax: 256,
-  // How soon an allocation whose time is over is looked at again while its node can't be torn down.
+  // How soon an expired allocation is retried while its node can't be torn down.
   expiryRetryMs: 1_000,
   // An hour: longer than any real step, and still an end.
   fakeDelayMsMax: 60 * 60_000,
 
   // Entries under one seal: hashing them takes about two milliseconds, for which writers wait on SQLite.
   auditSealEntries: 256,
-  // What is younger than this may still be unsealed.
+  // Entries younger than this may still be unsealed.
   auditSealMs: 1_000,
   // Dropped in one transaction.
   auditPruneSeals: 64,
@@ -178,61 +178,61 @@ export const limits = {
   // A hundred years.
   auditKeepDaysMax: 36_500,
 
-  // Ten thousand users; read whole at each change.
+  // Ten thousand users. The file is read whole at each change.
   usersFileBytesMax: 4 * 1024 * 1024,
-  // Half of the second that a change may take to be known.
+  // A change must take effect within a second; this is half of it.
   fileLookMs: 500,
-  // Who asks for a token is not known yet, so little is read from them.
+  // A caller who asks for a token is not authenticated yet, so little is read.
   identityBodyBytesMax: 64 * 1024,
-  // Longer than any passphrase, shorter than what would be work to hash.
+  // Longer than any passphrase, and still quick to hash.
   passwordBytesMax: 4_096,
   // Our own tokens are about 250 characters, and Keystone's no longer.
   tokenLengthMax: 4_096,
   // Tokens in use at once; about 1 kB each.
   keptTokensMax: 10_000,
-  // Half of the second after which a token revoked elsewhere is refused here.
+  // A token revoked elsewhere must be refused here within a second; this is half of it.
   tokenRecheckMs: 500,
-  // Clocks of processes on one database are corrected to its own; more than this is no honest difference.
+  // Processes correct their clocks to the database's, so an honest difference is smaller than this.
   clockSlackMs: 60_000,
-  // Of a name that was tried, in the audit: as long as a name may be, and of what is no name no more.
+  // How much of a tried user name the audit keeps: as long as a real name may be.
   loginNameCharsMax: 255,
-  // A few slips of the finger a minute, and no dictionary.
+  // Allows a few typos a minute, but no dictionary attack.
   attemptsPerUserMax: 10,
-  // A class room behind one address, and no list of names.
+  // Allows a classroom behind one address, but no guessing through a list of names.
   attemptsPerAddressMax: 100,
   attemptsSpanMs: 60_000,
   throttledMax: 20_000,
-  // About five seconds of hashing; more waiting than that is better told to come back.
+  // About five seconds of hashing. Beyond that it is better to refuse, so that clients retry later.
   hashesWaitingMax: 64,
   // The pool has four threads, and files need one.
   hashThreadsMax: 3,
-  // A script's next call, not the next day.
+  // How long a right password is remembered: for a script's next call, not for the next day.
   rightPasswordMs: 5 * 60_000,
   rightPasswordsMax: 1_000,
   applicationCredentialsPerUserMax: 100,
-  // A validation takes milliseconds, a login on a busy Keystone seconds; one that takes longer than this is away.
+  // A validation takes milliseconds, a login on a busy Keystone seconds; one that takes longer counts as away.
   keystoneMsMax: 15_000,
   keystoneRequestsMax: 64,
-  // Of these, with tokens that Keystone has not granted before: made up ones leave room for those that are renewed here.
+  // Of these, for tokens that Keystone has not granted before: so made-up tokens leave room for checks of known ones.
   keystoneStrangersMax: 48,
   // And from one address, so that others' first tokens don't wait behind a flood.
   keystoneStrangersPerAddressMax: 16,
-  // Apart from those that hold, so that made up ones don't push them out; up to 4 kB each.
+  // Kept apart from valid tokens, so that made-up ones don't push those out; up to 4 kB each.
   refusedTokensMax: 1_000,
-  // A token that Keystone doesn't know may be on its way between two of its servers.
+  // A refusal is kept only this long: the token may be on its way between two of Keystone's servers.
   keystoneRefusalMs: 2_000,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 
-  // Blazar's column, and so what its clients expect.
+  // The width of Blazar's column, and so what its clients expect.
   leaseNameCharsMax: 80,
   // All reservations of a lease are decided in one transaction.
   leaseReservationsMax: 100,
   // Instances in one reservation: each is a slot to be placed.
   reservationAmountMax: 10_000,
-  // Of vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
+  // For vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
   reservationSizeMax: 2_147_483_647,
-  // Of ids, resource classes and traits in a request, as in the ledger.
+  // For ids, resource classes and traits in a request, as in the ledger.
   nameCharsMax: 255,
   // A query on hosts, as text.
   propertiesCharsMax: 16 * 1024,
@@ -241,24 +241,24 @@ export const limits = {
   capabilitiesPerHostMax: 256,
   // Clocks of machines drift apart by well under a millisecond in this time.
   clockMeasureMs: 30_000,
-  // Ten years: tests that move through more than that in one step mean something else.
+  // Ten years: a test that moves further in one step is a mistake.
   clockAdvanceSecondsMax: 10 * 366 * 24 * 3_600,
-  // A year, as a bound on what can be meant.
+  // A year: a larger number is a mistake.
   leaseMinutesMax: 366 * 24 * 60,
-  // Nesting of such a query: more than anyone writes by hand.
+  // Nesting of a query on hosts: more than anyone writes by hand.
   propertiesDepthMax: 32,
 
-  // Several reservations of one lease are packed by trying: so many hosts × reservations, and so many steps of well under
-  // a microsecond each. Beyond that only the usual order is tried.
+  // Several reservations of one lease are packed by a search: up to this many hosts × reservations, and this many steps
+  // of well under a microsecond each. Beyond that only the usual order is tried.
   fitSearchMax: 1_000,
   fitStepsMax: 20_000,
-  // Proposals that others were faster with; after that all hosts that could do are locked.
+  // Proposals that may lose to other bookings; after that all suitable hosts are locked.
   bookingAttemptsMax: 8,
-  // Hosts looked at for the next windows, all tries together: about ten milliseconds.
+  // Hosts checked to find the next free windows, in all tries together: about ten milliseconds.
   refusalLooksMax: 20_000,
-  // The same when that is all that was asked for.
+  // The same for a request that only asks for an explanation.
   explainLooksMax: 200_000,
-  // Hosts that are locked to make sure of a refusal.
+  // Hosts that are locked to confirm a refusal.
   refusalLocksMax: 256,
   refusalWindowsMax: 3,
   refusalSampleMax: 5,
@@ -266,37 +266,37 @@ export const limits = {
   leaseStartsMax: 25,
   leaseEndsAtOnce: 4,
   leaseEventsMax: 200,
-  // A lease that waits for the one before it on a host starts this soon after that has let go.
+  // A lease that waits for the previous one on a host tries again this often.
   leaseWaitMs: 1_000,
-  // Of those who keep a lease from ending, so many are named.
+  // How many of the consumers that keep a lease from ending are named.
   leaseHoldersShown: 5,
-  // What could not be done is tried again soon, then ever more seldom, and at least every minute.
+  // A failed step is retried soon, then with growing pauses, and at least every minute.
   leaseRetryMs: 250,
   leaseRetryMsMax: 60_000,
-  // Reservations that lack something are looked after this often; hosts that go down are heard of at once.
+  // How often reservations with missing resources are checked; a host that goes down is noticed at once.
   healingPollMs: 5_000,
-  // A client waits for the service that decides about leases; longer than this it counts as away.
+  // A client waits while an external service decides about its lease; after this long the service counts as away.
   leaseServiceMsMax: 5_000,
   leaseServiceMessageMax: 1_000,
 
-  // As many as one answer holds, and what clients have always been given.
+  // The most in one answer, as clients have always known it.
   serverPageMax: 1_000,
   flavorPageMax: 1_000,
   // Servers in one request; each takes a transaction of its own.
   serversPerRequestMax: 100,
-  // Places that a search proposes at once, and that are tried in all before a server is told that there is none.
+  // Places that one search proposes, and places tried in all before a server is refused for lack of room.
   placesPerSearch: 8,
   placesTriedMax: 64,
   metadataPerServerMax: 128,
   extraSpecsPerFlavorMax: 128,
   // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
   flavorNumberMax: 2_147_483_647,
-  // While a node is being deployed or emptied for a server, its state is looked at this often.
+  // While a node is being deployed or emptied for a server, its state is checked this often.
   serverPollMs: 100,
-  // Limits that a project may have: the fixed ones, and as many classes of nodes as a fleet has. All are read with each promise.
+  // Limits that a project may have: the fixed ones, and one for each node class. All are read at each quota check.
   quotaLimitsMax: 100,
   // The largest limit: what fits 32 bits, and any fleet.
   quotaMax: 2_147_483_647,
-  // Servers that one look of the duty takes up.
+  // Servers that one run of the duty handles.
   serversPerLook: 256,
 } as const

@@ -1,4 +1,4 @@
-// Those who want to hear of something. One that throws keeps neither the others nor the speaker from going on.
+// A list of listeners. One that throws stops neither the others nor the caller.
 
 export class Listeners<T> {
   readonly #listeners = new Set<{ heard: (value: T) => void }>()
@@ -8,7 +8,7 @@ export class Listeners<T> {
     this.#failed = failed
   }
 
-  /** Answers how to take it off again. */
+  /** Returns a function that removes it. */
   add(heard: (value: T) => void): () => void {
     const listener = { heard }
     this.#listeners.add(listener)

@@ -1,5 +1,5 @@
-// The fields of a node, one line each. From these lines come the columns of the database, what clients may send, filter and sort by, what
-// they are shown, the OpenAPI document, and what fleet files may say. A new field is a line here and a column in a migration.
+// The fields of a node, one line each. They define the database columns, what clients may send, filter, sort by and
+// see, the OpenAPI document, and what fleet files may set. A new field is a line here and a column in a migration.
 
 import { EMPTY, type Json, type JsonText } from './json.ts'
 
@@ -15,14 +15,14 @@ interface ColumnTypes {
 }
 export type ColumnType = keyof ColumnTypes
 
-/** What the row of a node doesn't hold, or not under this name. */
+/** Not a column of the node's row, or a column with another name. */
 type OtherType = 'interface' | 'joined' | 'links' | 'traits'
 
 export interface NodeField<Word extends string = string> {
   type: ColumnType | OtherType
   /** The version that brought it, by its word in api/baremetal/versions.ts. */
   since?: Word
-  /** When clients may set it: only at first, only later, or both. */
+  /** When clients may set it: only at creation, only later, or both. */
   set?: 'first' | 'later' | 'always'
   /** The check of what they set, besides its type. */
   rule?: Rule
@@ -34,9 +34,9 @@ export interface NodeField<Word extends string = string> {
   filter?: true | Word
   /** Short rows have it, from the version of the field on or from a later one. */
   short?: true | Word
-  /** Who isn't meant to see it sees less. */
+  /** Callers without the right to see it all see less of it. */
   veil?: Veil
-  /** Fleet files may say it. */
+  /** Fleet files may set it. */
   fleet?: true
 }
 /** The width of upstream's columns. */
@@ -44,7 +44,7 @@ export const TEXT_MAX = 255
 export type Rule = 'uuid' | 'name' | 'group' | 'sizes'
 export type Veil = 'driver' | 'instance' | 'hold'
 
-/** In the order in which clients are shown them. All that are in the row and aren't JSON can be sorted by. */
+/** In the order that clients see. Lists can be sorted by every column that isn't JSON. */
 const FIELDS = {
   uuid: { type: 'text', set: 'first', rule: 'uuid', short: true },
   created_at: { type: 'time' },
@@ -115,13 +115,13 @@ const FIELDS = {
 
 type Fields = typeof FIELDS
 export type FieldName = keyof Fields
-/** The fields whose lines say so. */
+/** The names of the fields whose lines have this part. */
 export type FieldsWith<Part> = { [Name in FieldName]: Fields[Name] extends Part ? Name : never }[FieldName]
 type Said<Key extends keyof NodeField> = {
   [Name in FieldName]: Fields[Name] extends Record<Key, infer Value> ? Value : never
 }[FieldName]
 
-/** The words that the lines have for versions. */
+/** The words for versions that the lines use. */
 type SinceWord = Said<'since'> | Exclude<Said<'filter'> | Said<'short'>, true>
 
 export const NODE_FIELDS: Readonly<Record<FieldName, NodeField<SinceWord>>> = FIELDS

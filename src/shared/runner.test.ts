@@ -54,7 +54,7 @@ test('however often it is asked during a run, it runs exactly once more, and all
   assert.deepEqual(counts(), { begun: 2, mostAtOnce: 1 })
 })
 
-test('whoever asks in the very moment in which a run ends is not forgotten', async () => {
+test('a request at the very moment when a run ends is not lost', async () => {
   for (let steps = 0; steps < 10; steps++) {
     let begun = 0
     const runner = new Runner(async () => void begun++, assert.ifError)
@@ -76,7 +76,7 @@ test('asked by its own run, it runs once more', async () => {
   assert.equal(begun, 2)
 })
 
-test('a run that fails is reported, rejects nobody, and keeps nobody from the next', async () => {
+test('a run that fails is reported, rejects nobody, and does not stop the next one', async () => {
   const { runner, open, failures, counts } = watched()
   const [first] = [runner.run(), await turn()]
   const second = runner.run()
@@ -89,7 +89,7 @@ test('a run that fails is reported, rejects nobody, and keeps nobody from the ne
   assert.equal(counts().begun, 2)
 })
 
-test('work that throws instead of rejecting has failed likewise', async () => {
+test('work that throws instead of rejecting counts as failed too', async () => {
   const failures: unknown[] = []
   const work = () => {
     throw new Error('at once')
@@ -113,7 +113,7 @@ test('stopping waits for the present run; what was asked meanwhile ends without 
   assert.equal(counts().begun, 1)
 })
 
-test('stopping one that was never asked is nothing', async () => {
+test('a runner that never ran can be stopped', async () => {
   const { runner, counts } = watched()
   await runner.stop()
   assert.equal(counts().begun, 0)

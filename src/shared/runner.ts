@@ -1,4 +1,4 @@
-// Does work that takes no input: now, once at a time, and once more when asked meanwhile.
+// Runs work that takes no input: one run at a time, and one more if asked during a run.
 
 export class Runner {
   readonly #work: () => Promise<void>

@@ -1,4 +1,4 @@
-// Which version this is: the package's, beside us in a clone and in a package alike.
+// Holdfast's version, from package.json: its place is the same in a clone and in an installed package.
 import { readFileSync } from 'node:fs'
 
 const PACKAGE = new URL('../../package.json', import.meta.url)

@@ -1,14 +1,14 @@
-// Files that may change while we run: looked at now and then, because notifications get lost on network drives.
+// Watches files that may change while we run. It polls, because notifications get lost on network drives.
 import { statSync } from 'node:fs'
 import { limits } from './limits.ts'
 
 interface WatchedFiles {
-  /** Looks now, instead of at the next turn. */
+  /** Checks now instead of at the next tick. */
   look(): void
   stop(): void
 }
 
-/** Calls when one of the files has become another, or was written to; not for what is there at the start. */
+/** Calls `changed` when a file is replaced or written to; not for what is there at the start. */
 export function watchFiles(paths: readonly string[], changed: () => void): WatchedFiles {
   let seen = fingerprint(paths)
   const look = () => {

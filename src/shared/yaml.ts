@@ -1,4 +1,4 @@
-// YAML for the commands: loaded when there is some to read or to write, which is seldom.
+// YAML for the commands. The library is loaded when it is needed, which is seldom.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)

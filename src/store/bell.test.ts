@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Bell } from './bell.ts'
 import { openStore } from './open.ts'
 
-test('any number hear the bell; one that throws keeps neither the others nor whoever rings from going on', async () => {
+test('any number may listen to the bell; one that throws stops neither the others nor the caller', async () => {
   const store = openStore('sqlite::memory:')
   const failures: unknown[] = []
   const heard: string[] = []

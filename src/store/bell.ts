@@ -1,5 +1,5 @@
-// Wakes those who wait for work: in this process at once, in others by PostgreSQL's notifications. A ring may be lost;
-// whoever listens looks by itself now and then.
+// Wakes duties that wait for work: in this process at once, in others by PostgreSQL's notifications. A ring may be
+// lost, so listeners also poll.
 import { Listeners } from '../shared/listeners.ts'
 import type { Ear } from './listener.ts'
 import { PostgresStore } from './postgres.ts'
@@ -7,7 +7,7 @@ import type { Store } from './store.ts'
 
 const CHANNEL = 'holdfast_work'
 
-/** What there may be work on; whoever doesn't say wakes everyone. */
+/** What there may be work on. A ring without a topic is 'any' and wakes everyone. */
 export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
 
 export class Bell {
@@ -26,7 +26,7 @@ export class Bell {
     this.#tell(topic)
     if (!(this.#store instanceof PostgresStore) || this.#ringing.has(topic)) return
     this.#ringing.add(topic)
-    // One notification for all that rings for this in this turn of the loop.
+    // One notification for all rings of this topic in this turn of the event loop.
     const { pool } = this.#store
     setImmediate(() => {
       this.#ringing.delete(topic)
@@ -34,7 +34,7 @@ export class Bell {
     })
   }
 
-  /** Any number may listen. Whenever other processes begin to be heard, all are told that there may be work on anything. */
+  /** Any number may listen. After each connect all listeners get 'any', because rings may have been missed. */
   async listen(listener: (topic: Topic) => void): Promise<void> {
     this.#listeners.add(listener)
     if (!(this.#store instanceof PostgresStore) || this.#ear) return

@@ -1,9 +1,9 @@
-// What can go wrong with a database, in the words that matter to callers.
+// The failures of a database, as callers need to tell them apart.
 
-/** The database can't be reached or can't take the write; nothing was decided, try again later. */
+/** The database can't be reached or can't take the write; try again later. */
 export class StoreUnavailable extends Error {}
 
-/** What is on disk can't be read as a database any more; trying again is of no use. */
+/** The file on disk can't be read as a database any more; a retry doesn't help. */
 export class StoreDamaged extends StoreUnavailable {}
 
 export const LOCK_TIMEOUT = 'lock_timeout'
@@ -20,5 +20,5 @@ export class StoreConflict extends Error {
 /** Someone keeps a row locked for longer than this transaction wanted to wait. */
 export const isHeldUp = (error: unknown): boolean => error instanceof StoreConflict && error.reason === LOCK_TIMEOUT
 
-/** A guard that our own decision had already checked didn't hold: a bug, stopped before it could do harm. */
+/** A guard failed that our own decision had already checked: a bug, stopped before it could do harm. */
 export class GuardFailed extends Error {}

@@ -1,4 +1,4 @@
-// Reads what other processes changed, so that this process's copy of the ledger follows. Polling suffices;
+// Reads what other processes changed, so that this process's copy of the ledger follows. Polling is enough;
 // notifications only make it quicker.
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
@@ -11,7 +11,7 @@ interface FeedReader {
   refresh(providers: Iterable<ProviderId>): Promise<void>
   /** Reads everything again: entries were pruned that this process had not seen. */
   load(): Promise<void>
-  /** How old the oldest entry was when it was taken in. */
+  /** How old the oldest entry was when it was applied. */
   lagged(seconds: number): void
   failed(error: unknown): void
 }
@@ -38,27 +38,27 @@ const isNewer = (a: string, b: string) => `(pg_snapshot_xmax(${a}) > pg_snapshot
 const STATE = `select pg_current_snapshot()::text as snapshot, clock_timestamp()::text as at,
   (select coalesce(xid > pg_snapshot_xmin($1::pg_snapshot), false)
     or coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from changes_horizon) as behind`
-// Exactly what the last read could not see: what began after it, and what was running then. So an entry that becomes visible
-// late is neither skipped nor read twice, and a transaction that runs for hours costs one look into the index.
+// Exactly what the last read could not see: transactions that began after it, and those that were running then. So a
+// late commit is neither skipped nor read twice, and a transaction that runs for hours costs one index lookup.
 const ENTRIES = `select provider_id, count(*)::int as entries,
     extract(epoch from clock_timestamp() - min(made_at))::float8 as age
   from changes where (xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))
     and origin <> $2 group by provider_id`
-// Deletes what was visible to a read that is long ago, whatever has been running since. An entry that is visible only now
-// stays, however old it is. Who has read since then has seen all that goes; who has not is behind, and sees that by the
-// snapshot that is left here.
+// Deletes the entries that an old read (snapshot $1) could see. An entry that became visible later stays, however old
+// it is. A process that has read since then has seen all that is deleted. Any other process is behind, and knows it by
+// the snapshot stored here.
 const PRUNE = `with gone as (
     delete from changes where xid < pg_snapshot_xmax($1::pg_snapshot)
       and xid <> all(array(select pg_snapshot_xip($1::pg_snapshot))) returning 1)
   update changes_horizon set xid = greatest(xid, pg_snapshot_xmin($1::pg_snapshot)),
     pruned = case when ${isNewer('pruned', '$1::pg_snapshot')} then pruned else $1::pg_snapshot end
   where exists (select from gone)`
-// In a database that was restored into another server, transactions count from elsewhere: what lies ahead of all that this
-// server has begun is not its own. Left there, everyone would be behind until it has caught up with those numbers.
+// After a restore into another server, transaction numbers start elsewhere: an entry with a number that this server
+// hasn't reached is from the old one. Left there, every process would be behind until the numbers catch up.
 const FORGET = `with foreign_entries as (delete from changes where xid >= pg_snapshot_xmax(pg_current_snapshot()))
   update changes_horizon set xid = '0', pruned = null
   where greatest(xid, pg_snapshot_xmax(pruned)) > pg_snapshot_xmax(pg_current_snapshot())`
-// Ours by name: what others leave open, here or in another database of the server, decides nothing about our commits.
+// Only our own sessions, by name: transactions that others leave open say nothing about our commits.
 const RUNNING = `select exists (select from pg_stat_activity
   where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start < $1::timestamptz
     and (application_name like 'holdfast%' or application_name = current_setting('application_name'))) as running`
@@ -72,14 +72,14 @@ export class Feed {
   readonly #store: PostgresStore
   readonly #reader: FeedReader
   readonly #keepMs: number
-  /** What the last read could see: all of that is taken in. */
+  /** The snapshot of the last read: all that it could see is applied. */
   #cursor = ''
-  /** Cursors of earlier, the oldest first: what they saw can be pruned in time. */
+  /** Earlier cursors, the oldest first: what they saw is pruned after #keepMs. */
   readonly #marks: Mark[] = []
-  /** How often a transaction of ours may have been committed without our having heard of it or taken it in. */
+  /** Counts events after which memory may lack a commit: an unknown outcome, a failed absorb, a lost connection. */
   #doubts = 0
   #doubtsNoted = 0
-  /** What was in doubt at this time is decided once all transactions of ours from before it are over. */
+  /** When the last doubt arose. It is decided once all our transactions from before that time are over. */
   #doubtedAt: string | null = null
   #backlog = 0
   #caughtUpAt = performance.now()
@@ -98,7 +98,7 @@ export class Feed {
     this.#ear = {
       channel: NUDGE_CHANNEL,
       heard: () => void this.poll(),
-      // The server may have crashed, or another one is in its place: then what was read may be undone, and its numbers given again.
+      // The server may have crashed or been replaced: then what we read may be undone, and its numbers used again.
       lost: () => void this.#doubts++,
       failed,
     }
@@ -108,7 +108,7 @@ export class Feed {
     })
   }
 
-  /** Loads, and follows by itself from there. */
+  /** Loads everything, then follows the feed. */
   async start(): Promise<void> {
     await this.load()
     await this.#store.listener.listen(this.#ear)
@@ -130,7 +130,7 @@ export class Feed {
     this.#store.listener.forget(this.#ear)
   }
 
-  /** Resolves when everything is taken in that is committed now, or the poll for it has failed. */
+  /** Resolves when all that is committed by now is applied, or the poll for it has failed. */
   poll(): Promise<void> {
     return this.#polling.run()
   }
@@ -140,7 +140,7 @@ export class Feed {
     return this.#backlog
   }
 
-  /** How long ago it was that everything was taken in that was committed. */
+  /** Seconds since the last moment when all that was committed was applied. */
   get behindSeconds(): number {
     return (performance.now() - this.#caughtUpAt) / 1_000
   }
@@ -178,7 +178,7 @@ export class Feed {
     try {
       const [, , state, entries] = await Promise.all([
         client.query('begin isolation level repeatable read read only'),
-        // Without knowing the cursor the planner expects so many entries that it would start a second process at each poll.
+        // The planner doesn't know the cursor, expects many entries, and would start a parallel worker at each poll.
         client.query('set local max_parallel_workers_per_gather = 0'),
         client.query<State>({ name: 'feed_state', text: STATE, values: [cursor] }),
         client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [cursor, this.#store.origin] }),
@@ -205,7 +205,7 @@ export class Feed {
     await this.prune(now).catch(error => this.#reader.failed(error))
   }
 
-  /** Deletes what this process had read so long ago that every other has read it since, or must start afresh. */
+  /** Deletes what this process read #keepMs ago: every other process has read it since, or must load again. */
   async prune(now: number): Promise<void> {
     this.#marks.push({ at: now, cursor: this.#cursor })
     const oldest = this.#marks.findLastIndex(({ at }) => at <= now - this.#keepMs)

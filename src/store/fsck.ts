@@ -1,15 +1,15 @@
-// Invariants are queries that count what breaks them. What all rooms write theirs with, and those of the databases themselves.
+// Invariants are queries that count violations: the tools to write them, and the invariants of the databases.
 import { sql } from 'kysely'
 import { type Dialect, query } from './statement.ts'
 import { one, type Read } from './transaction.ts'
 
-/** A query that finds one row for each violation, made one that counts them. */
+/** Turns a query that finds one row for each violation into one that counts them. */
 export const count = (violations: string) =>
   query(db =>
     db.selectFrom(sql<object>`(${sql.raw(violations)})`.as('v')).select(e => e.fn.countAll<number>().as('count')),
   )
 
-/** Each by what it promises. */
+/** By name: what each invariant promises. */
 export type Invariants = Record<string, ReturnType<typeof count>>
 
 export interface Finding {
@@ -32,7 +32,7 @@ export const danglings = (...references: Reference[]) =>
       .join(' union all '),
   )
 
-/** UUIDs with capitals: they are another text, and so would be somebody else. */
+/** UUIDs with capitals: as texts they differ, so they would name something else. */
 export const capitals = (...columns: `${string}.${string}`[]) =>
   count(columns.map(name => `select 1 from ${name.split('.')[0]!} where ${name} <> lower(${name})`).join(' union all '))
 
@@ -50,7 +50,7 @@ export const databaseInvariants: Record<Dialect, Invariants> = {
       select 1 from pragma_foreign_key_check`),
   },
   postgres: {
-    // A restore that was broken off may leave them switched off.
+    // An interrupted restore may leave them switched off.
     'every constraint, index and trigger is in force': count(`
       select 1 from pg_constraint where connamespace = ${HERE} and not convalidated
       union all

@@ -48,7 +48,7 @@ test('settings in the address are kept beside ours', () => {
   })
 })
 
-test('a host has its turn until it fails, however often it is said', () => {
+test('a host is used until it fails, and repeated reports of one failure count once', () => {
   const hosts = new Hosts('postgres://a,b/x')
   const first = hosts.current
   hosts.failed(first)
@@ -58,7 +58,7 @@ test('a host has its turn until it fails, however often it is said', () => {
   assert.equal(hosts.current, first)
 })
 
-test('an address that can not be read is told to who asks for a connection, and to nobody again at the close', async () => {
+test('a malformed address fails the request for a connection, and does not fail the close', async () => {
   const pools = new Pools('postgres://[::1/x', 2)
   await assert.rejects(pools.take(pools.writes), StoreUnavailable)
   await pools.close()

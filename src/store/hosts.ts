@@ -1,10 +1,10 @@
-// An address of PostgreSQL may name several hosts, as its own clients take them: one of them is the primary, and which one may change.
+// Parses a PostgreSQL address, which may name several hosts as for psql, and picks one: the primary may change.
 import { UsageError } from '../shared/usage-error.ts'
 
 interface Address {
   /** The address of each host by itself. */
   urls: string[]
-  /** Settings that sessions begin with, beside ours. */
+  /** Session settings from the address, besides ours. */
   options: string
   /** Whether a server that takes no writes will do. */
   isAnyGood: boolean
@@ -48,7 +48,7 @@ function allowsAny(attributes: string | null): boolean {
   throw new UsageError(`the database must take writes: target_session_attrs can't be ${attributes}`)
 }
 
-/** Whose turn it is: the host that served last, until it fails. */
+/** The host to connect to: the one that served last, until it fails. */
 export class Hosts {
   readonly address: Address
   #turn = 0

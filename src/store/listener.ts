@@ -1,5 +1,5 @@
-// The one connection of a process that listens, for all who want to hear something. It reconnects by itself, and finds out
-// when it has gone deaf.
+// The one connection of a process that listens for notifications, for all listeners. It reconnects by itself, and
+// checks that the server still answers.
 import { Runner } from '../shared/runner.ts'
 import type { Pools } from './pools.ts'
 import type { Session } from './session.ts'
@@ -7,20 +7,20 @@ import type { Session } from './session.ts'
 export interface Ear {
   channel: string
   heard: (payload: string | undefined) => void
-  /** What was said before this was not heard. */
+  /** Notifications from before this may be missed. */
   connected?: () => void
-  /** It had been connected. */
+  /** The connection broke after it had been up. */
   lost?: () => void
   failed?: (error: unknown) => void
 }
 
-/** How PostgreSQL lists it. */
+/** Its name in pg_stat_activity. */
 const NAME = 'holdfast feed'
 
 export class Listener {
   readonly #pools: Pools
   readonly #ears = new Set<Ear>()
-  /** Those whose channel the present session listens to. */
+  /** Ears whose channel the present session listens to. */
   readonly #hearing = new Set<Ear>()
   readonly #tuning = new Runner(
     () => this.#tune(),
@@ -28,21 +28,21 @@ export class Listener {
   )
   #session: Session | null = null
   #timer: NodeJS.Timeout | null = null
-  /** It was asked for a sign of life and has not given it yet. */
+  /** A probe was sent and not answered yet. */
   #isAsked = false
 
   constructor(pools: Pools) {
     this.#pools = pools
   }
 
-  /** Resolves when it hears, or the first try has failed; more will follow. */
+  /** Resolves when it listens, or the first try has failed; then it keeps trying. */
   async listen(ear: Ear): Promise<void> {
     this.#ears.add(ear)
     this.#timer ??= setInterval(() => this.#look(), this.#pools.patience.silenceMs).unref()
     await this.#tuning.run()
   }
 
-  /** Without ears there is no connection. */
+  /** Closes the connection with the last ear. */
   forget(ear: Ear): void {
     this.#ears.delete(ear)
     this.#hearing.delete(ear)
@@ -65,7 +65,7 @@ export class Listener {
     }
   }
 
-  /** Connects if need be, and listens for those who don't hear yet. */
+  /** Connects if needed, and listens for ears that aren't served yet. */
   async #tune(): Promise<void> {
     if (this.#ears.size === 0) return
     const session = this.#session ?? (await this.#connect())
@@ -76,7 +76,7 @@ export class Listener {
       this.#hearing.add(ear)
       ear.connected?.()
     }
-    // All may have gone meanwhile.
+    // All ears may be gone by now.
     if (this.#ears.size === 0) this.#drop(session)
   }
 

@@ -1,12 +1,12 @@
-// Brings a database to this version's schema: numbered SQL files, one of each number for each database.
-// Both databases can roll back DDL, so all that is pending is one transaction.
+// Brings a database to this version's schema: numbered SQL files, one of each number for each database. Both databases
+// can roll back DDL, so all pending migrations run in one transaction.
 import { readdirSync, readFileSync } from 'node:fs'
 import { StoreUnavailable } from './failure.ts'
 import type { Store } from './store.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** Applies what is missing and returns the names of it. */
+/** Applies the missing migrations and returns their names. */
 export function migrate(store: Store, now: number): Promise<string[]> {
   return store.script(async run => {
     await run('create table if not exists migrations (name text primary key, applied_at text not null)')

@@ -1,5 +1,5 @@
-// The connections of one process. Writes, reads and what the process does for itself have connections of their own: writes that wait for
-// a lock can take neither the reads' nor the feed's.
+// The connections of one process, in three pools: for writes, for reads, and for its own work such as the feed. So
+// writes that wait for a lock can't take the connections of reads or of the feed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { limits } from '../shared/limits.ts'
@@ -8,7 +8,7 @@ import { Hosts } from './hosts.ts'
 import { Session } from './session.ts'
 import { SilenceWatch } from './silence.ts'
 
-/** How long what may take; tests are less patient. */
+/** Time limits; tests set shorter ones. */
 export interface Patience {
   connectMs: number
   silenceMs: number
@@ -23,7 +23,7 @@ const PATIENCE: Patience = {
   closeMs: limits.closeMsMax,
 }
 
-// A backend that is idle has answered, or was never asked.
+// An idle backend has already answered, or never got the statement.
 const AT_WORK = "select pid from pg_stat_activity where pid = any($1::int[]) and (state like 'idle%') is not true"
 
 export class Pools {
@@ -57,7 +57,7 @@ export class Pools {
     return [this.writes, this.reads, this.own]
   }
 
-  /** A connection that is nobody's; whoever asks for it connects and ends it. */
+  /** A new connection; the caller connects and ends it. */
   session(name = 'holdfast'): Session {
     const session = new Session({ hosts: this.#hosts, name, ...this.patience })
     this.#sessions.add(session)
@@ -72,18 +72,18 @@ export class Pools {
       try {
         return await this.#connected(pool)
       } catch (error) {
-        // Each host has its turn; a connection that nobody gave back in time says nothing about hosts.
+        // Tries each host once. If the pool was full, the failure says nothing about hosts.
         const isLast = isFull || this.#isClosed || tried >= this.#hosts.count
         if (isLast) throw new StoreUnavailable('the database is away', { cause: error })
       }
     }
   }
 
-  /** Who still waits when the pools are closed is told at once. */
+  /** A connection of the pool. When the pools are closed, callers that still wait fail at once. */
   #connected(pool: pg.Pool): Promise<pg.PoolClient> {
     const { promise, resolve, reject } = Promise.withResolvers<pg.PoolClient>()
     this.#waiting.add(reject)
-    // An address that can't be read is refused before there is anything to wait for.
+    // A malformed address throws at once; Promise.try makes that a rejection.
     Promise.try(() => pool.connect()).then(
       client => (this.#waiting.delete(reject) ? resolve(client) : client.release()),
       (error: unknown) => {
@@ -94,21 +94,21 @@ export class Pools {
     return promise
   }
 
-  /** New ones are opened when they are needed: what is idle now may be silent, or lead to the wrong server. */
+  /** Closes idle connections, which may be dead or lead to the wrong server. New ones are opened when needed. */
   dropIdle(): void {
     for (const session of this.#sessions) {
       if (session.pid !== 0 && !this.#watch.isInUse(session)) session.destroy()
     }
   }
 
-  /** The server behind this connection takes no writes: the next ones go elsewhere, if there is an elsewhere. */
+  /** The server behind this connection takes no writes: new connections go to another host, if there is one. */
   leave(client: pg.PoolClient): void {
     const session = client as unknown as Session
     session.denounce()
     this.dropIdle()
   }
 
-  /** Bounded, whatever the network does. */
+  /** Takes at most about closeMs, whatever the network does. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -129,13 +129,13 @@ export class Pools {
     const open = () => this.session()
     const pool = new pg.Pool({
       max,
-      // For one that others give back; a new one has its own limit, for each host.
+      // For a connection that others give back; opening a new one has its own limit, connectMs.
       connectionTimeoutMillis: limits.poolWaitMsMax,
       Client: function PooledSession() {
         return open()
       } as unknown as new () => Session,
     })
-    // One that dies while nobody uses it is replaced; without a listener the error would end the process.
+    // An idle connection that dies is replaced; without a listener the error would end the process.
     pool.on('error', () => {})
     pool.on('acquire', client => this.#watch.begin(client as unknown as Session))
     pool.on('release', (_, client) => this.#watch.end(client as unknown as Session))
@@ -151,7 +151,7 @@ export class Pools {
       const atWork = new Set(rows.map(row => row.pid))
       return new Set(suspects.filter(({ pid, server }) => server !== asking.server || !atWork.has(pid)))
     } catch (error) {
-      // A server that has no room for the question is there; else nobody answers, and it is the same for them.
+      // 53300: the server is alive, but full. After any other error all suspects count as silent.
       const isFull = error instanceof pg.DatabaseError && error.code === '53300'
       return new Set(isFull ? [] : suspects)
     } finally {

@@ -1,4 +1,4 @@
-// One attempt at a transaction, on one connection to PostgreSQL: from its begin to the certainty of what became of it.
+// One attempt at a transaction, on one connection to PostgreSQL, from `begin` until its outcome is known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../shared/limits.ts'
@@ -11,7 +11,7 @@ import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts
 
 const READ = 'begin isolation level repeatable read read only'
 const FEED = 'insert into changes (provider_id, origin) select unnest($1::bigint[]), $2'
-// A transaction's own number; with it another connection can ask what became of it.
+// The transaction's number: with it another connection can ask for the outcome.
 const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
 const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text = $2
   then pg_xact_status($1::xid8) end as status`
@@ -19,21 +19,21 @@ const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()
 export interface AttemptOptions {
   /** Names this process in the feed. */
   origin: string
-  /** For questions about a connection that broke. */
+  /** To ask for the outcome after a connection broke. */
   pool: pg.Pool
-  /** For how long a plan is kept. */
+  /** How long plans are kept. */
   planMs: number
-  /** Is told when a transaction may be committed and nobody can tell. */
+  /** Called when nobody can tell whether a transaction is committed. */
   doubt: (error: unknown) => void
-  /** For what writes; a transaction that only reads has neither. */
+  /** Only for transactions that write. */
   write?: {
     lockWaitMs: number
-    /** Is told before others may see the commit. */
+    /** Called before others may see the commit. */
     committing: () => void
   }
 }
 
-/** When each connection began to make plans anew. */
+/** When each connection last discarded its plans, or was first used. */
 const plannedAt = new WeakMap<pg.PoolClient, number>()
 
 export class Attempt {
@@ -50,7 +50,7 @@ export class Attempt {
     this.#options = options
   }
 
-  /** The connection is of no more use, although the transaction is committed. */
+  /** The connection broke, although the transaction is committed. */
   get isBroken(): boolean {
     return this.#isBroken
   }
@@ -60,7 +60,7 @@ export class Attempt {
     try {
       let step = transaction.next()
       while (!step.done) {
-        // The first burst carries the begin with it.
+        // `begin` is sent with the first burst.
         const calls = step.value
         const sent = opened === null ? [...this.#freshPlans(), (opened = this.#begin())] : []
         const [answers] = await Promise.all([Promise.all(calls.map(call => this.#take(call))), ...sent])
@@ -74,7 +74,7 @@ export class Attempt {
     }
   }
 
-  /** Joins are planned for tables as large as they were then: in time, plans are made for what the tables have become. */
+  /** A plan fits the sizes that the tables had when it was made, so plans are discarded now and then. */
   #freshPlans(): Promise<unknown>[] {
     const now = performance.now()
     if (now - plannedAt.getOrInsert(this.#client, now) < this.#options.planMs) return []
@@ -114,7 +114,7 @@ export class Attempt {
       await Promise.all([...parting, this.#client.query('commit')])
     } catch (error) {
       if (!(classify(error) instanceof StoreUnavailable) || this.#xid === null) throw error
-      // The answer was lost, and not always what it was about.
+      // The answer was lost, but the commit may be done.
       this.#isBroken = true
       const outcome = await this.#outcomeOf(this.#xid)
       if (outcome === 'committed') return
@@ -126,7 +126,7 @@ export class Attempt {
     }
   }
 
-  /** Tells the other processes, as part of the transaction and in one burst with its commit. */
+  /** Writes the changes to the feed, inside the transaction and in one burst with its commit. */
   #feed(): Promise<unknown>[] {
     if (this.changes.length === 0) return []
     const providers = [...new Set(this.changes.map(change => change.provider))]

@@ -25,12 +25,12 @@ test('a database that can do nothing now is away', () => {
     assert.ok(classify(new Error(text)) instanceof StoreUnavailable, text)
 })
 
-test('whoever was in the way is a conflict', () => {
+test('errors caused by another transaction are conflicts', () => {
   for (const code of ['40001', '40P01', '55P03', '23505', '23503'])
     assert.ok(classify(told(code)) instanceof StoreConflict)
 })
 
-test('what is wrong with us or with the data stays what it is', () => {
+test('errors in our code or in the data are passed on unchanged', () => {
   for (const code of ['42601', '42501', '22003', '23514', 'XX000', 'XX001']) {
     const error = told(code)
     assert.equal(classify(error), error)

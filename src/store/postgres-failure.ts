@@ -1,4 +1,4 @@
-// What an error of PostgreSQL or of the way there means.
+// Maps errors of PostgreSQL and of the connection to the store's failures.
 import pg from 'pg'
 import { LOCK_TIMEOUT, StoreConflict, StoreUnavailable } from './failure.ts'
 
@@ -13,21 +13,21 @@ const CONFLICTS: Record<string, string> = {
 }
 
 const READ_ONLY = '25006'
-// 08: connection, 53: out of something (connections, memory, disk), 57: shut down, starting or cancelled, 58: its machine fails it;
-// 25006: takes no writes, 25P03 and 25P04: ended a transaction that stood still or took too long.
+// 08: connection, 53: out of something (connections, memory, disk), 57: shut down, starting or cancelled, 58: system
+// error; 25006: takes no writes; 25P03 and 25P04: it ended a transaction that was idle or took too long.
 const AWAY = /^(08|53|57|58|25006|25P03|25P04)/
 
 export function classify(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null
   if (code && code in CONFLICTS) return new StoreConflict(CONFLICTS[code]!, error)
-  // Without a state of SQL it is the socket's own, or the client's that lost its socket.
+  // Without an SQLSTATE the error is from the socket, or from the client after it lost its socket.
   const isAway = code ? AWAY.test(code) || /^E[A-Z_]+$/.test(code) : /[Cc]onnection|not queryable/.test(error.message)
   return isAway ? new StoreUnavailable('the database is away', { cause: error }) : error
 }
 
 export const isReadOnly = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === READ_ONLY
 
-/** A statement that was prepared before a column was added to what it selects. */
+/** The statement was prepared before a migration added a column to what it selects. */
 export const isOutdated = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'

@@ -1,4 +1,4 @@
-// The shared store: any number of processes on one PostgreSQL, which is the judge of every race.
+// The shared store: any number of processes on one PostgreSQL, which decides every race.
 import { setImmediate as turn } from 'node:timers/promises'
 import type pg from 'pg'
 import { Gate } from '../shared/gate.ts'
@@ -24,7 +24,7 @@ interface PostgresOptions {
   connections?: number
   origin?: string
   patience?: Partial<Patience>
-  /** For how long a plan is kept. */
+  /** How long plans are kept. */
   planMs?: number
 }
 
@@ -40,7 +40,7 @@ export class PostgresStore implements Store {
   #doubt: (error: unknown) => void = () => {}
   /** Commits that others may see already, and that have not been absorbed. */
   readonly #settling = new Set<Promise<void>>()
-  /** Wakes the other processes. Only a nudge, so one for all the commits of a moment, and no matter if it is lost. */
+  /** Wakes the other processes. One nudge serves all commits of a moment. It may be lost: the others poll as well. */
   readonly #nudging = new Runner(
     async () => {
       await turn()
@@ -48,16 +48,16 @@ export class PostgresStore implements Store {
     },
     () => {},
   )
-  /** Grows when the schema changed under us; connections from before have plans that no longer fit. */
+  /** Grows when someone migrated the schema while we run: older connections have statements that no longer fit. */
   #schema = 0
   readonly #schemaOf = new WeakMap<pg.PoolClient, number>()
-  /** Those who wait long for a row that someone keeps locked: few, so that they don't take all connections. */
+  /** Writes that wait long for a locked row: only a few at a time, so that they don't take all connections. */
   readonly #patient = new Gate({
     places: limits.patientWritesMax,
     waitMsMax: limits.lockWaitMsMax,
     refusal: () => new StoreUnavailable('too many wait for what someone keeps locked'),
   })
-  /** What all attempts have in common. */
+  /** The options that all attempts share. */
   readonly #attempts: AttemptOptions
 
   constructor(
@@ -77,7 +77,7 @@ export class PostgresStore implements Store {
     this.#attempts = { origin, pool: this.pool, planMs, doubt: error => this.#doubt(error) }
   }
 
-  /** For what the process does for itself, such as following the feed; nobody who waits for a lock can take it away. */
+  /** For the process's own work, such as following the feed. Writes that wait for a lock can't take it. */
   get pool(): pg.Pool {
     return this.#pools.own
   }
@@ -86,7 +86,7 @@ export class PostgresStore implements Store {
     return this.#pools
   }
 
-  /** Is told when what is in memory may lack something that is committed. */
+  /** Sets what is called when memory may lack something that is committed. */
   onDoubt(doubt: (error: unknown) => void): void {
     this.#doubt = doubt
   }
@@ -134,7 +134,7 @@ export class PostgresStore implements Store {
     }
   }
 
-  /** What is committed is answered as such, also when memory can't take it in now: then it is read again later. */
+  /** A commit is answered even when memory can't apply it now: the doubt makes memory load again. */
   async #absorbed(absorb: Absorb, changes: readonly Change[]): Promise<void> {
     try {
       await absorb(changes)
@@ -154,7 +154,7 @@ export class PostgresStore implements Store {
         return { value, changes: attempt.changes }
       } catch (error) {
         if (isOutdated(error)) {
-          // A newer version has migrated the database while we go on: with a new connection we can.
+          // A newer version has migrated the database while we run. With a new connection we can go on.
           if (this.#schemaOf.get(client) === this.#schema) this.#schema++
           continue
         }

@@ -1,12 +1,12 @@
-// A connection to PostgreSQL, with all that ours have in common.
+// A connection to PostgreSQL, with the settings that all of ours share.
 import { callbackify } from 'node:util'
 import pg from 'pg'
 import { limits } from '../shared/limits.ts'
 import type { Hosts } from './hosts.ts'
 
-// Every statement finds its rows by key. Left alone, the planner would plan each of them anew for the first runs, and would
-// scan and hash tables that were small when it looked: twice the time at best, and for ever slower as they grow.
-// What these settings forbid still happens where there is no other way, at a price that makes it look worth compiling.
+// Every statement finds its rows by key. By default the planner plans a statement anew for its first runs, and scans or
+// hashes tables that were small when it looked: twice the time at best, and ever slower as they grow. What is off still
+// happens where there is no other way, at a cost so high that the JIT would start: hence jit=off.
 export const PLANNER = [
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
@@ -26,16 +26,16 @@ export class ReadOnlyServer extends Error {}
 
 interface SessionOptions {
   hosts: Hosts
-  /** How PostgreSQL lists it. */
+  /** Its name in pg_stat_activity. */
   name: string
   connectMs: number
   lockMs: number
 }
 
 export class Session extends pg.Client {
-  /** The process that serves it. */
+  /** The server process behind it. */
   pid = 0
-  /** When that server began: another server, and the same one after a restart, count transactions by themselves. */
+  /** When its server started: on another server, or after a restart, transaction numbers mean something else. */
   server = ''
   readonly #options: SessionOptions
   readonly #url: string
@@ -70,17 +70,17 @@ export class Session extends pg.Client {
     return callback ? callbackify(() => greeted)(callback as () => void) : greeted
   }
 
-  /** What it has heard so far, in bytes. */
+  /** Bytes received so far. */
   get heard(): number {
     return (this.connection.stream as { bytesRead?: number }).bytesRead ?? 0
   }
 
-  /** Ends it without a word, since nobody may be listening. */
+  /** Closes the socket without a goodbye, because the other end may be gone. */
   destroy(): void {
     this.connection.stream.destroy()
   }
 
-  /** This host is of no use any more: whoever connects next tries another. */
+  /** Reports the host as failed: the next connection tries another one. */
   denounce(): void {
     this.#options.hosts.failed(this.#url)
   }

@@ -1,17 +1,17 @@
-// Finds connections that have fallen silent: nothing tells that the other side is gone, and whoever waits would wait for ever.
-// A connection in use always waits for PostgreSQL. When it hears nothing, another one asks whether its statement is still at work.
+// Finds dead connections: if the other side vanishes without a sign, a query would wait for ever. A connection in use
+// always waits for PostgreSQL. When it receives nothing, another one asks whether its statement still runs.
 import type { Session } from './session.ts'
 
-/** The sessions whose answer can't be on its way any more. */
+/** Returns the sessions that can't get an answer any more. */
 type Ask = (suspects: readonly Session[]) => Promise<ReadonlySet<Session>>
 
 interface SilenceOptions {
-  /** After so long without a word, one asks. */
+  /** After this long without a byte, it asks. */
   silenceMs: number
-  /** Longer than any statement may take: after this nobody needs to be asked. */
+  /** Longer than any statement may take: after this the session is closed without asking. */
   limitMs: number
   ask: Ask
-  /** Is told once for all that were found. */
+  /** Called once for all that were found together. */
   found: () => void
 }
 
@@ -66,7 +66,7 @@ export class SilenceWatch {
     const silent = await this.#options.ask(suspects.map(([session]) => session))
     let found = false
     for (const [session, use] of suspects) {
-      // Its answer may have come meanwhile, and others may have it now.
+      // The answer may have come meanwhile, and someone else may use the session now.
       if (this.#uses.get(session) !== use || session.heard !== use.heard) continue
       if (silent.has(session)) {
         session.destroy()

@@ -2,7 +2,7 @@
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 
 const BUSY = 5
-/** Someone else has the file, or memory, disk or file system don't do what they should: LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
+/** The file is in use, or memory, disk or files fail: LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
 const AWAY = new Set([BUSY, 6, 7, 8, 10, 13, 14, 15])
 /** CORRUPT, NOTADB. */
 const DAMAGED = new Set([11, 26])
@@ -15,7 +15,7 @@ function codeOf(error: unknown): number | null {
 
 export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY
 
-/** The same error in the store's words; null when the database works, and the statement is what is wrong. */
+/** The error as a failure of the store; null when the database works and the statement is wrong. */
 export function failureOf(error: unknown, message: string): StoreUnavailable | null {
   if (error instanceof StoreUnavailable) return error
   const code = codeOf(error)

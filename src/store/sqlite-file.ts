@@ -6,10 +6,10 @@ import { isBusy } from './sqlite-failure.ts'
 
 export const IN_MEMORY = ':memory:'
 
-/** The file itself, whatever symbolic links lead to it: all who open it must agree on its log and its lock. */
+/** The real path behind symbolic links: all who open the file must agree on its log and its lock. */
 export function realFile(path: string): string {
   if (path === IN_MEMORY) return path
-  // Made here if it is new, as SQLite would: what isn't there has no real path.
+  // A new file is created here, as SQLite would: a missing file has no real path.
   makeForOwner(path)
   const real = realpathSync(path)
   const { nlink } = statSync(real)
@@ -22,16 +22,16 @@ export function realFile(path: string): string {
 }
 
 /**
- * Keys and passwords of machines are in the database: a new file is its owner's alone, and SQLite gives its log the same mode.
- * A file that is there keeps the mode that its operator gave it; `doctor` warns of one that is too wide.
+ * The database holds keys and passwords of machines, so only its owner may read a new file; SQLite gives its log the
+ * same mode. An existing file keeps the mode that its operator gave it; `doctor` warns if that is too wide.
  */
 function makeForOwner(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
 }
 
 /**
- * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it,
- * so it goes with the process however that ends, and tools like fsck can still read the database.
+ * Makes this process the only server of a database file. The lock is SQLite's own, on a file beside it, so it ends with
+ * the process, however that dies, and tools like fsck can still read the database.
  */
 export function lockForServing(path: string): DatabaseSync {
   makeForOwner(`${path}.lock`)

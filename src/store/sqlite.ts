@@ -18,7 +18,7 @@ interface Waiting {
 
 const NOT_READ = 'the database could not be read'
 const NOT_TAKEN = 'the database did not take the commit'
-/** A commit that changes nothing: it names the file as ours, for tools that look at files. */
+/** A commit without changes: the application id, always the same, tells tools that the file is ours. */
 const PROOF = 'begin immediate; pragma application_id = 0x486f6c64; commit'
 
 export class SqliteStore implements Store {
@@ -38,14 +38,14 @@ export class SqliteStore implements Store {
   readonly #total: StatementSync
   #changed: unknown = 0
   #wroteAt = -Infinity
-  /** When the disk was last seen to take a commit; long ago when one has failed since. */
+  /** When a test commit last succeeded; -Infinity after a failure. */
   #provedAt = -Infinity
 
   constructor(path: string, observer: StoreObserver = SILENT, lock: DatabaseSync | null = null) {
     this.#observer = observer
     this.#lock = lock
     this.#database = new DatabaseSync(path, { timeout: limits.busyMsMax })
-    // SQLite waits for others without giving up the thread. When opening that harms nobody; from then on we wait ourselves.
+    // SQLite's own wait for a busy file blocks the thread. While opening, that harms nobody; later we wait ourselves.
     // FULL, not NORMAL: after a power cut NORMAL may lose claims we have already answered 204 for.
     this.#database.exec(`
       pragma journal_mode = wal;
@@ -60,13 +60,13 @@ export class SqliteStore implements Store {
     this.#total = this.#database.prepare('select total_changes() as changes')
   }
 
-  // Runs to its end without giving up the thread, so it sees one state: commits happen in one go as well.
+  // Runs to its end without giving up the thread, and so does a commit. So it sees one state.
   async read<T>(work: () => Read<T>): Promise<T> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
     return this.#whenFree(() => this.#run(work(), []), NOT_READ)
   }
 
-  /** Another process may have the file to itself for a while. Asks until it is free, and lets others go on meanwhile. */
+  /** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
   async #whenFree<T>(attempt: () => T, failed: string): Promise<T> {
     const since = performance.now()
     for (;;) {
@@ -89,13 +89,13 @@ export class SqliteStore implements Store {
   }
 
   write<T>(work: () => Write<T>): Promise<T> {
-    // Someone's last heartbeat may come after the end.
+    // A last heartbeat may come after close().
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('the database is closed'))
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject, since: performance.now() })
       if (this.#armed) return
       this.#armed = true
-      // After this turn of the loop: whatever has arrived by then commits together.
+      // After this turn of the event loop: all writes that have arrived by then commit together.
       setImmediate(() => void this.#commitWaiting())
     })
   }
@@ -129,7 +129,7 @@ export class SqliteStore implements Store {
     for (const settle of outcomes) settle()
   }
 
-  /** No transaction could be begun. If only another is writing, those who have not waited long wait on. */
+  /** `begin` failed. If the file is only busy, writes that have not waited too long stay in the queue. */
   #putOff(error: unknown): void {
     this.#rollBack()
     const longAgo = performance.now() - limits.busyMsMax
@@ -146,11 +146,11 @@ export class SqliteStore implements Store {
     try {
       if (this.#database.isTransaction) this.#database.exec('rollback')
     } catch {
-      // On a disk that fails this may fail too; then the next `begin` fails, and it is tried again.
+      // On a failing disk this may fail too; then the next `begin` fails, and the rollback is tried again.
     }
   }
 
-  /** What is committed is told as such, whatever becomes of the copy in memory; that tries again until it has it. */
+  /** A commit is answered even when memory can't apply it now; memory retries until it has it. */
   async #absorbed(absorb: Absorb, changes: readonly Change[]): Promise<void> {
     const again = () => {
       if (!this.#isClosed && this.#absorbs.has(absorb)) void this.#absorbed(absorb, changes)
@@ -174,7 +174,7 @@ export class SqliteStore implements Store {
       return () => resolve(value)
     } catch (error) {
       const away = failureOf(error, NOT_TAKEN)
-      // When the disk fails, which may end the whole transaction, the batch has failed, and not the attempt.
+      // A failing disk may end the whole transaction: then the batch has failed, not only this attempt.
       if (!this.#database.isTransaction || (away && !(away instanceof StoreDamaged))) throw error
       this.#database.exec(hasNeighbours ? 'rollback to attempt; release attempt' : 'rollback')
       return () => reject(away ?? error)
@@ -214,7 +214,7 @@ export class SqliteStore implements Store {
     this.#idle ??= setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
   }
 
-  /** Brings the log into the file, and once it is quiet gives its room back. */
+  /** Copies the log into the file, and truncates it once there are no more writes. */
   #checkpoint(): void {
     this.#idle = null
     const isQuiet = performance.now() - this.#wroteAt >= limits.walIdleCheckpointMs
@@ -222,7 +222,7 @@ export class SqliteStore implements Store {
       const found = this.#database.prepare(`pragma wal_checkpoint(${isQuiet ? 'truncate' : 'passive'})`).get()
       if (isQuiet && found?.['busy'] === 0) return
     } catch {
-      // A full disk, or one that fails. Nothing is lost, since the log stays, and whoever writes next is told.
+      // A full or failing disk. Nothing is lost: the log stays, and the next write reports the error.
     }
     this.#idle = setTimeout(() => this.#checkpoint(), limits.walIdleCheckpointMs).unref()
   }
@@ -243,7 +243,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  // A full disk can be read all the same, so only a commit shows that the next one will be taken.
+  // A full disk can still be read, so only a commit shows that writes work.
   async ping(): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
     if (performance.now() - this.#provedAt < limits.writeProofMs) return

@@ -124,7 +124,7 @@ function compile(id: number, build: Compilable): Compiled {
   }
 }
 
-/** A column of the row with that id: looked up for each row, where a join would leave it to PostgreSQL which table to read first. */
+/** A column of the row with that id, as a subquery: in a join PostgreSQL would choose which table to read first. */
 export const inRow = <T>(table: keyof Schema, column: string, id: string) =>
   sql<T>`(select ${sql.ref(`k.${column}`)} from ${sql.table(table)} as k where k.id = ${sql.ref(id)})`
 
@@ -144,7 +144,7 @@ export class Tools {
   }
 
   /**
-   * `column in (select …)`, with the keys found first. A join is turned around at will: PostgreSQL reads all of a table that
+   * `column in (select …)`, with the keys found first. PostgreSQL may reorder a join, and then reads a whole table that
    * was empty when it planned, however many rows came since.
    */
   isAmong(column: string | Expression<unknown>, found: Expression<unknown>) {
@@ -152,7 +152,7 @@ export class Tools {
     return this.dialect === 'sqlite' ? sql<boolean>`${key} in ${found}` : sql<boolean>`${key} = any(array${found})`
   }
 
-  /** A column that no rows are to be found or put in order by: they are found by another, or are few. */
+  /** Keeps the planner from using an index on this column: the rows are found by another one, or are few. */
   unindexed(column: string, type: 'bigint' | 'text' = 'bigint') {
     if (this.dialect === 'sqlite') return sql<number>`+${sql.ref(column)}`
     return type === 'text' ? sql<number>`${sql.ref(column)} || ''` : sql<number>`${sql.ref(column)} + 0`
@@ -164,7 +164,7 @@ export class Tools {
     return of ? select.forUpdate(of) : select.forUpdate()
   }
 
-  /** As lock, for what nobody else has locked: the rest is left out. */
+  /** Like lock, but skips rows that someone else has locked. */
   lockFree<DB, TB extends keyof DB, O>(select: SelectQueryBuilder<DB, TB, O>) {
     return this.dialect === 'sqlite' ? select : select.forUpdate().skipLocked()
   }
@@ -219,7 +219,7 @@ class BulkTools extends Tools {
     return table.using(this.#rows as never).where(where) as unknown as typeof table
   }
 
-  /** For PostgreSQL said twice: by the second it finds the rows, however few it believes to be in the table. */
+  /** PostgreSQL gets the condition twice: by the second it finds the rows, however small it believes the table is. */
   #hasKey(column: string, key: RawBuilder<unknown>) {
     const same = sql<boolean>`${sql.ref(column)} = ${key}`
     if (this.dialect === 'sqlite') return same
@@ -230,7 +230,7 @@ class BulkTools extends Tools {
 const asJson = (value: unknown) => JSON.stringify(value)
 const asArray = (value: unknown) => [...(value as Value[])]
 
-// What isn't an argument stands in the text: only so does a planner see that an index of "where state = 'allocating'" will do.
+// Constants stand in the text: only then can a planner use a partial index such as "where state = 'allocating'".
 class SqliteCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Marker) super.appendValue(value)

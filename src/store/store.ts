@@ -1,4 +1,4 @@
-// The store's port. Two drivers implement it, and suite.ts is what both must pass.
+// The store's port. Two drivers implement it, and both must pass test/store/suite.ts.
 import type { Change } from './change.ts'
 import type { Read, Write } from './transaction.ts'
 
@@ -10,9 +10,9 @@ export interface Store {
   write<T>(work: () => Write<T>, options?: WriteOptions): Promise<T>
   /** Runs plain SQL in one transaction, one process at a time: for migrations, before anything else uses the store. */
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
-  /** Resolves when all that others may see of our commits by now has gone through `onCommit`. */
+  /** Resolves when all our commits that others may see by now have gone through `onCommit`. */
   settled(): Promise<void>
-  /** From now on every commit's changes go through this too, until it is taken off with what is answered. */
+  /** Calls `absorb` with the changes of every commit from now on; the returned function removes it. */
   onCommit(absorb: Absorb): () => void
   ping(): Promise<void>
   close(): Promise<void>
@@ -25,7 +25,7 @@ export interface WriteOptions {
 
 export type RunSql = (sql: string) => Promise<Record<string, unknown>[]>
 
-/** What a driver reports about itself; metrics.ts listens. */
+/** What a driver reports about itself, for the metrics. */
 export interface StoreObserver {
   committed(transactions: number): void
   retried(reason: string): void
@@ -34,7 +34,7 @@ export interface StoreObserver {
 export const SILENT: StoreObserver = { committed: () => {}, retried: () => {} }
 
 /**
- * Takes in what was committed. Nobody is told of a commit before this is done, so clients read their own writes. When it fails, clients
- * are told of the commit all the same: SQLite's store hands it the changes again, PostgreSQL's reports a doubt, upon which all is read again.
+ * Applies a commit to memory before the client is answered, so clients read their own writes. If it fails, the client
+ * is answered all the same: SQLite's store retries it, PostgreSQL's reports a doubt, and then all is read again.
  */
 export type Absorb = (changes: readonly Change[]) => void | Promise<void>

@@ -11,7 +11,7 @@ export interface Answer {
 
 export const NOTHING: Answer = { rows: [], count: 0 }
 
-/** No statement, but a word to be passed on when the transaction is committed. */
+/** No statement: changes to report when the transaction is committed. */
 interface Note {
   readonly kind: 'note'
   readonly changes: readonly Change[]
@@ -25,7 +25,7 @@ export interface Subject {
   readonly after?: number | null
 }
 
-/** No statement either: what the transaction has changed, for whoever keeps a record of it. */
+/** No statement either: what the transaction has changed, for the audit. */
 interface Mark {
   readonly kind: 'mark'
   readonly subjects: readonly Subject[]
@@ -69,7 +69,7 @@ export function* together(...calls: (Query | Command)[]): Write<unknown> {
   return (yield calls).map(answer => answer.rows)
 }
 
-/** Tells whoever keeps a copy that these have changed, once the transaction is committed. */
+/** Reports changes to the copies in memory, once the transaction is committed. */
 export function* note(changes: readonly Change[]): Write<void> {
   if (changes.length > 0) yield [{ kind: 'note', changes }]
 }

@@ -5,7 +5,7 @@ import type { Plan, Slot } from './plan.ts'
 import type { CandidateRequest } from './request.ts'
 import type { CandidateTable } from './table.ts'
 
-/** Sums of other groups' amounts that may share a provider; past this many groups the rest is left out. */
+/** Bounds the sums of other groups' amounts on one provider; further groups are left out. */
 const SUMS_MAX = 64
 /** Rows looked at between two breaths. */
 const ROWS_A_BREATH = 4096
@@ -17,8 +17,8 @@ interface Amounts {
   above: number[]
 }
 
-// In a candidate with the largest possible amount, the provider that gives it is full (or at its max_unit) but for what other groups take
-// there and what step_size leaves. So only room - others, rounded down to a step, can be the largest.
+// The largest possible amount fills its provider, up to its room or max_unit, except for what other groups take there
+// and what step_size leaves over. So only `room - others`, rounded down to a step, can be the largest.
 export function* amounts(
   table: CandidateTable,
   request: CandidateRequest,
@@ -52,7 +52,7 @@ export function* amounts(
   return { below: [...below].sort((a, b) => b - a), above: [...above].sort((a, b) => a - b) }
 }
 
-/** Under its own root or, if it shares, any other: what is true of one anchor only is left to the search. */
+/** Whether the slot accepts the row under its own root, or as a shared one. The search checks the exact anchor. */
 function mayStand(table: CandidateTable, plan: Plan, slot: Slot, row: Row): boolean {
   return (
     accepts(table, plan, slot, row, table.rootRow(row), true) ||

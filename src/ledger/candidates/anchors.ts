@@ -9,7 +9,7 @@ export function anchors(table: CandidateTable, plan: Plan): Int32Array {
   const wide = wideRoots(table)
   if (wide.length === 0) return wide
   for (const group of plan.groups) {
-    // in_tree on the unsuffixed group shuts out sharing providers, so no other anchor can do.
+    // in_tree on the unsuffixed group shuts out sharing providers, so only the root of that tree can be the anchor.
     if (!group.suffixed && group.treeRoot >= 0)
       return Int32Array.from(isWide(table, group.treeRoot) ? [group.treeRoot] : [])
   }
@@ -20,7 +20,7 @@ export function anchors(table: CandidateTable, plan: Plan): Int32Array {
   return Int32Array.from([...found].filter(root => root >= 0 && isWide(table, root))).sort()
 }
 
-/** At most so many anchors: one for each row, and for a sharing one all of its aggregates. */
+/** An upper bound on the anchors: one for each row, and for a sharing row all members of its aggregates. */
 function reach(table: CandidateTable, rows: readonly number[]): number {
   let sum = 0
   for (const row of rows) {
@@ -31,8 +31,8 @@ function reach(table: CandidateTable, rows: readonly number[]): number {
   return sum
 }
 
-// Whatever the candidate, one of its providers (or, for an aggregate, its root) is in each of these sets, and it is in the
-// anchor's tree or shared with it. So the anchors of the smallest set are enough. null when even that isn't small.
+// Every candidate has a provider (or, for an aggregate, a root) in each of these sets, from the anchor's tree or shared
+// with it. So the anchors of the smallest set are enough. null when even the smallest set is large.
 function rarest(table: CandidateTable, plan: Plan, most: number): readonly number[] | null {
   const sets: RowSet[] = plan.columns.map(column => column.holders)
   for (const group of plan.groups) {

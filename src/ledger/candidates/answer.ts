@@ -20,14 +20,14 @@ export interface AnswerWords {
   mappings: boolean
 }
 
-/** Candidates or summaries written between two breaths, about a millisecond. */
+/** Candidates or summaries written between two yields, about a millisecond. */
 const PARTS_A_BREATH = 500
 const RESTARTS = 2
 const EMPTY = Buffer.from('{"allocation_requests":[],"provider_summaries":{}}')
 
 type Writing<T> = Generator<undefined, T, void>
 
-/** The answer at once: right after a search, for what a limit keeps small. */
+/** Writes the answer in one go, right after a search: for results that a limit keeps small. */
 export function answer(table: CandidateTable, result: SearchResult, words: AnswerWords): Buffer {
   const writing = write(table, result, words)
   for (;;) {
@@ -37,8 +37,8 @@ export function answer(table: CandidateTable, result: SearchResult, words: Answe
 }
 
 /**
- * The answer with breaths, for a hundred thousand candidates. To be started right after the search. If a provider changes meanwhile, candidates
- * that lost their truth are dropped and the writing starts again, the last time without a breath.
+ * Writes a long answer and yields now and then. Start it right after the search. If a provider changes meanwhile,
+ * candidates that no longer hold are dropped and the writing starts again, the last time without a yield.
  */
 export function* answerInTurns(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer> {
   let current = result
@@ -51,13 +51,13 @@ export function* answerInTurns(table: CandidateTable, result: SearchResult, word
   return answer(table, current, words)
 }
 
-/** Text by the piece: one long string would be copied whole at the end, in one go. */
+/** Text in pieces: one long string would be copied at the end in one go, and others would wait for it. */
 class Pieces {
   text = ''
   #done: Buffer[] = []
   #parts = 0
 
-  /** True when a breath is due. */
+  /** True when a yield is due. */
   endPart(): boolean {
     if (++this.#parts < PARTS_A_BREATH) return false
     this.#parts = 0
@@ -264,7 +264,7 @@ function resource(column: Plan['columns'][number], row: Row, entry: number): str
   return `"${column.name}":{"capacity":${capacity < 1e21 ? capacity : BigInt(capacity)},"used":${used}}`
 }
 
-// Joined text is a chain of its pieces until someone looks into it; a chain would take several times the memory in the cache.
+// The engine keeps joined text as a chain of its pieces, which would take several times the memory in the cache.
 function flattened(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }

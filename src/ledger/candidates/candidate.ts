@@ -1,10 +1,10 @@
-// One candidate of a result as an object, for callers inside the house; answers to clients are written by answer.ts.
+// One candidate of a result as an object, for callers inside Holdfast; answer.ts writes the answers to clients.
 import type { ResourceAmount } from './request.ts'
 import type { SearchResult } from './search.ts'
 import type { CandidateTable } from './table.ts'
 
 export interface Candidate {
-  /** The root it hangs on. */
+  /** The uuid of the root that it belongs to. */
   root: string
   /** By provider uuid. */
   allocations: Map<string, ResourceAmount[]>
@@ -12,7 +12,7 @@ export interface Candidate {
   mappings: Map<string, string[]>
 }
 
-/** To be read right after the search: the rows in a result are only good for the table as it was then. */
+/** Call it right after the search: the rows in a result are valid only until the table changes. */
 export function candidateAt(table: CandidateTable, result: SearchResult, index: number): Candidate {
   const { plan, picks, anchors } = result
   const allocations = new Map<string, ResourceAmount[]>()

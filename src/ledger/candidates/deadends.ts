@@ -1,8 +1,8 @@
-// Remembers situations from which a walk found nothing, so that it doesn't prove the same failure again with other, interchangeable providers.
+// Remembers situations from which a walk found nothing, so that it doesn't repeat them with interchangeable providers.
 //
-// Two providers are interchangeable when the slots still open may choose both, both have the same left of what is still asked for, and both stand alike in
-// every rule that is left. A situation is how many providers of each kind there are, not which: that turns 8 equal children x 6 groups from
-// 8^6 failures into a few dozen. Only failures are shared; successes are all listed, because each is an answer of its own.
+// Two providers are interchangeable when the same open slots may choose them, both have the same room for what is still
+// asked for, and the remaining rules treat them alike. A situation only counts the providers of each kind: 8 equal
+// children x 6 groups have a few dozen failures instead of 8^6. Every success is listed: each is an answer of its own.
 import type { Row } from './bitset.ts'
 import type { Walk } from './walk.ts'
 
@@ -13,9 +13,9 @@ export class DeadEnds {
   #walk: Walk
   #keys: (string | null)[]
   #dead: Set<string>[]
-  /** By depth: what the open slots still ask for in all, by column. */
+  /** By depth and column: the sum that the open slots still ask for. */
   #demand: Float64Array
-  /** By depth and position: the kind of a provider as far as it never changes, -1 when no open slot may choose it. */
+  /** By depth and position: the part of a provider's kind that never changes; -1 when no open slot may choose it. */
   #kinds: (Int32Array | null)[]
   #kindOf = new Map<string, number>()
   #count = 0
@@ -43,7 +43,7 @@ export class DeadEnds {
     return this.#dead[depth]!.has(key)
   }
 
-  /** The situation noted on entering this depth led nowhere. */
+  /** Records that the situation on entering this depth led nowhere. */
   remember(depth: number): void {
     const key = this.#keys[depth]!
     if (key === null || this.#count >= KEYS_MAX) return
@@ -68,7 +68,7 @@ export class DeadEnds {
         const row = subtrees.lowest[at]!
         if (row < 0) parts.push(`s${set}-`)
         else if (!subtrees.isLeaf(row)) parts.push(`s${set}:${row}:${subtrees.top[at]}`)
-        // A leaf that may be chosen again is marked on itself (below), so that its siblings' situations stay alike.
+        // A leaf that may be chosen again is marked in #provider, so that situations of its siblings stay alike.
         else if (!this.#open(kinds, row)) parts.push(`s${set}${subtrees.place(row)}`)
       }
     }
@@ -86,7 +86,7 @@ export class DeadEnds {
     let text = `${kind}`
     for (let c = 0; c < width; c++) {
       const demand = this.#demand[depth * width + c]!
-      // More than all that is still asked for is as good as exactly that.
+      // Room beyond the whole demand makes no difference.
       if (demand > 0) text += `,${Math.min(room[position * width + c]!, unit[position * width + c]!, demand)}`
     }
     if (plan.isolate && busy[position]! > 0) text += 'b'

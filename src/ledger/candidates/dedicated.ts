@@ -1,14 +1,14 @@
-// Providers that one part of Holdfast alone hands out: the ledger grants them only together with something of a child that this
-// part manages, so only such candidates are worth offering. The same rule as in claims/decide.ts.
+// Dedicated providers: one part of Holdfast alone hands them out. The ledger grants them only together with a child
+// that this part manages, so only such candidates are offered. The same rule as in claims/decide.ts.
 import type { Row } from './bitset.ts'
 import type { Column } from './column.ts'
 import type { CandidateTable } from './table.ts'
 
-/** Whether what comes from the child hands the provider out. */
+/** Whether a claim on the child allows one on the provider. */
 export const handsOut = (table: CandidateTable, child: Row, row: Row): boolean =>
   table.parentId[child] === table.id[row] && table.managedBy[child] === table.dedicatedTo[row]
 
-/** Whether a provider is dedicated, and nothing that is asked for could come from a child that hands it out. */
+/** Whether a provider is dedicated and no child that hands it out has any of the classes asked for. */
 export function isSetAside(table: CandidateTable, row: Row, asked: readonly Column[]): boolean {
   if (table.dedicatedTo[row] === null) return false
   const children = table.treeOf[row]?.rows.filter(child => handsOut(table, child, row)) ?? []

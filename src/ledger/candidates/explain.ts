@@ -1,5 +1,5 @@
-// Says why a request finds nothing and what would: the funnel of each group, how far all groups get together, and the smallest
-// relaxations, each tried by a real search before it is proposed.
+// Explains why a request finds nothing and what would help: the funnel of each group, how far all groups get together,
+// and the smallest relaxations, each tried by a real search before it is proposed.
 import { amounts } from './amounts.ts'
 import { funnels } from './funnel.ts'
 import type { Funnel } from './funnel.ts'
@@ -12,7 +12,7 @@ import type { CandidateTable } from './table.ts'
 
 interface Relaxation {
   sentence: string
-  /** Roots that then have a candidate; at least so many when the budget ran out. */
+  /** Roots that have a candidate after this change; a lower bound when the budget ran out. */
   roots: number
   request: CandidateRequest
 }
@@ -26,7 +26,7 @@ export interface Explanation {
   /** Roots with a candidate for the request as it is. */
   roots: number
   groups: Funnel[]
-  /** Each group alone, then all of them under ever more of the rules that bind them. */
+  /** Each group alone, then all groups, with one more of the common rules at each step. */
   together: TogetherStep[]
   relaxations: Relaxation[]
   /** The budget ended it: there may be more relaxations, and counts may be too low. */
@@ -35,7 +35,7 @@ export interface Explanation {
 
 const RELAXATIONS_MAX = 10
 const PAIRS_MAX = 300
-/** Amounts tried one after another before halving: nearly always the first fits. */
+/** Amounts tried in order before a binary search: nearly always the first fits. */
 const AMOUNTS_IN_ORDER = 6
 
 export function* explain(
@@ -103,7 +103,7 @@ function* steps(trial: Trials, request: CandidateRequest): Generator<undefined, 
   const out: TogetherStep[] = []
   for (const group of request.groups) {
     if (group.resources.length === 0) {
-      // A suffixed group without resources is no question of its own; the unsuffixed one finds nothing, as upstream.
+      // A suffixed group without resources can't be searched alone; the unsuffixed one finds nothing, as upstream.
       if (group.suffix === '')
         out.push({ condition: 'the unsuffixed group alone, which asks for no resources', roots: 0 })
       continue
@@ -175,8 +175,8 @@ function* otherAmounts(
   }
 }
 
-// The first few in order, then by halves: past the first few, smaller amounts fit where larger ones do, but for the rare step_size.
-// Whatever comes out has been tried, so at worst it is right but not the largest.
+// The first few in order, then a binary search: after them, a smaller amount fits wherever a larger one does, except
+// for a rare step_size. The result has been tried, so at worst it fits but isn't the largest.
 function* firstThatFits(
   trial: Trials,
   values: readonly number[],
@@ -210,7 +210,7 @@ function* pairs(table: CandidateTable, trial: Trials, request: CandidateRequest,
   yield* amountPairs(table, trial, request, out)
 }
 
-/** Only where nothing less helps. */
+/** Drops whole groups, only when nothing smaller helps. */
 function* wholeGroups(trial: Trials, request: CandidateRequest, out: Relaxation[]): Trying {
   for (const group of request.groups) {
     if (trial.over || out.length >= RELAXATIONS_MAX) return
@@ -221,7 +221,7 @@ function* wholeGroups(trial: Trials, request: CandidateRequest, out: Relaxation[
 
 const both = (first: Edit, second: Edit) => `${first.sentence} and ${second.sentence}`
 
-/** Two amounts at once: for some of the values that the first may take, the largest second. */
+/** Lowers two amounts at once: for a few values of the first, finds the largest second. */
 function* amountPairs(table: CandidateTable, trial: Trials, request: CandidateRequest, out: Relaxation[]): Trying {
   const all = request.groups.flatMap((group, at) => group.resources.map(one => ({ at, group, ...one })))
   for (const [i, first] of all.entries()) {

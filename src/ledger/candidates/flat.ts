@@ -41,7 +41,7 @@ export class FlatScan {
     if (!this.#impossible) this.#prepare()
   }
 
-  /** Gives every row that supplies everything to `take`, until it says false or a breath is due. */
+  /** Passes every row that supplies everything to `take`, until that returns false or a breath is due. */
   run(meter: Meter, take: (row: Row) => boolean): 'done' | 'breath' | 'enough' {
     if (this.#impossible) return 'done'
     const all = this.#all
@@ -89,7 +89,7 @@ export class FlatScan {
     this.#must(flat)
     const reached = touched(this.#table)
     if (reached !== null) this.#none.push(reached)
-    // Without children there is nobody who could hand it out.
+    // A dedicated provider needs a child that hands it out, and these rows have no children.
     if (dedicated.count > 0) this.#none.push(dedicated.words(this.#table.wordCount))
     for (const { column } of this.#sums) this.#must(column.holders)
     this.#labels(traits, this.#plan.root.required, this.#plan.root.forbidden)

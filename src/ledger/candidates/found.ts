@@ -34,7 +34,7 @@ export class Found {
     this.count++
   }
 
-  /** False when another anchor gave the same one. That takes a candidate of sharing providers only, so only those are remembered. */
+  /** False for a duplicate from another anchor. Only candidates made of sharing providers alone can have one. */
   addWalk(walk: Walk, twice: boolean): boolean {
     const at = this.#place(walk.anchor)
     walk.picks(this.#picks, at)
@@ -71,7 +71,7 @@ interface Listed {
   count: number
 }
 
-/** Closes up, in place, over candidates that were found since version `began` but don't hold any more; returns how many hold. */
+/** Drops, in place, the candidates that changes since version `began` made invalid; returns how many remain. */
 export function keepTrue(table: CandidateTable, plan: Plan, { picks, anchors, count }: Listed, began: number): number {
   const width = plan.slots.length
   let kept = 0

@@ -18,7 +18,7 @@ interface NearMiss {
 
 export interface Funnel {
   suffix: string
-  /** The unsuffixed group may take each class from another provider, so it has a funnel for each; elsewhere null. */
+  /** The unsuffixed group has a funnel for each class, because each may come from another provider. Else null. */
   resourceClass: string | null
   providers: number
   steps: FunnelStep[]
@@ -77,7 +77,7 @@ function* funnel(
   return { suffix: group.suffix, resourceClass, providers: seen, steps, removedBy, nearest }
 }
 
-/** The rows that lack the least; the better ones of equals are those that fail latest. */
+/** The rows that miss the fewest conditions; among equals, those whose first miss comes latest. */
 class Misses {
   #conditions: readonly Condition[]
   #best: { row: Row; lacks: number; first: number }[] = []
@@ -141,7 +141,7 @@ function ofInventory(table: CandidateTable, { resourceClass, amount }: ResourceA
   ]
 }
 
-/** Said only where something is set aside. */
+/** Empty when no provider is dedicated. */
 function ofDedication(table: CandidateTable, request: CandidateRequest): Condition[] {
   const owners = new Set(table.dedicated.rows().map(row => table.dedicatedTo[row]))
   if (owners.size === 0) return []

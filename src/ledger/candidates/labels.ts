@@ -45,7 +45,7 @@ export class Labels {
 
   #intern(names: readonly string[]): LabelSet {
     if (names.length === 0) return this.none
-    // In the order given, which answers keep; whoever feeds the table gives equal sets in equal order.
+    // In the given order, which answers keep. Snapshots always give equal sets in the same order.
     const distinct = names.length === 1 ? names : [...new Set(names)]
     const key = distinct.join(',')
     const known = this.#sets.get(key)

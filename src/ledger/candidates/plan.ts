@@ -1,7 +1,7 @@
 // A request made ready for one table: names become indexes, groups become slots that each take exactly one provider.
 //
-// A suffixed group is one slot; the unsuffixed group is one slot for each of its classes. The providers chosen for the slots say
-// everything about a candidate: two different choices never give the same allocations and mappings.
+// A suffixed group is one slot; the unsuffixed group is one slot for each of its classes. The providers chosen for the
+// slots determine a candidate: two different choices never give the same allocations and mappings.
 import type { Row } from './bitset.ts'
 import type { Column } from './column.ts'
 import type { Labels, LabelSet } from './labels.ts'
@@ -59,7 +59,7 @@ export interface GroupPlan {
   /** In the unsuffixed group only the forbidden ones; the required ones are covered together, see `together`. */
   traits: Judge
   together: readonly (readonly number[])[]
-  /** Every required list, whoever must have it. */
+  /** All required lists, also those covered together. */
   requiredTraits: readonly (readonly number[])[]
   members: Judge
   strangers: Judge
@@ -88,7 +88,7 @@ export function compile(table: CandidateTable, request: CandidateRequest): Plan 
     )
     if (slots.length > 1) plan.subtrees.push(slots)
   }
-  // A question for no resources at all is refused at the door.
+  // The API refuses a request without any resources.
   return plan.columns.length === 0 ? null : plan
 }
 
@@ -98,7 +98,7 @@ function compileGroup(table: CandidateTable, group: Group): GroupPlan | null {
   if (required === null || memberOf === null) return null
   const suffixed = group.suffix !== ''
   const resourceless = group.resources.length === 0
-  // Upstream's answer to a group that asks for nothing at all, or only says what it doesn't want, is no provider.
+  // Upstream finds no provider for a group that asks for nothing, or that only forbids something.
   if (resourceless && (!suffixed || (required.length === 0 && memberOf.length === 0))) return null
   const inTree = group.inTree === null ? -1 : table.rowOfUuid(group.inTree)
   const treeRoot = inTree < 0 ? -1 : table.rootRow(inTree)
@@ -112,7 +112,7 @@ function compileGroup(table: CandidateTable, group: Group): GroupPlan | null {
     requiredTraits: required,
     members: new Judge(memberOf, []),
     strangers: new Judge([], known(table.aggregates, group.forbiddenAggregates)),
-    // Upstream reads in_tree together with the inventories, so a group without resources isn't held to it.
+    // Upstream reads in_tree together with the inventories, so it doesn't bind a group without resources.
     treeRoot: resourceless ? -1 : treeRoot,
   }
 }
@@ -146,7 +146,7 @@ function known(labels: Labels, names: readonly string[]): number[] {
   return names.map(name => labels.find(name)).filter(index => index >= 0)
 }
 
-/** Whether a provider can stand in a slot by itself, before anything else is chosen. */
+/** Whether a provider fits a slot, before anything else is chosen. */
 export function accepts(
   table: CandidateTable,
   plan: Plan,

@@ -52,7 +52,7 @@ function union(table: CandidateTable, sets: readonly RowSet[]): Int32Array {
   return out
 }
 
-/** An id that no tree has, when the uuid is unknown. */
+/** NaN, which equals no id, when the uuid is unknown. */
 function rootIdOf(table: CandidateTable, uuid: string): number {
   const row = table.rowOfUuid(uuid)
   return row < 0 ? NaN : table.rootId[row]!

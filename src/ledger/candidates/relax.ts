@@ -65,7 +65,7 @@ function dropSubtree(request: CandidateRequest, suffixes: string[]): CandidateRe
   return { ...request, sameSubtree: [...rest, ...orphans.map(group => [group.suffix])] }
 }
 
-/** The request without one of its groups, and without those that ask for no resources and nothing else holds together now. */
+/** The request without one group. A group without resources goes too, if no same_subtree names it any more. */
 export function withoutGroup(request: CandidateRequest, suffix: string): CandidateRequest {
   const sameSubtree = request.sameSubtree.map(list => without(list, suffix)).filter(list => list.length > 1)
   const groups = request.groups.filter(

@@ -15,7 +15,7 @@ export interface Group {
   /** All of these; within each, any one. */
   memberOf: string[][]
   forbiddenAggregates: string[]
-  /** Any provider of the tree meant. */
+  /** The uuid of any provider in the tree. */
   inTree: string | null
 }
 
@@ -28,7 +28,7 @@ export interface CandidateRequest {
   sameSubtree: string[][]
   /** false: a candidate may not use two providers of one tree. */
   nested: boolean
-  /** A number shuffles the order, the same number always in the same way. */
+  /** A number shuffles the order; the same number always gives the same order. */
   seed: number | null
 }
 

@@ -1,9 +1,9 @@
-// The search for allocation candidates: lazy, one candidate at a time, each root in turn, until the limit or the work budget.
+// The search for allocation candidates: one candidate at a time, each root in turn, up to the limit or the budget.
 //
-// The table may change between two breaths. A walk works on numbers it copied when it began, so no candidate mixes two states
-// of a tree; and when the search ends and anything has changed since it began, every candidate is held against the table as it is at that
-// moment, and dropped if one of its providers changed shape or lost the room. If that leaves too few, the search starts again, at most
-// RESTARTS times and within the same budget. So an answer is always true of the table at the moment it is given.
+// The table may change at each breath (a yield to other work). A walk copies its numbers when it begins, so no
+// candidate mixes two states of a tree. If the table has changed by the end of the search, every candidate is checked
+// again, and dropped if one of its providers changed shape or lost the room. If any was dropped, the search starts
+// again, at most RESTARTS times, within the same budget. So an answer is true of the table when it is given.
 import type { Row } from './bitset.ts'
 import { anchors } from './anchors.ts'
 import { FlatScan } from './flat.ts'
@@ -22,9 +22,9 @@ export interface SearchBudget {
   workMax: number
   /** Steps between two breaths. */
   breathEvery: number
-  /** One candidate for each root is enough, and the same one may stand under several: for counting roots. */
+  /** For counting roots: one candidate for each root is enough, and several roots may have the same one. */
   perRoot?: boolean
-  /** Candidates times slots that are kept at most, the same as an ended budget. */
+  /** The most candidates × slots that are kept; reaching it counts as an exhausted budget. */
   picksMax?: number
   /** Steps within one tree after which dead ends are remembered. */
   hardAfter?: number
@@ -36,7 +36,7 @@ export interface SearchResult {
   count: number
   /** A row for each slot of the plan, candidate after candidate. */
   picks: Int32Array
-  /** The root that each candidate hangs on. */
+  /** The root that each candidate belongs to. */
   anchors: Int32Array
   /** The budget ended the search, so there may be more. */
   exhausted: boolean
@@ -71,7 +71,7 @@ export function* search(table: CandidateTable, request: CandidateRequest, budget
   }
 }
 
-/** Runs a search without letting anyone else have a turn. */
+/** Runs a search to its end without a yield. */
 export function searchNow(
   table: CandidateTable,
   request: CandidateRequest,
@@ -167,7 +167,7 @@ function* takeTurns(
 
 /** Takes a walk to its next new candidate; false when there is none, or the budget is used up. */
 function* advance(walk: Walk, found: Found, meter: Meter, turns: Turns): Collecting {
-  // Without a limit there is nothing to be fair about: the root is finished at once, and no walk waits in memory.
+  // Without a limit all candidates are wanted, so the root is finished at once and no walk waits in memory.
   const finish = walk.plan.request.limit === null && !turns.perRoot
   for (;;) {
     const event = walk.next(meter)
@@ -187,7 +187,7 @@ function countMax(plan: Plan, { picksMax = PICKS_MAX }: SearchBudget): number {
   return Math.min(plan.request.limit ?? Infinity, Math.ceil(picksMax / plan.slots.length))
 }
 
-/** Ended by the limit is a whole answer; ended by what we keep at most is not. */
+/** Whether picksMax ended the search, so that the answer is incomplete; the request's own limit leaves it complete. */
 function isFull(plan: Plan, found: Found): boolean {
   return plan.request.limit === null || found.count < plan.request.limit
 }

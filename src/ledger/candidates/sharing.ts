@@ -11,7 +11,7 @@ interface Sharing {
   wide: Int32Array | null
 }
 
-// Kept beside the table, not in it: it is derived, and redone only when trees, traits or aggregates changed.
+// A cache beside the table: the data is derived, and rebuilt only when trees, traits or aggregates change.
 const kept = new WeakMap<CandidateTable, Sharing>()
 
 function sharing(table: CandidateTable): Sharing {

@@ -1,4 +1,4 @@
-// What the ledger tells the table: providers as absolute rows.
+// What the ledger gives to the table: each provider with all its present values, not as a difference.
 import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface InventorySnapshot {
@@ -20,9 +20,9 @@ export interface ProviderSnapshot {
   generation: number
   parentId: ProviderId | null
   rootId: ProviderId
-  /** The part of Holdfast that owns it; the search doesn't care, those who search may. */
+  /** The part of Holdfast that owns it, for dedicated.ts and for callers of the search. */
   managedBy?: string | null
-  /** The part that alone hands it out, together with something of a child that it manages. */
+  /** The part that alone hands it out, see dedicated.ts. */
   dedicatedTo?: string | null
   inventories: InventorySnapshot[]
   traits: string[]

@@ -11,7 +11,7 @@ export class Subtrees {
   readonly lowest: Int32Array
   readonly top: Uint8Array
   readonly sets: readonly (readonly number[])[]
-  /** Depth of each slot's turn, and the last turn of each set. */
+  /** By set: the depth of its last slot. */
   readonly lastDepth: readonly number[]
   #walk: Walk
   #parent = new Map<number, number>()
@@ -27,7 +27,7 @@ export class Subtrees {
     for (const row of walk.rows) this.#climb(table, row)
   }
 
-  /** Leaves below one parent are interchangeable; any other provider is only like itself. */
+  /** Leaves below one parent are interchangeable; no other providers are. */
   place(row: Row): string {
     return this.#inner.has(row) || this.#parent.get(row) === -1 ? `=${row}` : `<${this.#parent.get(row)!}`
   }

@@ -15,23 +15,23 @@ import type { ProviderId } from '../../store/schema/ids.ts'
 export type { InventorySnapshot, ProviderSnapshot, TableBatch } from './snapshot.ts'
 
 export const SHARING_TRAIT = 'MISC_SHARES_VIA_AGGREGATE'
-/** Stands where an id would: no provider has it. */
+/** Takes the place of a parent's id: no provider has this id. */
 export const NO_PARENT = -1 as ProviderId
 const ROWS_FIRST = 64
 
 export class CandidateTable {
   /** Grows with every change. */
   version = 0
-  /** Follows `version` when trees, traits or aggregates change: what depends on them alone may be cached under it. */
+  /** Follows `version` when trees, traits or aggregates change: the key for caches that depend on them alone. */
   shapeVersion = 0
-  /** Follows `version` when anything but `used` changes: below it, every row still is what it was. */
+  /** Follows `version` when anything but `used` changes: as long as it stays, rows differ only in `used`. */
   touchVersion = 0
   rowsMax = ROWS_FIRST
   readonly live = new RowSet()
   readonly roots = new RowSet()
   /** Roots without children. */
   readonly flat = new RowSet()
-  /** What one part of Holdfast alone hands out, see dedicated.ts. */
+  /** Dedicated providers, see dedicated.ts. */
   readonly dedicated = new RowSet()
   readonly traits = new Labels()
   readonly aggregates = new Labels()
@@ -47,7 +47,7 @@ export class CandidateTable {
   readonly treeOf: (Tree | null)[] = []
   /** Columns in which a row has an entry; rows with the same classes share one list. */
   readonly classesOf: (readonly number[])[] = []
-  /** Written by answer.ts, emptied here. */
+  /** A cache: answer.ts fills it, the table clears it. */
   readonly summaryText: (string | undefined)[] = []
   /** The version at which a row last changed in anything but `used`. */
   stamp = new Float64Array(ROWS_FIRST)
@@ -111,7 +111,7 @@ export class CandidateTable {
     this.apply({ puts: [], removes: [id] })
   }
 
-  /** Readers see none or all of it; trees are drawn once, at the end, so the order within a batch doesn't matter. */
+  /** Readers see none or all of it; trees are built once, at the end, so the order within a batch doesn't matter. */
   apply(batch: TableBatch): void {
     this.version++
     const staying = new Set<ProviderId>()
@@ -317,7 +317,7 @@ export class CandidateTable {
 
 const NO_CLASSES: readonly number[] = []
 
-/** A column of ids. An array of doubles gives back what was put into it, and only ids are. */
+/** A column of ids: a plain array of doubles, with a type that says that only ids are in it. */
 type Ids = Float64Array<ArrayBuffer> & { [row: Row]: ProviderId }
 const newIds = (length: number) => new Float64Array(length) as Ids
 

@@ -4,7 +4,7 @@ import type { Row } from './bitset.ts'
 
 export class Tree {
   readonly rootId: ProviderId
-  /** Every member the table knows, in no order; also those that hang in the air until their parent arrives. */
+  /** Every member the table knows, in no order; also those whose parent hasn't arrived yet. */
   readonly members = new Set<Row>()
   /** The root first, then depth first; empty while the root is missing. */
   rows: readonly Row[] = []

@@ -90,7 +90,7 @@ test('crowded trees give the same as the rules, also where dead ends are remembe
   )
 })
 
-test('what is left unequal isn’t taken for equal', () => {
+test('providers with different room left are not treated as equal', () => {
   // 3 + 3: the last group needs 3 in one place, so the first two must share a child. Split, it is a dead end; mirrored, it isn't.
   const asked = request([...groups(2, 1), group('3', { VCPU: 3 })], { groupPolicy: 'none' })
   const turn = search(loaded(wide(2, 3)), asked, { workMax: 1000, breathEvery: 1000, hardAfter: 0 }).next()

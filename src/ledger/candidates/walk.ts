@@ -16,13 +16,13 @@ export interface Meter {
   steps: number
   stop: number
   max: number
-  /** Steps after which a walk begins to remember dead ends: below, it is cheaper not to, and nearly all walks stay below. */
+  /** Steps after which a walk remembers dead ends: in shorter walks, nearly all, it costs more than it saves. */
   hardAfter: number
 }
 
 export class Walk {
   readonly anchor: number
-  /** Rows that may be chosen; the numbers below are positions in it. */
+  /** Rows that may be chosen; a position below is an index into this list. */
   readonly rows: number[] = []
   readonly plan: Plan
   /** Slot by depth, the one with the fewest choices first. */
@@ -106,7 +106,7 @@ export class Walk {
       if (depth === last) {
         if (this.dedicated !== null && !this.#isHandedOut(this.dedicated)) continue
         this.#found++
-        // Keeping a candidate costs about as much as looking at so many providers.
+        // Keeping a candidate costs about as much as looking at one provider for each slot.
         meter.steps += this.order.length
         this.#depth = depth
         return 'found'
@@ -124,7 +124,7 @@ export class Walk {
   #enters(depth: number, meter: Meter): boolean {
     this.#cursor[depth] = 0
     this.#foundBefore[depth] = this.#found
-    // Who hands out what is no part of a dead end's mark.
+    // Dead ends don't record who hands out which provider, so they aren't used there.
     if (this.#steps < meter.hardAfter || this.dedicated !== null) return true
     this.#dead ??= new DeadEnds(this)
     meter.steps += this.rows.length
@@ -153,7 +153,7 @@ export class Walk {
     return picked
   }
 
-  /** Each dedicated provider that gives something is handed out by another that does. */
+  /** Whether each dedicated provider in use is handed out by another provider in use. */
   #isHandedOut(dedicated: Dedicated): boolean {
     const giving = this.order.flatMap((slot, depth) =>
       this.plan.slots[slot]!.needs.length > 0 ? [this.chosen[depth]!] : [],
@@ -269,7 +269,7 @@ class Covers {
   }
 }
 
-/** Which providers of a walk are dedicated, and who hands them out; by position. */
+/** Which providers of a walk are dedicated, and which ones hand them out; by position. */
 class Dedicated {
   readonly #handers: ReadonlyMap<number, readonly number[]>
 

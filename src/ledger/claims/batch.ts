@@ -1,4 +1,4 @@
-// Claims in the database: opens a book under lock, has the requests decided on it, and writes back what changed.
+// Decides a batch of claim requests: reads the book under lock, decides each request on it, writes the changes back.
 import type { Problem } from '../../problems/problem.ts'
 import type { UseChange } from '../../store/change.ts'
 import { GuardFailed, StoreConflict } from '../../store/failure.ts'
@@ -9,7 +9,7 @@ import { type ClaimRequest, consumersOf, namesIn } from './claim.ts'
 import { decide } from './decide.ts'
 import * as sql from './statements.ts'
 
-// Before any time that a consumer may have.
+// Earlier than any expiry.
 const NEVER = -1
 
 /** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
@@ -20,7 +20,7 @@ export function* claimBatch(requests: readonly ClaimRequest[], now: number): Wri
   return verdicts
 }
 
-/** Whoever lacks room gets what those have whose time is over. */
+/** Decides a request. If it lacks room, releases the expired consumers of its providers and decides again. */
 function decideWithLapsed(book: Book, request: ClaimRequest): Problem | null {
   const verdict = decide(book, request)
   if (verdict?.kind !== 'claim_exceeds_capacity') return verdict
@@ -34,8 +34,8 @@ function decideWithLapsed(book: Book, request: ClaimRequest): Problem | null {
 }
 
 /**
- * Locks what the requests and the further providers involve, all in the one order that everybody keeps. Whoever claims
- * afterwards says what time it is: then those are locked too whose time is over, and whose place may be taken.
+ * Locks all rows that the requests and the further providers involve, in the order that every transaction keeps. A
+ * caller that claims afterwards passes `now`: then expired consumers, which the claim may release, are locked too.
  */
 export function* lockInvolved(
   requests: readonly ClaimRequest[],
@@ -64,7 +64,7 @@ function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> 
     const owned = { parentId: parent_id, managedBy: managed_by, dedicatedTo: dedicated_to }
     book.addProvider({ ...row, ...owned, bumps: 0, inventories: new Map() })
   }
-  // A consumer that another process made after our locks: only a fresh start sees and locks all that it has.
+  // Another process made this consumer after we took our locks. Only a fresh start locks all that it has.
   const locked = new Set(consumerRows.map(row => row.uuid))
   if (claimRows.some(row => !locked.has(row.uuid))) throw new StoreConflict('consumer_appeared')
   for (const row of inventoryRows) {
@@ -107,7 +107,7 @@ function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> 
 
 function* closeBook(book: Book, now: number): Write<void> {
   const consumers = [...book.consumers.values()].filter(consumer => consumer.touched)
-  // By uuid, so that two transactions that add the same consumers meet at the first and not crosswise.
+  // Sorted by uuid: two transactions that add the same consumers can't deadlock.
   consumers.sort((a, b) => (a.uuid < b.uuid ? -1 : 1))
   const providers = [...book.providers.values()]
   const uses = providers.flatMap(usesChanged)

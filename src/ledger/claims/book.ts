@@ -21,7 +21,7 @@ export interface BookProvider {
   readonly revision: number
   readonly parentId: ProviderId | null
   readonly managedBy: string | null
-  /** Who alone hands it out: a claim needs another one, of a child that this owner manages. */
+  /** The owner that alone hands it out: a claim needs another one, on a child that this owner manages. */
   readonly dedicatedTo: string | null
   generation: number
   /** By how much the generation has grown in this batch. */
@@ -41,11 +41,11 @@ export interface BookConsumer {
   /** null while the database has no such consumer. */
   readonly id: ConsumerId | null
   readonly claimsBefore: ReadonlyMap<BookInventory, number>
-  /** What the consumer is now; null when there is none. */
+  /** null when the consumer doesn't exist, or not any more. */
   now: ConsumerFacts | null
   claims: Map<BookInventory, number>
   touched: boolean
-  /** Its time is over: what it has is anyone's. */
+  /** It has expired: others may take what it has. */
   readonly isLapsed: boolean
 }
 
@@ -68,7 +68,7 @@ export class Book {
     return this.#providersById.get(id)
   }
 
-  /** The consumer as far as it is known; an unknown one is a blank page. */
+  /** The consumer; an unknown one is added, without claims. */
   consumer(uuid: string): BookConsumer {
     return this.consumers.getOrInsertComputed(uuid, () => ({
       uuid,

@@ -1,10 +1,10 @@
-// What is asked of the ledger about claims: to replace what consumers have, or to release it.
+// Claim requests: to replace all that some consumers have, or to release what one has.
 import type { Subject } from '../../store/transaction.ts'
 
 /** Amounts by provider uuid and resource class. */
 export type Resources = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** All that one consumer is to have from now on; with no resources the consumer is to be gone. */
+/** All that one consumer will have. Without resources the consumer is removed. */
 export interface ConsumerClaims {
   consumer: string
   projectId: string
@@ -40,7 +40,7 @@ export function namesIn(requests: readonly ClaimRequest[]): { providers: string[
   return { providers: [...providers], names: [...names] }
 }
 
-/** What a request changes when it is granted, with generations as far as it names them. */
+/** What a granted request changes, with generations where the request names them. */
 export function subjectsOf(request: ClaimRequest): Subject[] {
   if (request.kind === 'release') return [{ kind: 'consumer', id: request.consumer, after: null }]
   return request.consumers.map(({ consumer, generation, resources }): Subject => {

@@ -1,4 +1,4 @@
-// Decides a request against the book: a problem, or the book changed as asked. Nothing in between.
+// Decides a request against the book: either returns a problem and changes nothing, or changes the book as asked.
 import { type Problem, problem } from '../../problems/problem.ts'
 import type { Book, BookConsumer, BookInventory, BookProvider } from './book.ts'
 import type { ClaimRequest, ConsumerClaims } from './claim.ts'
@@ -56,7 +56,7 @@ function checkOwner({ uuid, now }: BookConsumer, owner: string | null): Problem 
   return problem('consumer_managed', { consumer: uuid, owner: now.managedBy ?? 'Placement' })
 }
 
-/** Finds what the names in the request stand for: first all providers, then all classes, then all inventories. */
+/** Resolves the names in the request: first all providers, then all classes, then all inventories. */
 function findWishes(book: Book, consumers: readonly ConsumerClaims[]): Wish[] | Problem {
   for (const { resources } of consumers) {
     for (const provider of resources.keys()) {
@@ -84,7 +84,7 @@ function findWishes(book: Book, consumers: readonly ConsumerClaims[]): Wish[] | 
   return wishes
 }
 
-/** A dedicated provider is claimed by whoever manages it, or together with what its owner has set aside on a child. */
+/** A dedicated provider can be claimed by its manager, or together with a child managed by whom it is dedicated to. */
 function isHandedOut({ consumer, provider }: Wish, wishes: readonly Wish[], owner: string | null): boolean {
   if (owner !== null && owner === provider.managedBy) return true
   return wishes.some(

@@ -1,9 +1,9 @@
-// Which rows someone else keeps locked, so that a batch can go on without those who need them.
+// Finds rows that someone else keeps locked, so that a batch can go on without the requests that need them.
 import { together, type Write } from '../../store/transaction.ts'
 import { type ClaimRequest, consumersOf, namesIn } from './claim.ts'
 import * as sql from './statements.ts'
 
-/** The consumers and providers that a request can't be decided with now, among those that the requests name. */
+/** The consumers and providers that hold up a request now, because a row that they need is locked. */
 export function* findHeld(requests: readonly ClaimRequest[], now: number): Write<Set<string>> {
   const consumers = [...new Set(requests.flatMap(consumersOf))]
   const named = { consumers, providers: namesIn(requests).providers, now }
@@ -18,7 +18,7 @@ export function* findHeld(requests: readonly ClaimRequest[], now: number): Write
   const heldConsumers = without(theirs, free).map(({ uuid }) => uuid)
   const isNamed = new Set(consumers)
   const uuids = new Map(providers.map(({ id, uuid }) => [id, uuid]))
-  // Who has something of a held provider can't give it back; and a provider waits for those on it whose time is over.
+  // A locked provider holds up the consumers with claims on it; a locked expired consumer holds up its providers.
   const waiting = claims.flatMap(({ uuid, provider_id }) => {
     if (heldProviders.has(provider_id)) return [uuid]
     return heldConsumers.includes(uuid) && !isNamed.has(uuid) ? [uuids.get(provider_id)!] : []

@@ -1,9 +1,9 @@
-// Consumers with an end: past it, what they have is anyone's.
+// Consumers that expire: after that, others may take what they have.
 import { sql } from 'kysely'
 import { command } from '../../store/statement.ts'
 import { run, type Write } from '../../store/transaction.ts'
 
-// Locked, so that one who is just given more time is not counted among them.
+// Locked, so that a consumer whose expiry is just being extended isn't returned.
 export const lapsedOf = command((db, a: { owner: string; now: number; limit: number }, on) =>
   on.lock(
     db

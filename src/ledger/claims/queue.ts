@@ -1,5 +1,5 @@
-// Claims that wait are decided and committed together: one batch at a time, everything that arrived meanwhile in the next.
-// Those who need a row that someone keeps locked are set aside, so that the others don't wait with them.
+// Decides and commits waiting claims in batches, one at a time; claims that arrive meanwhile are in the next batch.
+// Claims that need a row that someone keeps locked are set aside, so that the others don't wait for the lock.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../clock/clock.ts'
 import { limits } from '../../shared/limits.ts'
@@ -11,14 +11,14 @@ import { claimBatch } from './batch.ts'
 import { type ClaimRequest, subjectsOf, weightOf } from './claim.ts'
 import { findHeld, namedBy, needs } from './held.ts'
 
-/** Where claims are asked for. What comes along as an entry is written down with a claim that is granted. */
+/** Where claims are submitted. The entry of a granted claim is recorded in the same transaction. */
 export interface Claims<Entry> {
   submit(request: ClaimRequest, entry?: Entry | null): Promise<void>
 }
 
 interface Options<Entry> {
   observe?: (granted: number, refused: number) => void
-  /** Writes entries down, in the transaction that grants what they are about. */
+  /** Records the entries of granted claims, in the same transaction. */
   record?: (granted: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
 }
 
@@ -27,7 +27,7 @@ interface Waiting<Entry> {
   entry: Entry | null
   resolve: () => void
   reject: (error: unknown) => void
-  /** Since when it is set aside, by a clock that only this process knows. */
+  /** When it was set aside, by performance.now(). */
   asideSince: number | null
 }
 
@@ -38,7 +38,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
   readonly #record: NonNullable<Options<Entry>['record']> | null
   #waiting: Waiting<Entry>[] = []
   #running = false
-  /** Those who need a row that someone keeps locked, and the names of such rows. */
+  /** Claims that need a locked row, and (in #held) the names of such rows. */
   #aside: Waiting<Entry>[] = []
   readonly #held = new Set<string>()
   #isAsideRunning = false
@@ -50,7 +50,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     this.#record = record ?? null
   }
 
-  /** How many wait to be decided. */
+  /** How many claims wait to be decided. */
   get length(): number {
     return this.#waiting.length + this.#aside.length
   }
@@ -71,7 +71,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     this.#waiting.push(...waiting)
     if (this.#running || waiting.length === 0) return
     this.#running = true
-    // After this turn of the loop, so that requests which came in together are decided together.
+    // After this turn of the event loop, so that requests that came in together are decided together.
     setImmediate(() => void this.#run())
   }
 
@@ -101,7 +101,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     return verdicts
   }
 
-  /** Decides the given requests, or those that wait when the transaction begins: by then more have come than now. */
+  /** Decides the given requests, or the next batch, taken when the transaction begins: by then more have come. */
   async #decide(given: readonly Waiting<Entry>[] | null = null): Promise<void> {
     let batch = given
     const error = await this.#commit(() => (batch ??= this.#nextBatch()))
@@ -112,11 +112,11 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
       for (const waiting of batch) waiting.reject(error)
       return
     }
-    // One of them is in trouble; the others shouldn't be.
+    // One request made the batch fail. Decided alone, the others can succeed.
     for (const waiting of batch) await this.#decide([waiting])
   }
 
-  /** One transaction for a batch; all of it is answered, or none and the error says why. */
+  /** One transaction for a batch. Answers all its requests, or none and returns the error. */
   async #commit(batch: () => readonly Waiting<Entry>[]): Promise<unknown> {
     try {
       const work = () => this.#decided(batch())
@@ -130,7 +130,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     }
   }
 
-  /** Decides those of a batch that don't need what someone keeps locked. */
+  /** Sets aside the requests that need a locked row, and decides the others. */
   async #decideOthers(batch: readonly Waiting<Entry>[], error: unknown): Promise<void> {
     const [held, free] = await this.#findHeld(batch)
     if (held.length > 0 || batch.length === 1) {
@@ -138,20 +138,20 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
       if (held.length > 0 && free.length > 0) await this.#decide(free)
       return
     }
-    // All is free by now, or it is a row that can't be seen yet: who needs it shows when they go one half at a time.
+    // The lock is gone, or its row isn't visible to us yet. Halving the batch finds the request that needs it.
     const middle = batch.length >> 1
     await this.#decide(batch.slice(0, middle))
     await this.#decide(batch.slice(middle))
   }
 
-  /** Which of a batch need what someone keeps locked, and which don't. */
+  /** Splits a batch into the requests that need a locked row, and the others. */
   async #findHeld(batch: readonly Waiting<Entry>[]): Promise<[Waiting<Entry>[], Waiting<Entry>[]]> {
     const requests = batch.map(({ request }) => request)
     let held: ReadonlySet<string>
     try {
       held = await this.#store.write(() => findHeld(requests, this.#clock.now()), { lockWaitMs: limits.claimLockMs })
     } catch {
-      // Not even that can be told now; then it shows by trying.
+      // If this fails too, nothing counts as locked, and the next try will show.
       held = new Set()
     }
     for (const name of requests.flatMap(namedBy)) this.#held.delete(name)
@@ -171,7 +171,7 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
     void this.#runAside()
   }
 
-  /** Tries those that are set aside again and again, a batch at a time beside the others. */
+  /** Retries the claims that are set aside, a batch at a time, beside the main queue. */
   async #runAside(): Promise<void> {
     while (this.#aside.length > 0) {
       await sleep(limits.claimPauseMs)

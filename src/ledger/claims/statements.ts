@@ -1,5 +1,5 @@
-// The SQL of claims: a burst of locking reads, and a burst of writes, each for a whole batch of requests.
-// Consumers are locked before providers and each kind by id, so two transactions can't wait for each other in a circle.
+// The SQL of claims: a burst of locking reads, and a burst of writes, each for a whole batch of requests. Consumers are
+// locked before providers, and each kind in order of id, so two transactions can't deadlock.
 import { type Kysely, sql } from 'kysely'
 import type { ConsumerId, ProviderId, ResourceClassId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -9,16 +9,16 @@ import { className } from '../resource-classes.ts'
 interface Named {
   consumers: readonly string[]
   providers: readonly string[]
-  /** Consumers whose time is over by now, and who have something of the named providers, are as good as named. */
+  /** Consumers that have expired by now and have claims on the named providers count as named. */
   now: number
 }
 
-/** Of the consumers that are named, or as good as named. */
+/** The column holds a consumer that is named, or counts as named. */
 const isTheirs = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
   const named = db.selectFrom('consumers').select('id').where(on.isIn('uuid', a.consumers))
   const providers = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
   const holders = db.selectFrom('claims').select('consumer_id').where(on.isAmong('provider_id', providers))
-  // By their time: there are few of these at any moment, and many who have something of a provider.
+  // Found by expiry: few consumers are expired at any moment, but many have claims on a provider.
   const lapsed = db
     .selectFrom('consumers')
     .select('id')
@@ -27,7 +27,7 @@ const isTheirs = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
   return on.isAmong(column, named.unionAll(lapsed))
 }
 
-/** Of the providers that are named, and those that the named consumers have something of now. */
+/** The column holds a provider that is named, or that the named consumers have claims on. */
 const isInvolved = (db: Kysely<Schema>, column: string, a: Named, on: Tools) => {
   const named = db.selectFrom('providers').select('id').where(on.isIn('uuid', a.providers))
   const had = db
@@ -55,7 +55,7 @@ export const lockProviders = command((db, a: Named, on) =>
       .orderBy('id'),
   ),
 )
-// The same once without locks, and once without those that someone else has locked: what is missing there is held.
+// The same rows twice: all of them, and only those that nobody else has locked. The difference is held.
 export const consumersInvolved = query((db, a: Named, on) =>
   db
     .selectFrom('consumers')
@@ -84,7 +84,7 @@ export const freeProviders = command((db, a: Named, on) =>
       .where(isInvolved(db, 'id', a, on)),
   ),
 )
-// After the locks, in statements of their own: only then do they see what the previous holder of a lock did.
+// Separate statements after the locks: only these see what the previous holder of a lock wrote.
 export const inventoriesInvolved = query((db, a: Named, on) =>
   db
     .selectFrom('inventories')
@@ -188,7 +188,7 @@ export interface UseRow {
   class_id: ResourceClassId
   change: number
 }
-// The decision has checked the same; this is the line that a bug in it can't cross.
+// decide() has checked the same. This guard keeps a bug in it out of the database.
 export const changeUse = bulk<UseRow>({ provider_id: 'bigint', class_id: 'bigint', change: 'bigint' }, (db, r, on) =>
   on
     .update(db.updateTable('inventories'), 'inventories.provider_id', r.provider_id)

@@ -1,5 +1,5 @@
-// The numbers by which rows are found. All are numbers in the database; only their types differ, so that the id of a node
-// can't be taken for that of its provider. They come from rows: nothing else makes one.
+// The ids of rows. All are numbers in the database; only their types differ, so that the id of a node can't be taken
+// for that of its provider. Ids come from rows.
 
 export type ProviderId = number & { readonly of: 'provider' }
 export type ResourceClassId = number & { readonly of: 'resource class' }

@@ -86,7 +86,7 @@ export interface LeaseTables {
   }
 }
 
-/** What was asked for. It is kept as it was said, and shown again. */
+/** What was asked for, kept as it was sent, and shown again. */
 export interface InstanceTerms {
   resource_type: 'virtual:instance'
   vcpus: number

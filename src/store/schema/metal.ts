@@ -54,7 +54,7 @@ export interface MetalTables {
     node_id: NodeId
     instance_uuid: string
     owner: string | null
-    /** For whom the ledger has it; null where that was not written down yet. */
+    /** The project of its claim in the ledger; null where that was not recorded yet. */
     project_id: string | null
     expires_at: number
     created_at: number
@@ -91,7 +91,7 @@ export interface MetalTables {
   }
 }
 
-/** Besides the fields that clients see. The JSON columns are text: most of them pass through unread. */
+/** The fields that clients see, and columns of our own. JSON columns are text: most of them are never parsed. */
 interface NodeTable extends Omit<NodeColumns, keyof NodeStates>, NodeStates {
   id: Generated<NodeId>
   provider_id: ProviderId
@@ -110,7 +110,7 @@ interface NodeTable extends Omit<NodeColumns, keyof NodeStates>, NodeStates {
   revision: number
 }
 
-/** Columns whose words are a closed list. */
+/** Columns whose values are a closed list. */
 interface NodeStates {
   provision_state: State
   target_provision_state: State | null

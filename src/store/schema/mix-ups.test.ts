@@ -1,4 +1,4 @@
-// The compiler checks this file, and a run has nothing to do: each of these mix-ups must not compile.
+// The compiler checks this file, and running it does nothing: none of these mix-ups may compile.
 import type { Kysely, Selectable } from 'kysely'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
 import { type Json, jsonIn } from '../../shared/json.ts'

@@ -2,10 +2,10 @@
 
 export interface QuotaTables {
   quotas: {
-    /** '' for what holds for all projects that have no limit of their own. */
+    /** '' for the default of all projects that have no limit of their own. */
     project_id: string
     name: string
-    /** -1 for none. */
+    /** -1 for no limit. */
     max: number
   }
 }

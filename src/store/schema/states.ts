@@ -1,4 +1,4 @@
-// The states of a node, as its row has them. What leads from one to another is in metal/nodes/states.ts.
+// The states of a node, as its row has them. The transitions between them are in metal/nodes/states.ts.
 
 export type Stable =
   | 'enroll'
