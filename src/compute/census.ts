@@ -1,4 +1,4 @@
-// Which servers there are, counted for those who watch over them.
+// The gauge of servers by status, counted in the database.
 import { byState, type Gauges, type Sample } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read } from '../store/transaction.ts'

@@ -1,4 +1,4 @@
-// What happens to servers by itself: moves come to their end, and servers on bare metal follow their nodes.
+// The background duty of compute: ends moves, and updates servers on bare metal from their nodes.
 import type { Logger } from 'pino'
 import { recorded } from '../audit/record.ts'
 import type { Deed, Witness } from '../audit/witness.ts'
@@ -25,7 +25,7 @@ interface Working {
 
 type Done = Pick<Deed, 'action' | 'outcome'>
 
-/** What the audit calls each step; waiting is none. */
+/** The action of each step in the audit; `wait` has none. */
 const DEEDS: Record<Exclude<Step['kind'], 'wait'>, Done> = {
   run: { action: 'start_server', outcome: 'done' },
   fail: { action: 'start_server', outcome: 'failed' },
@@ -38,7 +38,7 @@ const CONFIRMED: Done = { action: 'confirm_resize', outcome: 'done' }
 
 const MINUTE_MS = 60_000
 
-/** Does all that can be done now; says in how many milliseconds to look again. */
+/** Does all work that is due; returns in how many milliseconds to run again, or null. */
 export async function workOnServers(working: Working): Promise<number | null> {
   const { store, clock, drivers, bell, config } = working
   for (const move of await store.read(dueMoves)) {
@@ -87,7 +87,7 @@ async function attempt<T>(
     return await store.write(() => recorded(work(clock.now()), entryOf))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    // The node is locked or in maintenance, or another process was faster: the next look will tell.
+    // The node is locked or in maintenance, or another process was faster: the next run tries again.
     log.debug({ server, reason: error.message }, 'a server has to wait')
     return null
   }

@@ -1,5 +1,5 @@
-// Empties resource classes that are taken back: nobody gets any of them any more, servers that have some of them are
-// deleted, and moves that still hold some of them for a server elsewhere are ended there.
+// Empties resource classes that are withdrawn: closes them for new claims, deletes the servers with claims on them, and
+// ends the moves that still hold such claims for a server elsewhere.
 import { closeShares } from '../ledger/shares.ts'
 import type { MoveId, ServerId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
@@ -8,7 +8,7 @@ import { movesByIds } from './move-rows.ts'
 import { endMove } from './moves.ts'
 import { consumersOf, deleteServers, OWNER, selectServers } from './servers.ts'
 
-/** Asked of the ledger and not of flavors: a server that was resized away has another flavor, and its move the claim. */
+/** From the ledger, not by flavor: after a resize the server has another flavor, and its move has the claim. */
 const holders = query((db, a: { classes: readonly string[] }, on) =>
   db
     .selectFrom('resource_classes as r')
@@ -23,7 +23,7 @@ const holders = query((db, a: { classes: readonly string[] }, on) =>
     .where(on.isIn('r.name', a.classes))
     .where('k.managed_by', '=', OWNER),
 )
-// Those that never got a place have nothing, and go with their flavor.
+// Servers that never got a place have no claims, so they are found by their flavor.
 const byFlavors = query((db, a: { flavors: readonly string[] }, on) =>
   db.selectFrom('servers').select('id').where(on.isIn('flavor_id', a.flavors)),
 )
@@ -43,9 +43,9 @@ const lockByIds = command((db, a: { ids: readonly ServerId[] }, on) =>
 )
 
 interface Tenants {
-  /** Servers that have some of it, or are made for it. */
+  /** Servers with claims on the classes, or with one of the flavors. */
   servers: ReadonlySet<ServerId>
-  /** Moves that hold some of it for a server that has none itself. */
+  /** Moves that hold such claims for a server that has none itself. */
   moves: readonly { id: MoveId; server: ServerId }[]
 }
 
@@ -59,8 +59,8 @@ function* tenantsOf(classes: readonly string[], flavors: readonly string[]): Rea
 }
 
 /**
- * Says whether anything went. Who claims some of it at this very moment may be missed, but nobody after that: looking once
- * more, in a transaction of its own, finds all.
+ * Returns whether anything was evicted. It may miss a claim made at the same moment, but no later one is possible:
+ * a second call, in a transaction of its own, finds the rest.
  */
 export function* evict(classes: readonly string[], flavors: readonly string[], now: number): Write<boolean> {
   const before = yield* tenantsOf(classes, flavors)

@@ -1,4 +1,4 @@
-// Flavors: sizes of servers, with extra specs that say more, and for private ones the projects that may use them.
+// Flavors: server sizes with extra specs. A private flavor has a list of the projects that may use it.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import { jsonIn, jsonText } from '../shared/json.ts'
@@ -24,15 +24,15 @@ export interface NewFlavor {
   rxtx_factor?: number
   disabled?: boolean
   extra_specs?: Readonly<Record<string, string>>
-  /** The part of Holdfast that alone may change it. */
+  /** The part of Holdfast that manages it: clients can't change it. */
   managed_by?: string
 }
 
 /** Which flavors a list shows. */
 export interface FlavorFilter {
-  /** Public ones and those that this project may use; null for all that there are. */
+  /** Public ones and those that this project may use; null for all. */
   visibleTo: string | null
-  /** Only public or only private ones of them. */
+  /** Only public or only private ones, null for both. Has an effect only when `visibleTo` is null. */
   isPublic: boolean | null
   ramMbMin: number
   diskGbMin: number
@@ -42,7 +42,7 @@ const visible = (db: Kysely<Schema>, project: string) =>
   db
     .selectFrom('flavors')
     .select('id')
-    // Written out, so that PostgreSQL knows its index of public ones to fit.
+    // A literal, so that PostgreSQL can use the partial index on public flavors.
     .where('is_public', '=', sql.lit(1))
     .union(db.selectFrom('flavor_access').select('flavor_id as id').where('project_id', '=', project))
 
@@ -53,7 +53,7 @@ const flavorByName = query((db, a: { name: string }) =>
 const lockForChange = command((db, a: { id: string }, on) =>
   on.lock(db.selectFrom('flavors').selectAll().where('id', '=', a.id)),
 )
-// Shared: servers of one flavor can be made at the same time, but not while it is deleted.
+// Shared: servers of one flavor can be created at the same time, but not while it is deleted.
 const lockForUse = command((db, a: { id: string }, on) => {
   const found = db.selectFrom('flavors').selectAll().where('id', '=', a.id)
   return on.dialect === 'postgres' ? found.forShare() : found
@@ -146,14 +146,14 @@ export function* findFlavor(id: string, visibleTo: string | null): Read<Flavor> 
   return found
 }
 
-/** The flavor that a server is to have. */
+/** The flavor that a client chose for a server. */
 export function* chooseFlavor(id: string, visibleTo: string | null): Read<Flavor> {
   const found = yield* ifVisible(yield* one(flavorById({ id })), visibleTo)
   if (!found) throw problem('flavor_unusable', { flavor: id })
   return found
 }
 
-/** The flavor for a server that is being made: it can't go before the server is there. */
+/** The flavor for a new server, locked: it can't be deleted before the server exists. */
 export function* useFlavor(id: string, visibleTo: string | null): Write<Flavor> {
   const found = yield* ifVisible(yield* one(lockForUse({ id })), visibleTo)
   if (!found) throw problem('flavor_unusable', { flavor: id })
@@ -166,14 +166,14 @@ function* ifVisible(found: FlavorRow | undefined, visibleTo: string | null): Rea
   return (yield* one(accessBy({ flavor: found.id, project: visibleTo }))) && parsed(found)
 }
 
-/** The flavor, held until the transaction ends. */
+/** The flavor, locked until the transaction ends. */
 function* lockFlavor(id: string): Write<Flavor> {
   const found = yield* one(lockForChange({ id }))
   if (!found) throw problem('flavor_not_found', { flavor: id })
   return parsed(found)
 }
 
-/** For what clients ask: refused when another part of Holdfast owns the flavor. */
+/** For requests of clients: refused when another part of Holdfast manages the flavor. */
 export function* lockOwnFlavor(id: string): Write<Flavor> {
   const flavor = yield* lockFlavor(id)
   if (flavor.managed_by !== null) throw problem('flavor_managed', { flavor: id, owner: flavor.managed_by })
@@ -191,10 +191,10 @@ export function* listFlavors(filter: FlavorFilter, marker: string, limit: number
   return rows.map(parsed)
 }
 
-/** What adds a flavor whose id and name nobody can have yet. */
+/** The insert of a flavor whose id and name can't be taken. */
 export const newFlavor = (wanted: NewFlavor, now: number): Command => addFlavor(rowOf(wanted, now))
 
-/** What the names of leases' flavors begin with: nobody else's do, or a lease could not have its own. */
+/** The name prefix of leases' flavors. Clients can't use it, so a lease always finds its name free. */
 export const RESERVED = 'reservation:'
 
 export function* createFlavor(wanted: NewFlavor, now: number): Write<Flavor> {
@@ -222,7 +222,7 @@ const rowOf = (wanted: NewFlavor, now: number): FlavorRow => ({
 
 const markFlavor = (id: string) => mark({ kind: 'flavor', id })
 
-/** Servers of the flavor stay; what they asked for is written down with them. */
+/** Servers of the flavor stay: each has its own copy of what it asked for. */
 export function* deleteFlavor(id: string): Write<void> {
   yield* lockFlavor(id)
   yield* run(removeFlavor({ id }))
@@ -239,12 +239,12 @@ export function* projectsOf(flavorId: string): Read<string[]> {
   return (yield* all(accessOf({ flavor: flavorId }))).map(row => row.project)
 }
 
-/** Many at once, for whoever manages the flavors; access that is there already stays. */
+/** Grants many at once, for the manager of the flavors. Existing access stays. */
 export function* grantAll(access: readonly { flavor_id: string; project_id: string }[]): Write<void> {
   if (access.length > 0) yield* run(addAccesses({ rows: access }))
 }
 
-/** No project has access any more, and no server of them is made meanwhile: whoever is about to waits. */
+/** Removes all access to these flavors. The lock makes the creation of their servers wait until that is done. */
 export function* closeFlavors(ids: readonly string[]): Write<void> {
   const [, closed] = yield* together(lockMany({ ids }), removeAllAccess({ flavors: ids }))
   for (const id of new Set(closed.map(row => row.id))) yield* markFlavor(id)

@@ -1,4 +1,4 @@
-// The invariants of servers, flavors and moves, each as a query that counts what breaks it.
+// Invariants of servers, flavors and moves. Each is a query that counts violations.
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 
 const CLAIMED_ON_HOST = `

@@ -11,7 +11,7 @@ export const HYPERVISOR_CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB'] as const
 type Said = Selectable<Schema['hypervisors']>
 
 export interface Hypervisor {
-  /** The provider's: it stays as long as the provider does. */
+  /** The provider's id, which never changes. */
   id: ProviderId
   uuid: string
   name: string
@@ -98,19 +98,19 @@ function* findHypervisorNamed(name: string): Read<Hypervisor> {
   return found
 }
 
-/** Refuses a host that a client names as a target and that there is not. */
+/** Refuses a target host that doesn't exist. */
 export function* requireTarget(name: string): Read<void> {
   if (!(yield* one(hypervisorByName({ name })))) throw problem('target_host_not_found', { name })
 }
 
-/** The ids of those that are down or disabled. */
+/** The ids of hypervisors that are down or disabled. */
 export function* unusableHypervisors(): Read<Set<ProviderId>> {
   return new Set((yield* all(unusable({}))).map(row => row.provider_id))
 }
 
 export type HypervisorChange = Partial<Pick<Hypervisor, 'state' | 'status' | 'disabled_reason'>>
 
-/** Says that a hypervisor is up or down, enabled or disabled. */
+/** Sets a hypervisor up or down, enabled or disabled. */
 export function* changeHypervisor(name: string, change: HypervisorChange, now: number): Write<Hypervisor> {
   yield* run(lockHost({ name }))
   const { id, state, status, disabled_reason } = yield* findHypervisorNamed(name)

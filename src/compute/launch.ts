@@ -1,4 +1,4 @@
-// Making a server: its place is claimed in the same transaction that makes the server.
+// Creates servers. One transaction creates the server and claims its place.
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ClaimRequest, Resources } from '../ledger/claims/claim.ts'
 import { Problem, problem } from '../problems/problem.ts'
@@ -20,7 +20,7 @@ export type ServerRequest = Pick<
 > & {
   wish: Wish
   only: string | null
-  /** The flavor of the reservation that a hint named: the project must have access to it. */
+  /** The flavor of the reservation in the scheduler hint: the project must have access to it. */
   reservation: string | null
 }
 
@@ -33,8 +33,8 @@ interface Launched {
 }
 
 /**
- * Makes servers, each with a place of its own or with a fault that says that there is none. When fewer than `countMin` find a
- * place, none keeps it.
+ * Creates servers, each with a place of its own or with a fault that says there is none. If fewer than `countMin` get a
+ * place, all lose it.
  */
 export async function launchServers(
   scheduling: Scheduling,
@@ -51,7 +51,7 @@ export async function launchServers(
       if (place) places.set(request.uuid, place)
     } catch (error) {
       if (!(error instanceof Problem) || error.kind !== 'quota_exceeded') throw error
-      // As many as the project may have, if that is enough for who asks.
+      // The quota is used up: keep the servers made so far if they are enough.
       if (made >= countMin) break
       for (const { uuid } of requests.slice(0, made)) await store.write(() => deleteServer(uuid, clock.now()))
       throw error
@@ -66,7 +66,7 @@ export async function launchServers(
   return { placed: 0, onMetal }
 }
 
-/** What is refused anyway is refused before anything is made. */
+/** Checks the quota for all servers before the first one is created. */
 async function requireRoomForAll({ store, clock }: Scheduling, requests: readonly ServerRequest[]): Promise<void> {
   const project = requests[0]!.project_id
   const asked = new Map([
@@ -118,7 +118,7 @@ function newServer({ wish, only: _, reservation: __, ...request }: ServerRequest
   }
 }
 
-/** The fake virt driver needs no time, so a server that has its claim is running. */
+/** The fake virt driver needs no time, so a server runs as soon as it has its claim. */
 function* startServer(server: NewServer, { host, claims }: Place, now: number): Write<boolean> {
   const [refusal] = yield* claimBatch([claimFor(server, claims)], now)
   if (refusal) return false
@@ -132,7 +132,7 @@ function claimFor(server: Pick<NewServer, 'uuid' | 'project_id' | 'user_id'>, re
   return { kind: 'replace', consumers: [{ ...claims, resources }], owner: OWNER }
 }
 
-/** Takes a server's place away again, and leaves it with the fault that it would have had without one. */
+/** Takes a server's place away and sets the fault for no place. A server on bare metal is deleted. */
 function* giveUp(uuid: string, now: number): Write<void> {
   const server = yield* lockServer(uuid, null)
   if (server.is_metal) {

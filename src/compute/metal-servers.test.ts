@@ -24,7 +24,7 @@ test('a server that is being built waits for its node, runs when that is active,
   })
 })
 
-test('a server that is to go has its node emptied as soon as that can be', () => {
+test('a server that is being deleted has its node torn down as soon as possible', () => {
   assert.equal(step('deleting', node('deploying', { transition: EMPTY })), 'wait')
   assert.equal(step('deleting', node('wait call-back', { transition: EMPTY })), 'tear down')
   assert.equal(step('deleting', node('active')), 'tear down')
@@ -33,13 +33,13 @@ test('a server that is to go has its node emptied as soon as that can be', () =>
   assert.equal(step('deleting', undefined), 'gone')
 })
 
-test('once that has begun, only its end counts', () => {
+test('once the tear-down has begun, only its end counts', () => {
   assert.equal(step('tearing down', node('deleting', { transition: EMPTY })), 'wait')
   assert.equal(step('tearing down', node('error')), 'fail')
   assert.equal(step('tearing down', undefined), 'gone')
 })
 
-test('a server without its node has failed, unless it was to go', () => {
+test('a server without its node has failed, unless it is being deleted', () => {
   assert.equal(step(null, undefined), 'fail')
   assert.equal(step('spawning', undefined), 'fail')
   assert.equal(step(null, node('active')), 'wait')

@@ -1,4 +1,4 @@
-// Servers on bare metal: the server's uuid is the node's instance, and the server follows what becomes of the node.
+// Servers on bare metal: the server's uuid is the node's instance, and the server's status follows the node's state.
 import { EVERYTHING } from '../metal/access.ts'
 import { sql } from 'kysely'
 import { patchNode } from '../metal/nodes/lifecycle.ts'
@@ -26,7 +26,7 @@ const unsettled = query((db, _: object) =>
     .limit(limits.serversPerLook),
 )
 
-/** Gives the node to the server and begins to deploy it; whatever the node refuses ends the transaction. */
+/** Gives the node to the server and starts to deploy it; a refusal by the node ends the transaction. */
 export function* deployServer(
   server: NewServer,
   host: { id: ProviderId; uuid: string },
@@ -62,7 +62,7 @@ export type Step =
 
 type Facts = Pick<NodeRow, 'provision_state' | 'transition' | 'last_error' | 'uuid'>
 
-/** What comes next for a server, by its task and the node that it has. */
+/** The next step for a server, from its task and its node. */
 export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined): Step {
   if (!node) {
     return task === 'deleting' || task === 'tearing down'
@@ -86,7 +86,7 @@ export function nextStep({ task }: Pick<Server, 'task'>, node: Facts | undefined
   }
 }
 
-/** Takes one server a step further, and says which. */
+/** Does the next step for a server, and returns its kind. */
 export function* settleServer(uuid: string, drivers: Drivers, now: number): Write<Step['kind']> {
   const server = yield* lockServer(uuid, null)
   const found = yield* findInstance(uuid)

@@ -1,4 +1,4 @@
-// The rows of moves: what is known of each, and which of them wait for what.
+// The rows of moves and their lookups.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
 import type { MoveId, ServerId } from '../store/schema/ids.ts'
@@ -39,7 +39,7 @@ const movesOfServer = query((db, a: { server: string }) =>
 export const finishedMove = query((db, a: { server: ServerId }) =>
   selectMoves(db).where('m.server_id', '=', a.server).where('m.status', '=', 'finished'),
 )
-// A live migration is over as soon as it is looked at; what an evacuated server had is free when its host is back.
+// A live migration can end at once. An evacuation ends when the old host is back.
 const movesDue = query((db, _: object) =>
   selectMoves(db)
     .leftJoin('hypervisors as h', 'h.provider_id', 'm.source_id')
@@ -93,12 +93,12 @@ export function* listMoves(server: string | null): Read<Move[]> {
   return yield* all(server === null ? latestMoves({ limit: limits.serverPageMax }) : movesOfServer({ server }))
 }
 
-/** Moves that can be ended without anyone's word. */
+/** Moves that can end without a confirmation. */
 export function* dueMoves(): Read<Move[]> {
   return yield* all(movesDue({}))
 }
 
-/** Moves that have waited for their owner's word since before that time. */
+/** Moves that have waited for a confirmation since before that time. */
 export function* lateMoves(before: number): Read<Move[]> {
   return yield* all(movesFinished({ before }))
 }

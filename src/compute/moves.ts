@@ -1,5 +1,5 @@
-// Moves of servers. A move is a consumer of its own: in one claim it takes over what the server had, while the server claims its
-// new host. So nothing else gets in between, the way back stays open, and ending the move frees the old host.
+// Moves of servers. A move is a consumer of its own: in one claim it takes over the server's old claims, and the server
+// claims its new host. So nothing gets in between, the way back stays open, and ending the move frees the old host.
 import { claimBatch } from '../ledger/claims/batch.ts'
 import type { ConsumerClaims, Resources } from '../ledger/claims/claim.ts'
 import { consumerClaims } from '../ledger/claims/find.ts'
@@ -68,7 +68,7 @@ const VM_STATES: Record<Status, string> = {
 }
 export const vmState = (status: Status): string => VM_STATES[status]
 
-/** Swaps the claims: the move gets what the server had, the server gets the new place. False when that is taken. */
+/** Swaps the claims: the move gets what the server had, the server the new place. False when the place is taken. */
 export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId, now: number): Write<boolean> {
   const server = yield* lockServer(request.server, request.visibleTo)
   requireMovable(server, request.kind)
@@ -110,7 +110,7 @@ const movedMeanwhile = ({ uuid }: Server, kind: MoveKind) => ({
   state: 'migrating',
 })
 
-/** The owner is content: what the server had before is free. */
+/** The owner confirms the move: releases the old claims. */
 export function* confirmMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
   const { server, move } = yield* lockMoved(uuid, visibleTo, 'confirmResize')
   yield* confirm(server, move, now)
@@ -122,10 +122,10 @@ function* confirm(server: Server, move: MoveRow, now: number): Write<void> {
   yield* saveServer({ ...server, status: move.status_before as Status, updated_at: now })
 }
 
-/** Back to where it was: the claims of the move become the server's again. */
+/** Moves the server back: the claims of the move become the server's again. */
 export function* revertMove(uuid: string, visibleTo: string | null, now: number): Write<void> {
   const { project_id } = yield* findServer(uuid, visibleTo)
-  // It may have been larger than it is now.
+  // The server may have been larger before, so the quota applies.
   yield* withinQuota({ project: project_id, kinds: ['servers'], now }, () => revert(uuid, visibleTo, now))
 }
 
@@ -147,7 +147,7 @@ function* revert(uuid: string, visibleTo: string | null, now: number): Write<voi
   })
 }
 
-/** Nobody reverted it in time, so its owner counts as content. */
+/** Confirms a move that its owner has not reverted in time. */
 export function* confirmIfLate(move: Move, now: number): Write<void> {
   const server = yield* lockServer(move.server, null)
   if (yield* isStill(move)) yield* confirm(server, move, now)
@@ -162,12 +162,12 @@ export function* completeMove(move: Move, now: number): Write<void> {
   if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
 }
 
-/** Ends a move whose old place is taken back, whatever it waits for; the server stays where it is now. */
+/** Ends a move whose old place is withdrawn, in any state. The server stays where it is now. */
 export function* endMove(move: Move, now: number): Write<void> {
   yield* move.status === 'finished' ? confirmIfLate(move, now) : completeMove(move, now)
 }
 
-/** Nobody else has ended it meanwhile. */
+/** Whether nobody else has ended the move meanwhile. */
 function* isStill({ id, status }: MoveRow): Read<boolean> {
   return (yield* one(moveStatus({ id })))?.status === status
 }

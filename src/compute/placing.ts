@@ -1,4 +1,4 @@
-// Finding a server a place: memory proposes, and whoever asks takes one of them in a transaction, or loses it to others.
+// Finds a place for a server: memory proposes places, and the caller takes one in a transaction or loses it to others.
 import type { Clock } from '../clock/clock.ts'
 import type { Mirror } from '../ledger/mirror.ts'
 import { limits } from '../shared/limits.ts'
@@ -23,7 +23,7 @@ export interface Scheduling {
 
 interface Where {
   only: string | null
-  /** Hosts that are out of the question, by provider id. */
+  /** Hosts to leave out, by provider id. */
   except: readonly ProviderId[]
 }
 
@@ -54,10 +54,10 @@ export async function tryPlaces(
   return null
 }
 
-/** What ends the search: no other place would change it. */
+/** Problems that end the search: another place would not help. */
 const FINAL: ReadonlySet<ProblemKind> = new Set(['flavor_unusable', 'quota_exceeded'])
 
-/** What the ledger or a node refuses is lost to someone else. */
+/** A place that the ledger or a node refuses counts as lost to someone else. */
 async function takeOrLose(place: Place, take: (place: Place) => Promise<boolean>): Promise<boolean> {
   try {
     return await take(place)

@@ -1,4 +1,4 @@
-// A server is stopped, started and rebooted: on bare metal by switching its node.
+// Stops, starts and reboots servers. On bare metal, a conductor switches the node.
 import { EVERYTHING } from '../metal/access.ts'
 import type { PowerTarget } from '../metal/drivers/port.ts'
 import { startPower } from '../metal/nodes/transitions.ts'

@@ -1,4 +1,4 @@
-// Where a server could go: searched in the ledger in memory. What is found is a proposal; the claim decides.
+// Searches the ledger in memory for places for a server. A place is only a proposal; the claim decides.
 import { candidateAt } from '../ledger/candidates/candidate.ts'
 import { search, type SearchResult } from '../ledger/candidates/search.ts'
 import type { CandidateTable } from '../ledger/candidates/table.ts'
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 interface Choice {
-  /** Hosts that are out of the question, by provider id. */
+  /** Hosts to leave out, by provider id. */
   without: ReadonlySet<ProviderId>
   /** This host and no other. */
   only: string | null
@@ -35,7 +35,7 @@ const BUDGET = {
 export function* findPlaces(table: CandidateTable, wish: Wish, choice: Choice): Generator<undefined, Place[], void> {
   const request = candidateRequestOf(wish, choice.seed)
   if (request === null) return []
-  // Mostly a handful of candidates holds enough that will do; else all are looked at.
+  // Mostly a few candidates contain enough eligible places; otherwise all are searched.
   for (const limit of [limits.placesPerSearch * 8, null]) {
     const result = yield* search(table, { ...request, limit }, BUDGET)
     const places = eligiblePlaces(table, result, wish, choice)
@@ -52,7 +52,7 @@ function eligiblePlaces(table: CandidateTable, result: SearchResult, wish: Wish,
     const { allocations } = candidateAt(table, result, i)
     const host = { id: table.id[row]!, uuid: table.uuid[row]!, name: table.name[row]! }
     const isMetal = isNode(table, row)
-    // A node is had whole and by itself.
+    // A node is claimed whole, and together with nothing else.
     if (isMetal && (allocations.size > 1 || !allocations.has(host.uuid))) continue
     const claims = new Map(
       Array.from(allocations, ([provider, taken]) => [
@@ -77,6 +77,6 @@ const isNode = (table: CandidateTable, row: number): boolean => table.managedBy[
 const isHypervisor = (table: CandidateTable, row: number): boolean =>
   table.managedBy[row] === null && HYPERVISOR_CLASSES.every(name => (table.column(name)?.at(row) ?? -1) >= 0)
 
-/** Enrolled for leases: they keep a provider of their own below the host's. */
+/** Whether the host is enrolled for leases, which have a provider of their own below the host's. */
 const isEnrolled = (table: CandidateTable, row: number): boolean =>
   table.treeOf[row]?.rows.some(member => table.managedBy[member] === 'leases') ?? false

@@ -1,4 +1,4 @@
-// Lists of servers, the newest first, by whatever narrows them most.
+// Lists of servers, newest first. The most selective filter chooses the statement.
 import { type Kysely, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
@@ -6,7 +6,7 @@ import { query } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import { selectServers, type Server } from './servers.ts'
 
-/** Null doesn't care. */
+/** Null means no filter. */
 export interface ServerFilter {
   project: string | null
   user: string | null

@@ -1,4 +1,4 @@
-// Servers: their rows, what finds and saves them, and how they go.
+// The rows of servers: finds, locks, saves and deletes them.
 import { type Kysely, type Selectable } from 'kysely'
 import { claimBatch } from '../ledger/claims/batch.ts'
 import { problem } from '../problems/problem.ts'
@@ -7,7 +7,7 @@ import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
 
-/** The word under which the ledger knows what belongs to servers. */
+/** `managed_by` of the consumers of compute in the ledger. */
 export const OWNER = 'compute'
 
 type ServerRow = Selectable<Schema['servers']>
@@ -18,7 +18,7 @@ export interface Server extends ServerRow {
 export type NewServer = Omit<ServerRow, 'id'>
 export type Status = ServerRow['status']
 
-/** All that may change in a server's life. */
+/** The columns that may change after creation. */
 const MUTABLE = [
   'name',
   'flavor_id',
@@ -78,9 +78,9 @@ export function* findServer(uuid: string, visibleTo: string | null): Read<Server
   return visibleServer(uuid, yield* one(serverByUuid({ uuid })), visibleTo)
 }
 
-/** The server as it is now, held until the transaction ends. Servers are locked before nodes, consumers and providers. */
+/** The server, locked until the transaction ends. Servers are locked before nodes, consumers and providers. */
 export function* lockServer(uuid: string, visibleTo: string | null): Write<Server> {
-  // After the lock, in a statement of its own: only then does it see what the previous holder did.
+  // Read after the lock, in a second statement: only then it sees what the previous holder wrote.
   const [, [found]] = yield* together(lockByUuid({ uuid }), serverByUuid({ uuid }))
   return visibleServer(uuid, found, visibleTo)
 }
@@ -108,14 +108,14 @@ export function* dropServers(servers: readonly ServerRow[]): Write<void> {
 }
 
 /**
- * Ends a server and all its claims. On bare metal that takes a while: it is marked, and gone when its node is empty.
- * Says whether there is such work.
+ * Deletes a server and its claims. On bare metal it is only marked, and deleted when its node is torn down.
+ * Returns whether there is such work.
  */
 export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<boolean> {
   return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
 }
 
-/** Servers that are locked, all at once, so that consumers and providers are locked in the one order. */
+/** Deletes locked servers, all at once, so that consumers and providers are locked in one order. */
 export function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
   const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
   for (const server of metal) {
@@ -131,7 +131,7 @@ function* endServers(servers: readonly Server[], now: number): Write<void> {
   yield* dropServers(servers)
 }
 
-/** The consumers that have what is these servers': they themselves, and their moves that are under way. */
+/** The consumers with the claims of these servers: the servers themselves, and their moves under way. */
 export function* consumersOf(servers: readonly Server[]): Read<string[]> {
   if (servers.length === 0) return []
   const moves = yield* all(movesHolding({ servers: servers.map(server => server.id) }))

@@ -59,12 +59,12 @@ test('extra specs override, add, and group', () => {
   })
 })
 
-test('names that objects have anyway are suffixes like any other', () => {
+test('names from Object.prototype are suffixes like any other', () => {
   const { groups } = wishOf(flavor({ 'resourcesconstructor:VGPU': '1', 'resources__proto__:VGPU': '2' }))
   assert.deepEqual(Object.keys(groups), ['', 'constructor', '__proto__'])
 })
 
-test('nothing wished for is no question at all', () => {
+test('a wish for nothing gives no candidate request', () => {
   const none = { 'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0' }
   assert.equal(candidateRequestOf(wishOf(flavor(none)), 1), null)
 })

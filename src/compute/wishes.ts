@@ -10,7 +10,7 @@ const SPEC = /^(resources|trait)([A-Za-z0-9_-]{1,64})?:(.*)$/
 const NAME = /^[A-Z0-9_]{1,255}$/
 const RESERVATION_CLASS = /^CUSTOM_RESERVATION_/
 
-/** What is wrong with an extra spec; null for one that is right, or that means nothing here. */
+/** What is wrong with an extra spec; null for one that is right or that we don't use. */
 export function wrongSpec(key: string, value: string): string | null {
   if (key === 'group_policy') return value === 'none' || value === 'isolate' ? null : 'expected none or isolate'
   const [, kind, , name] = SPEC.exec(key) ?? []
@@ -47,7 +47,7 @@ export function wishOf(flavor: Flavor): Wish {
 
 const emptyGroup = (): WishGroup => ({ resources: {}, required: [], forbidden: [] })
 
-/** The same as a question for candidates; null when nothing is wished for. */
+/** The wish as a candidate request; null when it asks for nothing. */
 export function candidateRequestOf(wish: Wish, seed: number): CandidateRequest | null {
   const given = Object.entries(wish.groups).filter(([, { resources }]) => Object.keys(resources).length > 0)
   if (given.length === 0) return null
@@ -57,7 +57,7 @@ export function candidateRequestOf(wish: Wish, seed: number): CandidateRequest |
     groups: given.map(([suffix, { resources, required, forbidden }]) =>
       group(suffix, resources, { required: required.map(trait => [trait]), forbidden }),
     ),
-    // Two groups without a policy may land on the same provider, as clients of old expect.
+    // Two groups without a policy may land on the same provider, as old clients expect.
     groupPolicy: wish.groupPolicy ?? 'none',
     limit: null,
     rootRequired: bare.flatMap(({ required }) => required),
@@ -68,18 +68,18 @@ export function candidateRequestOf(wish: Wish, seed: number): CandidateRequest |
   }
 }
 
-/** Hosts that are enrolled for leases are for those who hold a reservation there. */
+/** Whether the wish is for a reservation: hosts enrolled for leases take only such servers. */
 export const asksForReservation = (wish: Wish): boolean =>
   Object.values(wish.groups).some(({ resources }) => Object.keys(resources).some(name => RESERVATION_CLASS.test(name)))
 
-/** The same in a reservation: one of its class, beside the server's size. */
+/** The same wish in a reservation: one unit of its class, in addition to the server's size. */
 export function inReservation(wish: Wish, resourceClass: string): Wish {
   const [plain = emptyGroup()] = [wish.groups['']]
   const group = { ...plain, resources: { ...plain.resources, [resourceClass]: 1 } }
   return { ...wish, groups: { ...wish.groups, '': group }, hinted: resourceClass }
 }
 
-/** What a server that is resized asks for: it stays where its hint put it, unless its new flavor is of a reservation. */
+/** The wish of a resized server: it stays in its hinted reservation, unless the new flavor has its own. */
 export const resizedWish = (before: Wish, after: Wish): Wish =>
   before.hinted === undefined || asksForReservation(after) ? after : inReservation(after, before.hinted)
 

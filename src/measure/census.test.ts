@@ -15,7 +15,7 @@ function censusOn(read: () => Promise<unknown>) {
   return { census: new Census({ store, now: () => 0, silentMs: 1 }), reads: () => reads }
 }
 
-test('however many ask, it is counted once', async () => {
+test('many requests at once cause one count', async () => {
   const { census, reads } = censusOn(async () => [{ name: 'holdfast_nodes_at_work', value: 3 }])
   const told = await Promise.all(Array.from({ length: 10 }, () => census.samples()))
   assert.deepEqual(told[9], [{ name: 'holdfast_nodes_at_work', value: 3 }])
@@ -23,14 +23,14 @@ test('however many ask, it is counted once', async () => {
   assert.equal(reads(), 1)
 })
 
-test('nothing is told when the database is away, and whoever asks again is not made to wait for it', async () => {
+test('there are no samples when the database is away, and the next request does not wait for it', async () => {
   const { census, reads } = censusOn(() => Promise.reject(new StoreUnavailable('away')))
   assert.equal(await census.samples(), null)
   assert.equal(await census.samples(), null)
   assert.equal(reads(), 1)
 })
 
-test('a count that takes long is not waited for', async () => {
+test('a request does not wait for a slow count', async () => {
   const { census, reads } = censusOn(() => new Promise(() => {}))
   assert.equal(await census.samples(), null)
   assert.equal(await census.samples(), null)

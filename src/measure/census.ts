@@ -1,5 +1,5 @@
-// Counts what there is, for the metrics: in one read, when someone asks and the last count is old. All processes of one
-// database count the same things, so what it costs must not grow with how often each of them is asked.
+// Counts objects for the metrics: in one read, when someone asks and the last count is old. All processes of one
+// database count the same objects, so the cost must not grow with the number of requests.
 import { auditGauges, countUnsealed } from '../audit/census.ts'
 import { computeGauges, countServers } from '../compute/census.ts'
 import type { Gauges, Sample } from '../shared/gauges.ts'
@@ -14,7 +14,7 @@ export const gauges: Gauges = { ...metalGauges, ...leaseGauges, ...computeGauges
 interface CensusOptions {
   store: Store
   now: () => number
-  /** A conductor is silent that was not heard of for this long. */
+  /** A conductor without a heartbeat for this long counts as silent. */
   silentMs: number
 }
 
@@ -33,7 +33,7 @@ export class Census {
     this.#options = options
   }
 
-  /** The newest count; null when there is none that is fresh enough to be told, as when the database is away. */
+  /** The newest count; null when there is no fresh one, for example because the database is away. */
   async samples(): Promise<readonly Sample[] | null> {
     if (performance.now() >= this.#notBefore) this.#counting ??= this.#count().finally(() => (this.#counting = null))
     if (this.#counting) await Promise.race([this.#counting, patience()])
@@ -47,7 +47,7 @@ export class Census {
     try {
       this.#last = { samples: await store.read(() => countAll(silentMs, now())), at: began }
     } catch {
-      // The database is away, which others report.
+      // The database is away. Others report that.
     }
     const ended = performance.now()
     this.#notBefore = ended + Math.max(limits.censusMs, (ended - began) * limits.censusRest)

@@ -1,4 +1,4 @@
-// All invariants that must hold: the database's own, the ledger's, those of the parts that build on it, and the audit's.
+// Checks all invariants: of the database, the ledger, bare metal, compute, leases and the audit.
 import { checkAudit } from '../audit/fsck.ts'
 import { computeInvariants } from '../compute/fsck.ts'
 import { leaseInvariants } from '../leases/fsck.ts'
@@ -8,7 +8,7 @@ import { StoreDamaged } from '../store/failure.ts'
 import { databaseInvariants, type Finding, violationsOf } from '../store/fsck.ts'
 import type { Store } from '../store/store.ts'
 
-/** Each by itself, in a statement that sees one state: what can't be read must not hide the rest. */
+/** Each invariant is a read of its own, so that damaged data doesn't hide the rest. */
 export async function checkEverything(store: Store): Promise<Finding[]> {
   const rooms = { ...ledgerInvariants, ...metalInvariants, ...computeInvariants, ...leaseInvariants }
   const findings: Finding[] = []
@@ -20,7 +20,7 @@ export async function checkEverything(store: Store): Promise<Finding[]> {
   return findings
 }
 
-/** What can't be read isn't known to hold, so it counts. */
+/** An invariant that can't be read counts as violated. */
 export function unreadable(invariant: string, error: unknown): Finding {
   if (!isDamage(error)) throw error
   const { message, cause } = error as Error

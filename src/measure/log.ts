@@ -4,7 +4,7 @@ import { limits } from '../shared/limits.ts'
 
 export function createLog(level: string): Logger {
   const output = destination({ fd: 2, sync: true, maxLength: limits.logBytesKept })
-  // A log on a full disk is no reason to end; what fits the memory set aside for it is written when there is room.
+  // A full disk must not end the process. Memory keeps lines, up to a limit, until there is room.
   output.on('error', () => {})
   return pino({ name: 'holdfast', level, base: { pid: process.pid } }, output)
 }

@@ -1,4 +1,4 @@
-// What Prometheus gets to see.
+// The metrics for Prometheus.
 import { type Census, gauges } from './census.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -151,7 +151,7 @@ export class Metrics implements StoreObserver {
     this.#takeOvers.inc({ what }, count)
   }
 
-  /** Shows the nodes in memory by state. */
+  /** Adds a gauge of the nodes in memory, by state. */
   watchNodes(fleet: Fleet): void {
     new Gauge({
       name: 'holdfast_nodes',
@@ -167,7 +167,7 @@ export class Metrics implements StoreObserver {
     })
   }
 
-  /** Shows what is counted in the database. */
+  /** Adds the gauges that are counted in the database. */
   watchCensus(census: Census): void {
     const shown = new Map(
       Object.entries(gauges).map(([name, { help, label }]) => {
@@ -176,7 +176,7 @@ export class Metrics implements StoreObserver {
     )
     this.#census = async () => {
       const samples = await census.samples()
-      // Rather nothing than what may no longer be so.
+      // Show nothing rather than an outdated count.
       for (const [name, gauge] of shown) {
         gauge.reset()
         if (gauges[name]!.label === undefined) gauge.remove()
@@ -188,13 +188,13 @@ export class Metrics implements StoreObserver {
     }
   }
 
-  /** All of it, in Prometheus' words. */
+  /** All metrics in Prometheus' text format. */
   async text(): Promise<string> {
     await this.#census()
     return this.registry.metrics()
   }
 
-  /** Shows a number that someone else keeps. */
+  /** Adds a gauge whose value is read when Prometheus asks. */
   watch(name: string, help: string, read: () => number): void {
     new Gauge({
       name,

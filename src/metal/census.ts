@@ -1,4 +1,4 @@
-// What bare metal has, counted for those who watch over it.
+// The gauges of bare metal: conductors, allocations, reservations and nodes at work, counted in the database.
 import { sql } from 'kysely'
 import { byState, type Gauges, type Sample, secondsSince } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
@@ -39,7 +39,7 @@ const allocationsByState = query((db, _: object) =>
     .selectFrom('allocations')
     .select('state')
     .select(e => e.fn.countAll<number>().as('count'))
-    // One that was tried anew has been there since then.
+    // After a retry, the time counts from the retry.
     .select(e => e.fn.min<number>(e.fn.coalesce('updated_at', 'created_at')).as('since'))
     .groupBy('state'),
 )

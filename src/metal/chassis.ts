@@ -1,4 +1,4 @@
-// Chassis: what nodes are mounted in, as far as anyone says so.
+// Chassis: the enclosures that nodes are mounted in. A node need not name one.
 import type { Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
@@ -37,7 +37,7 @@ export function* findChassis(uuid: string): Read<Chassis> {
   return found
 }
 
-/** The id of the chassis that a node names; one that doesn't exist is the client's mistake. */
+/** The id of the chassis that a node names. An unknown chassis is an invalid parameter, not a 404. */
 export function* chassisId(uuid: unknown): Read<ChassisId | null> {
   if (typeof uuid !== 'string') return null
   const found = yield* one(byUuid({ uuid: canonicalUuid(uuid) ?? uuid }))

@@ -1,4 +1,4 @@
-// Ends what has lapsed: holds at once, allocations when their node can be given back, torn down first if it is in use.
+// Ends expired holds and allocations. A node in use is torn down first; one that can't be released now is retried.
 import { sql } from 'kysely'
 import { recorded } from '../audit/record.ts'
 import type { Witness } from '../audit/witness.ts'
@@ -23,7 +23,7 @@ import { startVerb } from './nodes/transitions.ts'
 const lapsed = query((db, a: { now: number; limit: number }) =>
   selectAllocations(db)
     .where('a.expires_at', '<=', a.now)
-    // One that is on its way is looked at again when it has arrived.
+    // An allocation whose node is in transition is skipped until the transition ends.
     .where('n.transition', 'is', null)
     .orderBy('a.expires_at')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
@@ -49,7 +49,7 @@ interface ExpiryOptions {
   witness: Witness
 }
 
-/** Does what is due; in how many milliseconds the next thing lapses. */
+/** Ends what has expired; returns in how many milliseconds to run again, or null. */
 export async function endLapsed({ store, clock, drivers, bell, witness }: ExpiryOptions): Promise<number | null> {
   const limit = limits.expiryBatchMax
   const expired = <T>(work: Write<T>) => recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
@@ -80,11 +80,11 @@ function* nextExpiry(now: number): Read<number | null> {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Ends the allocation, or begins to: a machine in use is torn down, and that ends it. */
+/** Ends the allocation. If a machine is deployed, starts its tear-down, which ends the allocation when it is done. */
 function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
   const [found] = yield* all(allocationNow({ id, now }))
   if (!found) return 'ended'
-  // Its end may just have been put off, or its node be another's by now: what is held can't change any more.
+  // Read again under lock: a client may just have extended it, or a conductor may have given it a node.
   if (found.node_id !== null) yield* lockNodeById(found.node_id)
   yield* one(lockAllocation({ id }))
   const [present] = yield* all(allocationNow({ id, now }))
@@ -97,7 +97,7 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<'end
   try {
     return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, now)
   } catch (error) {
-    // Protected, in maintenance, just being worked on: it stays until that is over.
+    // The node is protected, in maintenance or locked: try again later.
     if (error instanceof Problem) return 'postponed'
     throw error
   }
@@ -119,7 +119,7 @@ function undeploy({ uuid }: NodeRow, drivers: Drivers, now: number): Write<boole
   return startVerb(uuid, EVERYTHING, order, drivers, now)
 }
 
-/** Has the machine on a node torn down, whatever it does; says when there is none, or when it must stay for now. */
+/** Starts to tear down the machine on a node; says whether there is none, or whether it must stay for now. */
 export function* emptyNode(node: NodeRow, drivers: Drivers, now: number): Write<'empty' | 'started' | 'postponed'> {
   if (!hasMachine(node)) return 'empty'
   try {

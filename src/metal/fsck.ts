@@ -1,4 +1,4 @@
-// The invariants of nodes and of what they are in the ledger, each as a query that counts what breaks it.
+// Invariants of nodes and of their providers in the ledger. Each is a query that counts violations.
 import { sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
@@ -11,7 +11,7 @@ const BUSY = Object.values(STEPS)
   .map(state => `'${state}'`)
   .join(', ')
 
-/** Locks whose conductor has been gone for longer than any take-over takes, while another was there to take them over. */
+/** Locks of conductors gone longer than any take-over takes, although another conductor was there to take over. */
 const abandonedLocks = query((db, _: object, on) => {
   const longAgo = sql`(${databaseNow(on)} - ${sql.lit(limits.takeOverMsMax)})`
   return db

@@ -1,4 +1,4 @@
-// JSON patches as nodes and their kin take them: add, replace and remove, all or nothing.
+// JSON patches for nodes, ports, allocations and the like: add, replace and remove, all or nothing.
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 import type { Json } from './drivers/port.ts'
@@ -6,7 +6,7 @@ import { isObject } from '../shared/is-object.ts'
 
 export interface Patch {
   op: 'add' | 'replace' | 'remove'
-  /** The attribute, and the way down into it. */
+  /** The attribute, then the keys below it. */
   path: readonly [string, ...string[]]
   value: unknown
 }
@@ -16,7 +16,7 @@ const OPS = new Set(['add', 'replace', 'remove'])
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-/** Reads a patch, or says what is wrong with it. */
+/** Parses a patch; throws a problem that says what is wrong with it. */
 export function parsePatches(body: unknown): Patch[] {
   if (!Array.isArray(body)) throw refuse('A patch is a list of operations.')
   if (body.length > limits.patchesMax) throw refuse(`A patch has at most ${limits.patchesMax} operations.`)
@@ -35,7 +35,7 @@ function parsePatch(given: unknown): Patch {
   return { op: op as Patch['op'], path: parts as [string, ...string[]], value }
 }
 
-/** The document with the patches applied; a removed attribute is undefined, which stands for its default. */
+/** Returns a patched copy of the document. A removed attribute is undefined, which means its default. */
 export function applyPatches(document: Json, patches: readonly Patch[]): Json {
   const after = structuredClone(document)
   for (const { op, path, value } of patches) {

@@ -1,4 +1,4 @@
-// Pages of a list, cut by the database: sorted by any column, nulls before all, among equals by id.
+// Pages of a list, made by the database: sorted by any column, then by id. Null counts as the smallest value.
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 
 interface Order {
@@ -15,7 +15,7 @@ export interface Marker {
   markerValue: string | number | null
 }
 
-/** What comes after the marker. */
+/** SQL: the row comes after the marker. */
 export function afterMarker({ table, key, isText, descending }: Order, a: Marker): RawBuilder<boolean> {
   const beyond = sql.raw(descending ? '<' : '>')
   const id = sql.ref(`${table}.id`)

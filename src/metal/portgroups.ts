@@ -1,4 +1,4 @@
-// Port groups: ports of a node that are bonded. They go with their node.
+// Port groups: ports of a node that are bonded. They are deleted with their node.
 import type { Kysely, Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'

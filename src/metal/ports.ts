@@ -1,4 +1,4 @@
-// Ports: the network cards of nodes, known by their MAC addresses. They go with their node.
+// Ports: the network cards of nodes, known by their MAC addresses. They are deleted with their node.
 import type { Kysely, Selectable } from 'kysely'
 import { canonicalUuid } from '../ledger/uuid.ts'
 import { problem } from '../problems/problem.ts'
@@ -84,7 +84,7 @@ export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {
   return found
 }
 
-/** All, or those with an address, of a node, or of a port group; always only those in view. */
+/** The ports in view: all, or those with an address, of a node, or of a port group. */
 export function* listPorts(view: View, of: { node?: NodeId; group?: PortgroupId; address?: string }): Read<Port[]> {
   if (of.address !== undefined) {
     const found = yield* all(portsWithAddress({ address: of.address, ...view }))

@@ -1,4 +1,4 @@
-// Works off a conductor's allocations: proposes nodes in memory, has the database decide, and tells those who get none why.
+// Processes a conductor's allocations: proposes nodes from memory, the database decides, and failures get a reason.
 import type { Logger } from 'pino'
 import type { Outcome } from '../../audit/entry.ts'
 import { recordAll, recorded } from '../../audit/record.ts'
@@ -27,10 +27,10 @@ interface AllocatorOptions {
   supply: Supply
   /** Resolves when memory has everything that is committed now. */
   catchUp: () => Promise<void>
-  /** The affinity under which this conductor works now. */
+  /** The present affinity of this conductor. */
   affinity: () => string
   witness: Witness
-  /** Is told how long each allocation took, once it is decided. */
+  /** Called with the duration of each allocation once it is decided. */
   observe: (outcome: 'active' | 'error', ms: number) => void
 }
 
@@ -42,7 +42,7 @@ interface Pair {
 interface Job {
   row: AllocationRow
   wish: Wish
-  /** A node that would do was being worked on. */
+  /** A suitable node was busy with a conductor. */
   metLocked: boolean
 }
 
@@ -50,7 +50,7 @@ const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked:
 
 export class Allocator {
   readonly #options: AllocatorOptions
-  /** How often each allocation found only nodes that were being worked on. */
+  /** How often each allocation was kept for a retry because a suitable node was busy. */
   #patience = new Map<AllocationId, number>()
   #waiting = 0
 
@@ -58,14 +58,14 @@ export class Allocator {
     this.#options = options
   }
 
-  /** Whether a node that is freed would find takers here. */
+  /** Whether allocations wait here for a node to become free. */
   get hasWaiting(): boolean {
     return this.#waiting > 0
   }
 
   /**
-   * Gives a new allocation its node in the very transaction that creates it, if it is this conductor's and nobody waits:
-   * one commit instead of two. Whatever comes of it, the next run sees to the rest.
+   * Gives a new allocation its node in the transaction that creates it: one commit instead of two. Only if the
+   * allocation is this conductor's and no other one waits. If it gets no node, the next run decides.
    */
   *attempt(row: AllocationRow, now: number): Write<boolean> {
     const { supply, clock, affinity } = this.#options
@@ -77,7 +77,7 @@ export class Allocator {
     return outcome === 'granted'
   }
 
-  /** Decides on all that is at work; in how many milliseconds the first of those who wait has waited long enough. */
+  /** Decides all pending allocations; returns the milliseconds until the next deadline or retry, or null. */
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
@@ -90,7 +90,7 @@ export class Allocator {
     const tried = new Set<string>()
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
-      // Nobody is refused for a hold that has lapsed, or for what memory hasn't heard of yet.
+      // Before refusing any: remove expired holds and bring memory up to date.
       const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
       await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
@@ -111,7 +111,7 @@ export class Allocator {
     return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
   }
 
-  /** Proposes and assigns until nobody is left for whom memory has a node; answers those for whom it has none. */
+  /** Proposes and assigns until memory has no more nodes for them; returns the jobs without a node. */
   async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
     const { supply, clock } = this.#options
     const random: Random = seeded(clock.newSeed())
@@ -143,7 +143,7 @@ export class Allocator {
       return await store.write(() => this.#assigned(pairs, self, clock.now()))
     } catch (error) {
       if (!(error instanceof StoreConflict) || pairs.length === 1) throw error
-      // Someone fights for one of them again and again; the others needn't wait for that.
+      // One pair conflicts again and again. Assign each by itself, so that the others needn't wait for it.
       const outcomes: writes.AssignResult[] = []
       for (const pair of pairs) outcomes.push(...(await store.write(() => this.#assigned([pair], self, clock.now()))))
       return outcomes
@@ -170,7 +170,7 @@ export class Allocator {
     yield* recordAll(entries)
   }
 
-  /** Memory was wrong about these nodes. */
+  /** Reads nodes again that memory was wrong about. */
   async #lookAgain(providers: readonly ProviderId[]): Promise<void> {
     if (providers.length > 0) await this.#options.supply.fleet.refresh(providers)
   }

@@ -1,4 +1,4 @@
-// Allocations of nodes that need not be looked for: one that is deployed already, or that was promised by a lease.
+// Allocations without a search: of a node that is deployed already, or that a lease has promised.
 import { Problem, problem } from '../../problems/problem.ts'
 import { EMPTY, jsonText } from '../../shared/json.ts'
 import { one, type Read, type Write } from '../../store/transaction.ts'
@@ -25,7 +25,7 @@ import {
 import { leasedTo, unleased } from '../nodes/lease-promise.ts'
 import { traitsOfProviders } from '../nodes/traits.ts'
 
-/** Writes down that a deployed node is allocated, at once. */
+/** Creates an active allocation for a node that is deployed already. */
 export function* backfill(
   wanted: AllocationRequest,
   ident: string,
@@ -87,7 +87,7 @@ interface Gift {
   traits: readonly string[]
 }
 
-/** Gives an open node to a project, which becomes its lessee, by whoever has promised it to them: there is nothing to look for. */
+/** Gives an open node to the project that a lease promised it to. The project becomes the node's lessee. */
 export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, now: number): Write<void> {
   const { view } = EVERYTHING
   yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user, view }, now)
@@ -112,7 +112,7 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
   yield* saveNode({ ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now })
 }
 
-/** Takes back what was given; answers the node as it is then. A machine that is on it stays there. */
+/** Undoes `giveNode` and returns the changed node. A machine on the node stays there. */
 export function* takeNodeBack(node: NodeRow, now: number): Write<NodeRow> {
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
   const instance_info = withoutAllocatedTraits(node)

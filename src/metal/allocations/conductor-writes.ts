@@ -1,5 +1,5 @@
-// A conductor's writes on allocations. Each is guarded by conductor_affinity: one that was given up finds another
-// conductor's name there, and changes nothing.
+// A conductor's writes on allocations. Each is guarded by conductor_affinity: a conductor that was given up finds
+// another one's name there, and changes nothing.
 import { claimBatch } from '../../ledger/claims/batch.ts'
 import type { ClaimRequest } from '../../ledger/claims/claim.ts'
 import { limits } from '../../shared/limits.ts'
@@ -132,17 +132,17 @@ const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string 
 
 interface AtWork {
   own: AllocationRow[]
-  /** What waits with other conductors, and may have come first. */
+  /** Allocations that wait at other conductors. They may have come first. */
   others: AllocationRow[]
 }
 
-/** All that a conductor has to decide on. */
+/** All allocations that a conductor has to decide. */
 export function* allocationsAtWork(affinity: string): Read<AtWork> {
   const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
   return { own, others }
 }
 
-/** Those who wait for a node, with whichever conductor, in their order. */
+/** All allocations that wait for a node, at any conductor, oldest first. */
 export function* waitingAllocations(): Read<AllocationRow[]> {
   return yield* all(othersWaiting({ affinity: '' }))
 }
@@ -151,23 +151,23 @@ export function* isSomeoneWaiting(): Read<boolean> {
   return (yield* one(anyoneWaiting({}))) !== undefined
 }
 
-/** Proposed in memory, not yet true. */
+/** A proposal from memory, not committed yet. */
 interface Pick {
   allocation: AllocationId
   node: NodeId
-  /** The node's. */
+  /** The provider of the node. */
   provider: ProviderId
 }
 
 /**
- * What came of a proposal: the node is the allocation's, or went to someone else, or a conductor is just working on it,
- * or the allocation is no longer ours.
+ * The result of a proposal: the allocation has the node; the node is taken or no longer fits; the node is busy with a
+ * conductor; or the allocation is no longer ours.
  */
 export type AssignResult = 'granted' | 'lost' | 'locked' | 'gone'
 
-/** Gives nodes to allocations, each pair by itself: allocation, node and claim change together or not at all. */
+/** Gives nodes to allocations. For each pair, allocation, node and claim change together or not at all. */
 export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<AssignResult[]> {
-  // The traits after the locks: whoever changes them locks the node first.
+  // Traits are read after the locks: every change of traits locks the node first.
   const [nodeRows, rows, traitRows] = yield* together(
     lockNodes({ ids: picks.map(pick => pick.node) }),
     lockAtWork({ ids: picks.map(pick => pick.allocation), affinity }),
@@ -189,7 +189,7 @@ export function* assign(picks: readonly Pick[], affinity: string, now: number): 
   const granted: typeof pairs = []
   for (const [i, pair] of pairs.entries()) {
     const verdict = verdicts[i]
-    // Its consumer has something elsewhere already, which stays its own.
+    // The consumer has claims elsewhere already, and keeps them.
     const isGranted = verdict === null || (isOfItsOwn(verdict) && (yield* claimBeside(pair, now)))
     if (isGranted) granted.push(pair)
   }
@@ -207,7 +207,7 @@ interface Pair {
   node: NodeRow
 }
 
-/** Memory may have been behind: what made the node fit must still hold. Whether it is claimed the ledger will see. */
+/** Memory may have been stale, so this checks again that the node fits. The ledger checks whether it is claimed. */
 function isStillGood(node: NodeRow, has: readonly string[], allocation: AllocationRow): boolean {
   const { resourceClass, traits, candidates, owner } = wishOf(allocation)
   const isWanted = candidates === null || candidates.has(node.uuid)
@@ -231,7 +231,7 @@ const isOfItsOwn = (verdict: Problem | undefined) => verdict?.kind === 'consumer
 function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   if (yield* findInstance(allocation.uuid)) return false
   const { uuid: consumer, project_id: project, user_id: user, owner } = allocation
-  // A project's allocation takes along only what is the project's.
+  // A project's allocation takes over only claims of that project.
   const view: View = { all: owner === null ? 1 : 0, project: owner }
   try {
     const until = allocation.expires_at === null ? {} : { until: allocation.expires_at }
@@ -272,7 +272,7 @@ export interface Verdict {
   reasons: NonNullable<AllocationRow['reasons']>
 }
 
-/** Nothing was found for these, and why. Answers which of them were still this conductor's to decide on. */
+/** Marks allocations as failed, with the reasons. Returns the ids of those that were still this conductor's. */
 export function* failAllocations(
   verdicts: readonly Verdict[],
   affinity: string,
@@ -285,8 +285,8 @@ export function* failAllocations(
 }
 
 /**
- * Takes over what belonged to conductors that are gone, and says how much that was. With a host name, only what an
- * earlier process of that name has left.
+ * Takes over the allocations of conductors that are gone, and returns how many. With a host name: only those that an
+ * earlier process of that name left.
  */
 export function* takeOverAllocations(self: string, silentMs: number, hostname: string | null): Write<number> {
   const atWork = yield* all(everyAtWork({}))

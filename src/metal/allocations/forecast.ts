@@ -1,4 +1,4 @@
-// What would come of an allocation now: the nodes that it could get, or why it gets none. Pure, over the fleet in memory.
+// Forecasts an allocation: the nodes that it could get now, or why there are none. Pure, over the fleet in memory.
 import type { Random } from '../../clock/chance.ts'
 import { limits } from '../../shared/limits.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
@@ -7,16 +7,16 @@ import { type Held, type Reasons, whyNot } from './why-not.ts'
 
 interface Forecast {
   fits: boolean
-  /** How many nodes would do. */
+  /** How many suitable nodes are left for it. */
   count: number
   /** Some of them. */
   nodes: { uuid: string; name: string | null }[]
-  /** How many that would do go to those who wait already. */
+  /** How many suitable nodes go to allocations that wait already. */
   promised: number
   reasons: Reasons
 }
 
-/** `waiting` are those who asked before, in their order. */
+/** `waiting` are the wishes that came before, oldest first. */
 export function forecast(
   supply: Supply,
   wish: Wish,

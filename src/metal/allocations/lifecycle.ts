@@ -1,4 +1,4 @@
-// The life of an allocation as clients steer it: asked for, changed, tried again, ended.
+// What clients do with allocations: create, change, retry and end them.
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
@@ -68,11 +68,11 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
 )
 const remove = command((db, a: { id: AllocationId }) => db.deleteFrom('allocations').where('id', '=', a.id))
 
-/** Where a new allocation goes: chance picks one of the conductors that live. */
+/** Which conductor gets a new allocation: a random one of those alive. */
 interface Routing {
   takeOverMs: number
   seed: number
-  /** The conductor in this process, if there is one; it may do its work at once. */
+  /** The allocator of this process, if there is one: it may assign a node at once. */
   attempt: ((row: AllocationRow, now: number) => Write<unknown>) | null
 }
 
@@ -110,12 +110,12 @@ function* makeAllocation(
   }
   const { id } = (yield* one(insertAllocation(row)))!
   yield* markAllocation(row)
-  // A waiting one queues like all others.
+  // An allocation that may wait takes its turn in the queue.
   if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
 }
 
-/** What is asked of every allocation before it is one; answers who will work on it, and its candidates by uuid. */
+/** Checks a new allocation; returns the conductor that will process it, and its candidates as uuids. */
 function* requireAcceptable(
   wanted: AllocationRequest,
   access: Access,
@@ -161,7 +161,7 @@ export interface AllocationPatch {
   expiresAt: number | null
 }
 
-/** Changes what may be changed of an allocation: `change` sees it as it is now, under lock. */
+/** Changes the mutable part of an allocation; `change` gets the allocation as it is under lock. */
 export function* patchAllocation(
   ident: string,
   access: Access,
@@ -197,12 +197,12 @@ function* changeAllocation(
   return { ...present, ...changes }
 }
 
-/** Between finding and locking it may be given a node: only a fresh start locks that in its turn, and looks at it. */
+/** The allocation may get a node before we lock it. Only a retry locks that node too, in the right order. */
 export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: NodeId | null): void {
   if (row.node_id !== node) throw new StoreConflict('allocation_moved')
 }
 
-/** Ends an allocation, and with it the having of its node. */
+/** Ends an allocation and frees its node. */
 export function* deleteAllocation(ident: string, access: Access, now: number): Write<void> {
   const found = yield* findAllocation(ident, access)
   yield* endAllocation(found, now)
@@ -233,7 +233,7 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
   }
 }
 
-/** From `error` back to work, with some other conductor perhaps. */
+/** Puts an allocation from `error` back to `allocating`, perhaps with another conductor. */
 export function* retryAllocation(
   ident: string,
   access: Access,

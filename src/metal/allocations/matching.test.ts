@@ -93,20 +93,20 @@ test('a node must have all traits that are asked for, and may have more', () => 
   assert.deepEqual(suggested(supply, wish({ traits: ['A', 'B'] })), ['n2'])
 })
 
-test('with candidates only those are suggested; with an owner only what is its own or leased to it', () => {
+test('with candidates only those are suggested; with an owner only nodes that it owns or leases', () => {
   const supply = supplyOf([{ owner: 'p' }, { lessee: 'p' }, { owner: 'q' }, {}])
   assert.deepEqual(suggested(supply, wish({ candidates: new Set(['uuid-3', 'uuid-9']) })), ['n3'])
   assert.deepEqual(suggested(supply, wish({ owner: 'p' })), ['n1', 'n2'])
 })
 
-test('the node that is called like the allocation comes first', () => {
+test('the node with the name of the allocation comes first', () => {
   const supply = supplyOf(Array.from({ length: 50 }, () => ({})))
   for (let seed = 0; seed < 20; seed++) {
     assert.equal(suggestions(supply, wish({ name: 'n7' }), seeded(seed)).next().value!.name, 'n7')
   }
 })
 
-test('the order is another one for another seed, and the same for the same', () => {
+test('the same seed gives the same order, and another seed gives another', () => {
   const supply = supplyOf(Array.from({ length: 50 }, () => ({})))
   const order = (seed: number) => Array.from(suggestions(supply, wish(), seeded(seed)), node => node.id).join()
   assert.equal(order(1), order(1))
@@ -133,7 +133,7 @@ const wishes = fc.array(
   { maxLength: 12 },
 )
 
-test('proposals fit, give no node twice, and leave nobody out for whom a node is left', () => {
+test('proposals fit, give no node twice, and leave no wish open that a free node fits', () => {
   fc.assert(
     fc.property(sketches, wishes, fc.nat(), (fleet, asked, seed) => {
       const supply = supplyOf(fleet)
@@ -150,7 +150,7 @@ test('proposals fit, give no node twice, and leave nobody out for whom a node is
   )
 })
 
-test('every node of the class is counted once, and the counts agree with what could be had', () => {
+test('every node of the class is counted once, and the counts agree with the nodes that fit', () => {
   fc.assert(
     fc.property(sketches, fc.subarray(['A', 'B', 'C']), (fleet, traits) => {
       const supply = supplyOf(fleet)
@@ -190,12 +190,12 @@ test('the causes are told with their counts, the most frequent first', () => {
   assert.deepEqual(reasons.relaxations, [{ without: { traits: ['B'] }, nodes: 1 }])
 })
 
-test('without any node of the class, that is what is said', () => {
+test('when the class has no node, the sentence says so', () => {
   const reasons = whyNot(supplyOf([]), wish(), new Set(), 0)
   assert.equal(countsOf(reasons), 'There is no node of class gpu.')
 })
 
-test('a forecast leaves the nodes to those who wait, as far as they want them', () => {
+test('a forecast leaves suitable nodes to the allocations that wait', () => {
   const supply = supplyOf([{ traits: ['CUSTOM_FAST'] }, {}])
   const waiting = [wish({ id: 7, traits: ['CUSTOM_FAST'] }), wish({ id: 8, traits: ['CUSTOM_NONE'] })]
   const told = (more: Partial<Wish>) => {

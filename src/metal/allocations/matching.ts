@@ -5,7 +5,7 @@ import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { type Fleet, type FleetNode, isOpen } from '../nodes/fleet.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 
-/** What is asked of a node. */
+/** What an allocation asks of a node. */
 export interface Wish {
   id: number
   name: string | null
@@ -15,11 +15,11 @@ export interface Wish {
   candidates: ReadonlySet<string> | null
   /** Only nodes of this project, its own or leased to it; null for any. */
   owner: string | null
-  /** When it is given back; null for never. */
+  /** When the node is given back; null for never. */
   until: number | null
 }
 
-/** What is there to be had. */
+/** The nodes in memory, and the ledger's table with their claims and traits. */
 export interface Supply {
   fleet: Fleet
   table: CandidateTable
@@ -39,7 +39,7 @@ export function missingTraits({ table }: Supply, node: FleetNode, traits: readon
   return traits.filter(trait => !table.traits.rowsOf(trait)?.has(row))
 }
 
-/** Whether the node is what was asked for, had or not. */
+/** Whether the node matches the wish, free or not. */
 function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
   return (
     node.resource_class === wish.resourceClass &&
@@ -50,11 +50,11 @@ function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
   )
 }
 
-/** Can be had, and is what was asked for. */
+/** The node is free and matches the wish. */
 export const fits = (supply: Supply, node: FleetNode, wish: Wish): boolean =>
   isOpen(node) && hasRoom(supply, node) && satisfies(supply, node, wish)
 
-/** Nodes to try for a wish: the one of its name first, the rest shuffled, so that many askers don't meet at the first. */
+/** Nodes to try: the one with the wish's name first, the rest shuffled, so that requests don't collide on one node. */
 export function* suggestions(supply: Supply, wish: Wish, random: Random): Generator<FleetNode, void, void> {
   const { fleet } = supply
   const namesake = wish.name === null ? undefined : fleet.named(wish.name)
@@ -76,7 +76,7 @@ function* inRandomOrder(fleet: Fleet, wish: Wish, random: Random): Generator<Fle
   for (const place of dealtPlaces(open.length, random)) yield open[place]!
 }
 
-/** Who gets what, first come, first served: no node twice, and none of those that are `tried` already. */
+/** Picks nodes for wishes, first come, first served: no node twice, and no pair that is in `tried`. */
 export function propose(
   supply: Supply,
   wishes: readonly Wish[],

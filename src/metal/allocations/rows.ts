@@ -1,4 +1,4 @@
-// Allocations: a wish for a node, written down for a conductor. Their rows, and what finds them.
+// The rows of allocations and their lookups. An allocation is a request for a node, which a conductor processes.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -82,14 +82,14 @@ export const insertAllocation = command((db, a: Omit<AllocationRow, 'id'>) =>
 /** What a client asks for, checked. */
 export interface AllocationRequest {
   uuid: string
-  /** The client's own, null when it left that to us. */
+  /** The uuid that the client chose; null when we chose it. */
   givenUuid: string | null
   name: string | null
   resourceClass: string | null
   traits: readonly string[]
   /** Names or uuids; null for any node. */
   candidates: readonly string[] | null
-  /** A node that is deployed already, to be written down as allocated. */
+  /** A node that is deployed already, for a backfill. */
   node: string | null
   extra: Json
   owner: string | null
@@ -113,7 +113,7 @@ export const markAllocation = ({ uuid }: Pick<AllocationRow, 'uuid'>) => mark({ 
 
 export const allocationNotFound = (name: string) => problem('metal_not_found', { what: 'Allocation', name })
 
-/** The allocation that the node belongs to; the seed tells the two ways of having none apart. */
+/** The node's allocation. Without one, the error depends on whether the node has an instance. */
 export function* allocationOfNode(ident: string, access: Access): Read<Allocation> {
   const node = yield* findNode(ident, seeing(access))
   const found = yield* one(allocationByNode({ node: node.id, ...access.view }))
@@ -140,7 +140,7 @@ export function* requireFreeAllocationNames(names: Names, self: string | null = 
   if (self === null) refuseUsers(names, users)
 }
 
-/** Refuses what is another allocation's. */
+/** Refuses a uuid or name that another allocation has. */
 export function refuseTwins({ uuid, name }: Names, twins: readonly Names[], self: string | null): void {
   const twin = twins.find(other => other.uuid !== self)
   if (!twin) return
@@ -148,7 +148,7 @@ export function refuseTwins({ uuid, name }: Names, twins: readonly Names[], self
   throw problem('metal_exists', { reason: `An allocation with ${what} already exists.` })
 }
 
-/** Refuses what someone else claims by already. */
+/** Refuses a uuid that an instance or a consumer has already. */
 export function refuseUsers({ uuid }: Names, users: readonly unknown[]): void {
   if (users.length === 0) return
   throw problem('metal_exists', { reason: `UUID ${uuid} is in use already, as an instance or a consumer.` })
@@ -171,7 +171,7 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   request_id: wanted.requestId,
 })
 
-/** The instance information of a node that is given to an allocation. */
+/** instance_info of a node with the traits of its allocation. */
 export const withTraits = (
   { instance_info }: Pick<NodeRow, 'instance_info'>,
   traits: readonly string[],

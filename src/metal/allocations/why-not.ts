@@ -1,4 +1,4 @@
-// Why an allocation found no node: each node of its class counted under the first thing that stands in the way, and the
+// Why an allocation found no node: counts each node of its class under the first cause that excludes it, and finds the
 // smaller wishes that would be granted. Pure, over the fleet in memory.
 import { limits } from '../../shared/limits.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
@@ -28,29 +28,29 @@ interface CauseCount {
 interface Relaxation {
   /** What to leave out of the wish. */
   without: { traits?: string[]; candidate_nodes?: true }
-  /** How many nodes could be had then. */
+  /** How many nodes would fit then. */
   nodes: number
 }
 
 export interface Reasons {
   at: string
   resource_class: string
-  /** Nodes of the class that the owner may have at all. */
+  /** How many nodes of the class the owner may use. */
   considered: number
-  /** How many of them could be had at this moment. */
+  /** How many of them fit now. */
   available: number
   causes: CauseCount[]
   relaxations: Relaxation[]
 }
 
-/** Those whose nodes are held, by node id, as the database says. */
+/** The ids of held nodes, from the database. */
 export type Held = ReadonlySet<NodeId>
 
 export function whyNot(supply: Supply, wish: Wish, held: Held, now: number): Reasons {
   const groups = new Map<string, CauseCount>()
   let [considered, available] = [0, 0]
   for (const node of supply.fleet.ofClass(wish.resourceClass)) {
-    // Nodes of others are not even counted: their number is nobody's business.
+    // Nodes of other projects are not counted: their number is private.
     if (!isOf(wish.owner, node)) continue
     considered++
     const found = causeOf(supply, node, wish, held)
@@ -90,7 +90,7 @@ function causeOf(supply: Supply, node: FleetNode, wish: Wish, held: Held): Found
   return traits.length > 0 ? { cause: 'missing traits', traits } : null
 }
 
-/** The fewest things to leave out: one trait, else the list of candidates, else all traits, else everything. */
+/** The smallest changes that help: without one trait or the candidates, else without all traits, else without both. */
 function relaxationsOf(supply: Supply, wish: Wish): Relaxation[] {
   const { traits, candidates } = wish
   const open = supply.fleet.openOf(wish.resourceClass)
@@ -112,7 +112,7 @@ function relaxationsOf(supply: Supply, wish: Wish): Relaxation[] {
   return more.filter(({ nodes }) => nodes > 0).slice(0, 1)
 }
 
-/** What the real server would say, and then the causes with their counts. */
+/** Upstream's message, then the causes with their counts. */
 export function sentenceOf(uuid: string, wish: Wish, reasons: Reasons): string {
   return `Failed to process allocation ${uuid}: ${verdictOf(wish, reasons)}. ${countsOf(reasons)}`
 }

@@ -1,4 +1,4 @@
-// A conductor: signs in, takes work, does it through the hardware port, and takes over from those that died.
+// A conductor: signs in, takes work, does it through the hardware port, and takes over from dead conductors.
 import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../../audit/entry.ts'
@@ -29,14 +29,14 @@ interface ConductorOptions {
   drivers: Drivers
   rules: readonly InspectionRule[]
   hostname: string
-  /** The name was given by the operator, who vouches that no other process has it. */
+  /** The operator chose the name, and vouches that no other process has it. */
   isNameGiven: boolean
   group: string
-  /** A dead conductor's work is in other hands after this time. */
+  /** Within this time another conductor takes over the work of a dead one. */
   takeOverMs: number
-  /** What it does is written down. */
+  /** Its actions are recorded in the audit. */
   isAudited: boolean
-  /** Is told what was taken over from the dead. */
+  /** Called with what was taken over from dead conductors. */
   tookOver: (found: { silent: number; resumed: number; failed: number }) => void
 }
 
@@ -45,11 +45,11 @@ const RETRY_MS = 200
 export class Conductor {
   readonly witness: Witness
   readonly #options: ConductorOptions
-  /** What is under way, by node. */
+  /** The tasks under way, by node. */
   readonly #tasks = new Map<NodeId, Promise<void>>()
   readonly #presence: Presence
   readonly #taking: Duty
-  /** That it is heard of, and that others are. A duty each: taking over may have to wait for rows that the dead still hold. */
+  /** Heartbeat and take-over. A duty each: a take-over may have to wait for rows that a dead conductor has locked. */
   readonly #watching: readonly Duty[]
   #strayLocks = 0
   #stopped = false
@@ -72,22 +72,22 @@ export class Conductor {
     return this.#presence.hostname
   }
 
-  /** Under which this conductor's work is written down; another one after it was given up. */
+  /** How this conductor's work names it. Changes after others have given it up. */
   get affinity(): string {
     return affinityOf(this.#presence)
   }
 
-  /** Locks of its own that no task is at, as of the last look. */
+  /** This conductor's locks without a task, at the last check. */
   get strayLocks(): number {
     return this.#strayLocks
   }
 
-  /** SQLite has one process, so nobody else is there to be watched or to take over. */
+  /** SQLite has one process, so there is no other conductor to watch or to take over. */
   get #isAlone(): boolean {
     return this.#options.store.dialect === 'sqlite'
   }
 
-  // Silence, the next beat that would have come, and the next look of another add up to less than the bound.
+  // Silence (0.7), the next heartbeat (0.1) and the next check by another (0.1) add up to less than takeOverMs.
   get silentMs(): number {
     return this.#options.takeOverMs * 0.7
   }
@@ -104,12 +104,12 @@ export class Conductor {
     this.wake()
   }
 
-  /** There may be work. */
+  /** Looks for work now. */
   wake(): void {
     void this.#taking.wake()
   }
 
-  /** Takes no more work, lets what is under way finish, and signs off; what is left then is for the others. */
+  /** Takes no more work, waits a while for running tasks, and signs off. Other conductors take over what is left. */
   async stop(): Promise<void> {
     this.#stopped = true
     for (const duty of this.#watching) void duty.stop()
@@ -135,7 +135,7 @@ export class Conductor {
     if (resumed > 0) this.wake()
   }
 
-  /** Begins all that is due and that there is room for; says when the next will be due. */
+  /** Starts due work, up to the limit of tasks; returns the milliseconds until the next is due, or null. */
   async #take(): Promise<number | null> {
     const { store, group, drivers } = this.#options
     for (;;) {
@@ -145,7 +145,7 @@ export class Conductor {
       const { ms, stray } = await store.read(() => writes.workAhead(seeker))
       this.#strayLocks = stray
       if (ms === null || ms > 0) return ms
-      // Each task that ends looks for more.
+      // A task that ends looks for more work.
       if (limit <= 0 || this.#stopped) return null
       const nodes = await store.write(() => writes.takeWork({ ...seeker, hostname, limit }))
       for (const node of nodes) this.#begin(node)
@@ -168,16 +168,16 @@ export class Conductor {
       await this.#workOff(taken)
     } catch (error) {
       if (error instanceof writes.LockLost) {
-        log.warn(facts, 'the lock is lost; what came of the step is not written')
+        log.warn(facts, 'the lock is lost; the result of the step is not saved')
         return
       }
       log.error({ err: error, ...facts }, 'a task was dropped')
-      // The lock is still this conductor's, so it begins the step again: not at once, or it might do nothing else.
+      // The lock is still ours, so the step will start again. The pause prevents a busy loop.
       if (!this.#stopped) await sleep(limits.conductorPollMs, null, { ref: false })
     }
   }
 
-  /** Step by step, until the lock is given back. */
+  /** Runs step after step, until the lock is released. */
   async #workOff(taken: NodeRow): Promise<void> {
     const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
     const { clock, rules } = this.#options
@@ -211,7 +211,7 @@ export class Conductor {
   #reasonOf(error: unknown, node: NodeRow): string {
     if (error instanceof HardwareFailure || error instanceof Problem) return error.message
     const facts = { err: error, node: node.uuid, ...writes.describe(workOf(node)!) }
-    this.#options.log.error(facts, 'a step failed in a way that it should not have')
+    this.#options.log.error(facts, 'a step failed with an unexpected error')
     return 'The conductor met an error of its own; its log tells more.'
   }
 
@@ -226,8 +226,8 @@ export class Conductor {
   }
 
   /**
-   * Others may be at the machine by now if this one was not heard of for long, and a call to hardware can't be taken back.
-   * So it first makes itself heard; only if it was given up meanwhile the lock is no longer its own.
+   * After a long silence another conductor may be working on the machine, and a call to hardware can't be undone. So
+   * this one sends a heartbeat first. If others have given it up, the lock is lost.
    */
   async #requireIncarnation(incarnation: string): Promise<void> {
     while (!this.#isAlone && this.#presence.isLate) {
@@ -240,7 +240,7 @@ export class Conductor {
     if (incarnation !== this.#presence.incarnation) throw new writes.LockLost()
   }
 
-  /** A lock that can't be given back because the database is away is given back when it answers again. */
+  /** Retries while the database is away, so that the lock is released when it is back. */
   async #write<T>(work: () => Write<T>): Promise<T> {
     for (;;) {
       try {
@@ -251,7 +251,7 @@ export class Conductor {
     }
   }
 
-  /** Waits a moment when the database is away; throws whatever doesn't pass by itself. */
+  /** Waits a moment when the database is away or has a conflict; throws all other errors. */
   async #outlast(error: unknown): Promise<void> {
     const isPassing = error instanceof StoreUnavailable || error instanceof StoreConflict
     if (!isPassing || this.#stopped) throw error

@@ -1,5 +1,5 @@
-// A conductor's writes. Each is one transaction that first makes sure that the lock is still this conductor's:
-// a late one finds another incarnation or another term there, and changes nothing.
+// A conductor's writes on nodes. Each transaction first checks that the lock is still this conductor's: a late
+// conductor finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
@@ -22,28 +22,28 @@ export interface Lock {
   term: number
 }
 
-/** Which step under the lock is meant: a write that is repeated must not end the next one too. */
+/** A step under the lock: a repeated write must not end the next step too. */
 interface Turn extends Lock {
   step: number
 }
 
-/** Another conductor has taken over; whatever this one was about to write is void. */
+/** Another conductor has taken over, so this one must not write. */
 export class LockLost extends Error {}
 
 interface Taker {
   hostname: string
   incarnation: string
   group: string
-  /** Only nodes that one of these drives. */
+  /** Only nodes with one of these drivers. */
   drivers: readonly string[]
-  /** The nodes that this process is at already. */
+  /** The nodes that this process works on already. */
   busy: readonly NodeId[]
   /** At most this many. */
   limit: number
 }
 type Seeker = Omit<Taker, 'hostname' | 'limit'>
 
-/** Nobody's, or its own without a task: the answer to taking it was lost, or the task ended before its time. */
+/** Unlocked, or locked by this conductor without a task: the answer to taking it was lost, or the task was dropped. */
 const isToTake = (a: Seeker, on: Tools) =>
   sql<boolean>`(lock_incarnation is null or lock_incarnation = ${a.incarnation})
     and not ${on.isIn('id', a.busy, 'bigint')}`
@@ -73,11 +73,11 @@ const takeDue = command((db, a: Taker, on) =>
         .orderBy('id')
         .limit(sql<number>`cast(${a.limit} as bigint)`),
     )
-    // Once more: another conductor may have been faster between finding and taking.
+    // Check again: another conductor may have taken the node since the subquery found it.
     .where(isToTake(a, on))
     .where('transition', 'is not', null)
     .where('due_at', '<=', databaseNow(on))
-    // One that was given up meanwhile gets nothing.
+    // A conductor that others have given up gets nothing.
     .where(e =>
       e.exists(
         db.selectFrom('conductors').select('id').where('incarnation', '=', a.incarnation).where('online', '=', 1),
@@ -123,7 +123,7 @@ export function* takeWork(taker: Taker): Write<NodeRow[]> {
 interface Ahead {
   /** Milliseconds until the next work is due; null when there is none. */
   ms: number | null
-  /** How many locks the seeker has without being at the node. */
+  /** How many locks the seeker has without a task. */
   stray: number
 }
 
@@ -132,21 +132,21 @@ export function* workAhead(seeker: Seeker): Read<Ahead> {
   return { ms: next?.ms ?? null, stray: stray!.count }
 }
 
-/** The node under this lock; done when a write whose answer was lost has ended this step already. */
+/** The node under this lock. `isDone`: an earlier write, whose answer was lost, has ended this step already. */
 function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
   const node = yield* lockNodeById(id)
-  // Who takes a lock, or takes it over, changes its term: one of this term that is gone was given back by its holder.
+  // Taking a lock and taking it over both raise its term. So a free lock of our term was released by us.
   if (!node || node.lock_term !== term || (node.lock_incarnation ?? incarnation) !== incarnation) throw new LockLost()
   return { node, isDone: node.lock_incarnation === null || stepOf(workOf(node)!) !== step }
 }
 
-/** Which of its steps a work is at. */
+/** The index of the current step. */
 export const stepOf = (work: Work): number => (work.kind === 'power' ? 0 : work.step)
 
 const UNLOCKED = { reservation: null, lock_incarnation: null }
 const SETTLED = { ...UNLOCKED, transition: null, due_at: null, target_provision_state: null, target_power_state: null }
 
-/** A step is done: on to the next, or to the end. Answers the node as it is then; it is still locked if work is left. */
+/** Goes on to the next step, or ends the work. Returns the changed node, which stays locked if work is left. */
 export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
@@ -154,7 +154,7 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   const power = found.powerState ? { power_state: found.powerState } : {}
   if (work.kind === 'power') return yield* save({ ...node, ...power, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
-  // What a lease has given stays given: its project may deploy again, until the lease ends.
+  // A leased node stays with its project, which may deploy again until the lease ends.
   if (step === 'tearDown' && node.instance_uuid !== null && node.leased_to === null)
     yield* releaseInstance(node, node.instance_uuid, now)
   const { changes, newTraits = [] } = effectsOf(step, node, found, rules, now)
@@ -176,7 +176,7 @@ interface Effects {
   newTraits?: readonly string[]
 }
 
-/** What a finished step leaves behind in the node. */
+/** What a finished step changes in the node. */
 function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly InspectionRule[], now: number): Effects {
   switch (step) {
     case 'tearDown':
@@ -198,7 +198,7 @@ function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
   return { instance_info: jsonText({ traits }) }
 }
 
-/** The machine goes on by itself: unlocked, in the waiting state, to be looked at again later. */
+/** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
 export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
@@ -216,7 +216,7 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
   return yield* save(after, now)
 }
 
-/** A machine that waited is looked at again: it is busy once more. */
+/** Puts a node from the waiting state back into the busy state of its step. */
 export function* stepResumes(turn: Turn, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   const work = workOf(node)
@@ -248,7 +248,7 @@ interface TakeOver {
   failed: number
 }
 
-/** Ends the locks of conductors that are gone: by the step, their work is left to whoever takes it next, or has failed. */
+/** Releases the locks of dead conductors. Depending on the step, their work goes to another conductor or has failed. */
 export function* takeOver(timing: Silence, now: number): Write<TakeOver> {
   const silent = yield* retireSilent(timing)
   let [resumed, failures] = [0, 0]
@@ -268,7 +268,7 @@ export function* takeOver(timing: Silence, now: number): Write<TakeOver> {
   return { silent, resumed, failed: failures }
 }
 
-/** Switching power is safe to repeat; of the steps, their table says it. */
+/** Switching power is safe to repeat; for steps, the table of steps decides. */
 const resumes = (work: Work): boolean => work.kind === 'power' || STEPS[work.steps[work.step]!].onTakeOver === 'resume'
 
 /** Facts about a task for the log. */

@@ -1,5 +1,5 @@
-// That a conductor is there: it signs in, and its heart beats by the database's clock. Others give up one that is silent,
-// and then it is another one that goes on under its name.
+// The presence of a conductor: it signs in and sends heartbeats, by the database's clock. Others give up a silent one;
+// it then signs in again as a new incarnation.
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -10,11 +10,11 @@ interface PresenceOptions {
   clock: Clock
   log: Logger
   hostname: string
-  /** The name was given by the operator, who vouches that no other process has it. */
+  /** The operator chose the name, and vouches that no other process has it. */
   isNameGiven: boolean
   group: string
   drivers: readonly string[]
-  /** After this time without a heartbeat it is given up. */
+  /** After this time without a heartbeat, others give it up. */
   silentMs: number
 }
 
@@ -25,7 +25,7 @@ export class Presence {
   #isSignedIn = false
   #hasLeft = false
   #beatAt = -Infinity
-  /** When it was heard of again after a silence. */
+  /** The time of the first heartbeat after a silence. */
   #backAt = -Infinity
   #beating: Promise<void> | null = null
 
@@ -39,7 +39,7 @@ export class Presence {
     return this.#hostname
   }
 
-  /** Another one after it was given up. */
+  /** Changes after others have given this conductor up. */
   get incarnation(): string {
     return this.#incarnation
   }
@@ -49,7 +49,7 @@ export class Presence {
     return performance.now() - this.#beatAt > this.#options.silentMs
   }
 
-  /** When the database was away all were silent: whoever is first to be back leaves the others time to be heard. */
+  /** After an outage of the database all were silent, so the first one back gives the others time for a heartbeat. */
   get mayJudgeOthers(): boolean {
     return !this.isLate && performance.now() - this.#backAt > this.#options.silentMs
   }
@@ -64,14 +64,14 @@ export class Presence {
     this.#beatAt = at
   }
 
-  /** Says that this conductor lives; starts anew if it was given up. */
+  /** Sends a heartbeat; signs in again if others have given this conductor up. */
   beat(): Promise<void> {
     return (this.#beating ??= this.#beatOnce().finally(() => (this.#beating = null)))
   }
 
   async #beatOnce(): Promise<void> {
     const { store, log, clock } = this.#options
-    // The answer to signing in was lost: once more, as the same one.
+    // The answer to the sign-in was lost: sign in again as the same incarnation.
     if (!this.#isSignedIn) return this.signIn()
     const at = performance.now()
     const { isLate } = this

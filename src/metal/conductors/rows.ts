@@ -1,4 +1,4 @@
-// Conductors: who is there to work, who has gone silent. All times here are the database's, so all processes agree.
+// The rows of conductors: which are alive, which are silent. All times are the database's, so all processes agree.
 import { sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
 import { problem } from '../../problems/problem.ts'
@@ -33,7 +33,7 @@ const conductorNamed = query((db, a: { hostname: string }, on) =>
     .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
     .where('hostname', '=', a.hostname),
 )
-/** Those that were heard of within this time. */
+/** The conductors with a heartbeat within this time. */
 export const liveConductors = query((db, a: { silentMs: number }, on) =>
   db
     .selectFrom('conductors')
@@ -89,7 +89,7 @@ const markSilent = command((db, a: { silentMs: number; self: string }, on) =>
     .updateTable('conductors')
     .set({ online: 0 })
     .where('online', '=', 1)
-    // Whoever looks is alive, even if its heart was late because the database was.
+    // The caller is alive, even if a slow database delayed its heartbeat.
     .where('incarnation', '<>', a.self)
     .where(e => sql<boolean>`${e.ref('heartbeat_at')} < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
     .returning('hostname'),
@@ -119,8 +119,8 @@ interface Identity {
 }
 
 /**
- * Signs a conductor in. A name that was given belongs to whoever came last; one that was only taken from the machine
- * gives way to a live process that has it already. Answers the name.
+ * Signs a conductor in and returns its name. A name from the operator goes to the process that came last. A name from
+ * the machine is replaced by the spare one if a live process has it already.
  */
 export function* signIn(who: Identity, isGiven: boolean, silentMs: number, spareName: string): Write<string> {
   const taken = yield* one(conductorNamed({ hostname: who.hostname }))
@@ -143,22 +143,22 @@ export function* leave(incarnation: string): Write<void> {
 export interface Silence {
   silentMs: number
   keepMs: number
-  /** The incarnation that looks. */
+  /** The caller's incarnation. */
   self: string
 }
 
-/** Declares those offline that have been silent for too long, and drops the memory of the long gone. */
+/** Marks silent conductors as offline, and deletes those that have been offline for long. */
 export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string[]> {
   const silent = yield* all(markSilent({ silentMs, self }))
   yield* run(forget({ silentMs: keepMs }))
   return silent.map(row => row.hostname)
 }
 
-/** How work names the conductor that does it: its name for people, its incarnation for the guard. */
+/** How work names its conductor: the host name is for people, the incarnation for the guard. */
 export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname' | 'incarnation'>) =>
   `${hostname} ${incarnation}`
 
-/** The host that would look after such a node; refused when there is none. */
+/** The host name of a conductor for this driver and group; refused when there is none. */
 export function* requireConductor(driver: string, group: string): Read<string> {
   const found = (yield* all(onlineGroups({}))).find(
     row => row.conductor_group === group && jsonIn(row.drivers).includes(driver),

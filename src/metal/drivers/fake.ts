@@ -1,4 +1,4 @@
-// fake-hardware: machines that exist only here. They are quick and obedient, unless driver_info says otherwise.
+// fake-hardware: a driver without machines. Steps are quick and succeed, unless driver_info says otherwise.
 import { limits } from '../../shared/limits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import type { Done, Driver, InterfaceName, Json, Machine, PowerState, StepResult, Task } from './port.ts'
@@ -80,7 +80,7 @@ const POWER_AFTER: Partial<Record<Task['step'], PowerState>> = {
 
 function foundBy(step: Task['step'], { powerState, driverInfo }: Machine): Done {
   if (step === 'inspect') return { inventory: inventoryOf(driverInfo) }
-  // A machine that was never switched is off; from then on the record is all that there is of it.
+  // A machine that was never switched is off. Later its power state is what the node's row says.
   return { powerState: POWER_AFTER[step] ?? powerState ?? 'power off' }
 }
 

@@ -1,4 +1,4 @@
-// The hardware port: what a conductor asks of a machine, whatever drives it. Calls can't be fenced, so all of them
+// The hardware port: what a conductor asks of a machine, with any driver. Calls can't be fenced, so all of them
 // must be safe to repeat.
 import type { Json } from '../../shared/json.ts'
 import type { PowerState } from '../../store/schema/states.ts'
@@ -23,7 +23,7 @@ export const INTERFACES = [
 ] as const
 export type InterfaceName = (typeof INTERFACES)[number]
 
-/** The interfaces that validate tells about. */
+/** The interfaces that validation covers. */
 export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
 
 /** What a driver sees of a node. */
@@ -42,20 +42,20 @@ export type PowerTarget = (typeof POWER_TARGETS)[number]
 
 export interface Task {
   step: StepName | PowerTarget
-  /** What the verb brought along, such as clean steps. */
+  /** The arguments of the verb, such as clean steps. */
   args: Json
-  /** The machine was waiting by itself and is to be looked at again. */
+  /** The step goes on after its waiting state. */
   resumed: boolean
 }
 
-/** What came of a task; absent members say nothing. */
+/** The result of a task; absent members are unknown. */
 export interface Done {
   powerState?: PowerState
   /** What inspection found out. */
   inventory?: Json
 }
 
-/** Done, or the machine goes on by itself and is to be asked again later. */
+/** The step is done, or the machine works by itself and is asked again after `ms`. */
 export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
 
 /** The hardware did not do what it was told; the message is for the operator. */

@@ -1,4 +1,4 @@
-// Holds, which clients call reservations: a node held for an instance for a while. A hold is a claim in the ledger, so nobody else gets the node.
+// Holds, called reservations in the API: a node is kept for an instance for a while, by a claim in the ledger.
 import { sql } from 'kysely'
 import { claimBatch } from '../../ledger/claims/batch.ts'
 import { expireConsumer } from '../../ledger/claims/lapsed.ts'
@@ -39,7 +39,7 @@ const insert = command((db, a: Omit<Hold, 'id'>) =>
     updated_at: a.updated_at,
   }),
 )
-// The consumer first, as everywhere: the row of whoever is late is then gone, or no longer late.
+// The consumer first, as everywhere: an expiry at the same time has then removed it, or finds it renewed.
 const renewConsumer = command((db, a: { uuid: string; expires_at: number; now: number }) =>
   db
     .updateTable('consumers')
@@ -60,7 +60,7 @@ export interface NewHold {
   expiresAt: number
 }
 
-/** Holds the first of the nodes that can be had; when there is none, says of each why not. */
+/** Holds the first node that is free; if none is, the problem gives the reason for each. */
 export function* createHold(wanted: NewHold, access: Access, who: Principal, now: number): Write<HeldNode> {
   return yield* withinQuota({ project: wanted.owner ?? who.project, kinds: ['nodes'], now }, limits => {
     requireTerm(limits, 'longest_hold_hours', { from: now, until: wanted.expiresAt })
@@ -98,7 +98,7 @@ function* whyNotHeld(ident: string, access: Access, now: number): Read<string | 
 function* whyNotFree(node: Node, now: number): Read<string | null> {
   if (node.maintenance) return 'is in maintenance'
   if (node.retired) return 'is retired'
-  // An instance has no end, so whoever held it could never deploy it.
+  // An instance has no end, so the holder of a leasable node could never deploy it.
   if (node.leasable)
     return 'is enrolled for leasing: only a lease has it, or an allocation that ends before the next one'
   if (node.instance_uuid !== null) return `is associated with instance ${node.instance_uuid}`
@@ -111,7 +111,7 @@ function* whyNotFree(node: Node, now: number): Read<string | null> {
 
 function* tryHold(node: Node, wanted: NewHold, who: Principal & { view: View }, now: number): Write<string | null> {
   const { uuid, instance, owner, expiresAt } = wanted
-  // It could be held, but never deployed.
+  // An instance with another node could hold this one, but never deploy it.
   yield* requireFreeInstance(instance, node.uuid, now)
   const terms = { project: owner ?? who.project, until: expiresAt }
   const claimant = { ...who, consumer: uuid, type: 'RESERVATION', ...terms } as const
@@ -129,7 +129,7 @@ function* tryHold(node: Node, wanted: NewHold, who: Principal & { view: View }, 
   return null
 }
 
-/** One that has not lapsed. */
+/** The hold, unless it has expired. */
 export function* findHold(uuid: string, { view, permit }: Access, now: number): Read<HeldNode> {
   const found = yield* one(byUuid({ uuid, now, ...view }))
   if (!found) throw notFound(uuid)

@@ -1,4 +1,4 @@
-// Holds as the rest of bare metal meets them: is a node held, by which, for whom.
+// Lookups of holds for the rest of bare metal: the hold on a node, and all nodes that are held.
 import type { Selectable } from 'kysely'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -14,7 +14,7 @@ const liveNodes = query((db, a: { now: number }) =>
   db.selectFrom('reservations').select('node_id').where('expires_at', '>', a.now),
 )
 
-/** The hold on a node that has not lapsed. */
+/** The unexpired hold on a node. */
 export function* holdOn(node: NodeId, now: number): Read<Hold | undefined> {
   return yield* one(liveOn({ node, now }))
 }

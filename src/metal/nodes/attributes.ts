@@ -1,4 +1,4 @@
-// The attributes of a node that clients may set: their checks, their defaults, and how they become its row.
+// The attributes of a node that clients may set: their checks, their defaults, and their columns.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import {
@@ -22,7 +22,7 @@ import { type Drivers, interfacesFor } from '../drivers/registry.ts'
 import type { Node, NodeRow } from './rows.ts'
 import { isObject } from '../../shared/is-object.ts'
 
-/** Says what is wrong with a value, or nothing. */
+/** Returns what is wrong with a value, or null. */
 type Check = (value: unknown) => string | null
 
 const text =
@@ -81,7 +81,7 @@ export function checkAttributes(attributes: Json): void {
   }
 }
 
-// Clients that read command lines send words.
+// Command-line clients send booleans as words.
 const TRUE = new Set(['true', 't', '1', 'yes', 'y', 'on'])
 const FALSE = new Set(['false', 'f', '0', 'no', 'n', 'off'])
 export const flagOf = (word: string): boolean | null => {
@@ -93,7 +93,7 @@ const isFlagWord = (value: unknown) => typeof value === 'string' && flagOf(value
 type SetColumn = Exclude<Extract<ColumnName, (typeof SETTABLE)[number]>, 'uuid'>
 const SET_COLUMNS = COLUMNS.filter((name): name is SetColumn => PATCHABLE.has(name))
 
-/** The row's part that clients may change, as a document that patches apply to. */
+/** The attributes that clients may change, as a document for JSON patches. */
 export function attributesOf(node: Node): Json {
   const valueOf = (name: SetColumn): unknown => {
     const { type } = NODE_FIELDS[name]
@@ -108,10 +108,10 @@ export function attributesOf(node: Node): Json {
   }
 }
 
-/** The field in which clients see an interface. */
+/** The API field of an interface. */
 export const interfaceField = (name: InterfaceName): FieldsWith<{ type: 'interface' }> => `${name}_interface`
 
-/** The columns as they are where nothing is set. */
+/** The default values of the columns. */
 export const BLANK = Object.fromEntries(
   COLUMNS.map(name => [name, BLANKS[NODE_FIELDS[name].type as ColumnType]]),
 ) as unknown as Pick<NodeRow, ColumnName>
@@ -126,7 +126,7 @@ function columnOf({ type, rule }: NodeField, value: unknown): string | number | 
 
 type FromAttributes = Pick<NodeColumns, SetColumn> & Pick<NodeRow, 'placement_class' | 'interfaces'>
 
-/** The columns that checked attributes become. */
+/** Turns checked attributes into columns. */
 export function columnsOf(attributes: Json, drivers: Drivers): FromAttributes {
   const isSet = ({ with: flag }: NodeField) => flag === undefined || asFlag(attributes[flag]) === 1
   const columns = SET_COLUMNS.map(name => {

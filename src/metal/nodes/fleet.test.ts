@@ -23,7 +23,7 @@ const node = (id: number, revision = 0): FleetNode => ({
   revision,
 })
 
-/** A fleet that knows these, and a database that answers when the test says so, with what the test says. */
+/** A fleet with these nodes, on a database whose answers the test gives, when it wants. */
 async function fleetOf(...nodes: FleetNode[]) {
   const asked: ((answer: FleetNode[]) => void)[] = []
   const read = () => new Promise<FleetNode[]>(resolve => asked.push(resolve))
@@ -41,7 +41,7 @@ for (const [what, read] of [
   ['everything', (fleet: Fleet) => fleet.load()],
   ['some', (fleet: Fleet) => fleet.refresh([1, 2, 3].map(id => asId(id)))],
 ] as const) {
-  void test(`a node that is made while ${what} is read stays, and so does what it became`, async () => {
+  void test(`a node that is created or changed while ${what} is read stays as committed`, async () => {
     const { fleet, commit, revisions, answer } = await fleetOf(node(1), node(2))
     const reading = read(fleet)
     commit(3, node(3))
@@ -73,7 +73,7 @@ for (const [what, read] of [
   })
 }
 
-void test('of two readings under way the one that began first brings nothing back, should it end last', async () => {
+void test('an older read that ends after a newer one brings no deleted node back', async () => {
   const { fleet, revisions, answer } = await fleetOf(node(1), node(2))
   const [first, second] = [fleet.load(), fleet.refresh([asId(1), asId(2)])]
   answer([node(1, 1)], 1)

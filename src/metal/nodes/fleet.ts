@@ -1,5 +1,5 @@
-// The nodes in memory: what allocations are matched against. Each commit changes it; on PostgreSQL the feed says what
-// other processes did. Whether a node can be had is in the ledger's table, next to it.
+// The nodes in memory, for matching allocations. Each commit here updates them; on PostgreSQL the feed brings the
+// changes of other processes. Whether a node is claimed is in the ledger's candidate table.
 import type { Change } from '../../store/change.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import type { PowerState, State } from '../../store/schema/states.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { all } from '../../store/transaction.ts'
 import { isUsable } from './states.ts'
 
-/** What of a node's row matters to those who look for one. */
+/** The columns of a node that a search needs. */
 export interface FleetNode {
   id: NodeId
   uuid: string
@@ -63,7 +63,7 @@ const nodesOfProviders = query((db, a: { providers: readonly ProviderId[] }, on)
     .where(on.isIn('provider_id', a.providers, 'bigint')),
 )
 
-/** As far as the node itself goes; whether someone has claimed it is the ledger's to say. */
+/** Whether the node itself is free. Only the ledger knows whether it is claimed. */
 export const isOpen = (node: FleetNode): boolean =>
   isUsable(node) && node.power_state !== null && node.instance_uuid === null
 
@@ -73,7 +73,7 @@ interface ClassNodes {
   open: OpenNodes
 }
 
-/** A list to draw from: members are added, removed and picked by place, each in constant time. */
+/** A list for random picks: add, remove and pick by index, each in constant time. */
 class OpenNodes {
   readonly list: FleetNode[] = []
   readonly #places = new Map<NodeId, number>()
@@ -103,7 +103,7 @@ export class Fleet {
   readonly #byUuid = new Map<string, FleetNode>()
   readonly #byName = new Map<string, FleetNode>()
   readonly #classes = new Map<string, ClassNodes>()
-  /** For each reading that is under way, the providers whose nodes went meanwhile. A provider never comes back. */
+  /** For each read under way: the providers whose nodes were deleted since it began. A provider never comes back. */
   readonly #goneDuring = new Set<Set<ProviderId>>()
 
   constructor(store: Store) {
@@ -114,7 +114,7 @@ export class Fleet {
     return this.#read([...this.#byProvider.keys()], everyNode({}))
   }
 
-  /** Takes in what was committed here. */
+  /** Applies what this process has committed. */
   absorb(changes: readonly Change[]): void {
     for (const change of changes) {
       if (!('attached' in change) || change.room !== 'metal') continue
@@ -130,7 +130,7 @@ export class Fleet {
     await this.#read(known, nodesOfProviders({ providers: wanted }))
   }
 
-  /** Commits go on while it reads: what it doesn't find is gone only if it was known before, and what went stays gone. */
+  /** Commits go on meanwhile: only nodes known before may be dropped as missing, and deleted ones don't come back. */
   async #read(known: readonly ProviderId[], wanted: Query<FleetNode>): Promise<void> {
     const gone = new Set<ProviderId>()
     this.#goneDuring.add(gone)
@@ -168,7 +168,7 @@ export class Fleet {
     return (this.#classes.get(resourceClass) ?? NONE).all.values()
   }
 
-  /** Those of the class that could be had, in no particular order. */
+  /** The open nodes of the class, in no particular order. */
   openOf(resourceClass: string): readonly FleetNode[] {
     return (this.#classes.get(resourceClass) ?? NONE).open.list
   }

@@ -1,4 +1,4 @@
-// What inspection leaves in a node: the properties that the driver found, and what the operator's rules make of them.
+// The results of an inspection: the properties that the driver found, and what the operator's rules set.
 import { type Static, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
@@ -10,7 +10,7 @@ import { isTraitName } from './trait-names.ts'
 const closed = { additionalProperties: false }
 const Condition = Type.Object(
   {
-    /** A name in what the driver reports; dots go down into objects. */
+    /** A key of the driver's report; dots lead into nested objects. */
     field: Type.String({ minLength: 1, maxLength: 255 }),
     op: Type.Unsafe<'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge' | 'contains' | 'matches' | 'present'>({
       type: 'string',
@@ -22,7 +22,7 @@ const Condition = Type.Object(
 )
 export const InspectionRule = Type.Object(
   {
-    /** All must hold; none hold always. */
+    /** All must hold. A rule without conditions always applies. */
     when: Type.Optional(Type.Array(Condition, { maxItems: 32 })),
     set: Type.Object(
       {
@@ -40,7 +40,7 @@ export const InspectionRule = Type.Object(
 export type InspectionRule = Static<typeof InspectionRule>
 type Condition = Static<typeof Condition>
 
-/** What in the rules can't be: traits that can't exist, patterns that can't be read. */
+/** Mistakes in the rules: invalid trait names and invalid patterns. */
 export function wrongIn(rules: readonly InspectionRule[]): string[] {
   const traits = rules.flatMap(rule => rule.set.traits ?? []).filter(name => !isTraitName(name))
   const patterns = rules.flatMap(rule => rule.when ?? []).filter(({ op }) => op === 'matches')
@@ -61,7 +61,7 @@ interface Findings {
   properties: Json
 }
 
-/** The rules in order; what a later one sets wins, traits add up. */
+/** Applies the rules in order: a later value wins, traits add up. */
 export function applyRules(rules: readonly InspectionRule[], found: Json): Findings {
   const findings: Findings = { resourceClass: null, traits: [], properties: {} }
   for (const { when = [], set } of rules) {
@@ -86,12 +86,12 @@ function holds({ field, op, value }: Condition, found: Json): boolean {
   return op === 'lt' ? left < right : op === 'le' ? left <= right : op === 'gt' ? left > right : left >= right
 }
 
-/** Those of a list are its numbers. */
+/** A list has members too: its indexes. */
 const hasMembers = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 const PROPERTIES = ['cpus', 'memory_mb', 'local_gb', 'cpu_arch', 'capabilities']
 
-/** A first value only: a resource class that the operator set stays, and while the node is claimed it can't change. */
+/** Sets a resource class only if the node has none and is not claimed: an operator's choice stays. */
 export function inspected(node: NodeRow, found: Json, rules: readonly InspectionRule[], now: number) {
   const findings = applyRules(rules, found)
   const basics = Object.fromEntries(PROPERTIES.filter(name => name in found).map(name => [name, found[name]]))

@@ -1,5 +1,5 @@
-// Nodes that are handed out by a calendar: promised to someone from a day on, and free for others until then. While a
-// lease has one, its project is the node's lessee.
+// Leasable nodes: the calendar promises a node to a lease from a date on, and others may have it until then. While a
+// lease has the node, its project is the node's lessee.
 import { problem } from '../../problems/problem.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
@@ -8,12 +8,12 @@ import { hasMachine } from './states.ts'
 
 type LeasePromise = Pick<NodeRow, 'leasable' | 'pledged_at'>
 
-/** Whether someone may have the node until then; null is for ever, and that is too long for a node of the calendar's. */
+/** Whether the node may be given out until then. Null means without end, which a leasable node never allows. */
 export function mayHaveUntil({ leasable, pledged_at }: LeasePromise, until: number | null): boolean {
   return leasable === 0 || (until !== null && (pledged_at === null || until <= pledged_at))
 }
 
-/** Writes down whether a calendar hands the node out, and from when on it is promised. */
+/** Saves whether the node is leasable, and from when on it is promised to a lease. */
 export function* promiseNode(id: NodeId, promise: LeasePromise): Write<void> {
   const node = yield* lockNodeById(id)
   if (!node || (node.leasable === promise.leasable && node.pledged_at === promise.pledged_at)) return
@@ -22,21 +22,21 @@ export function* promiseNode(id: NodeId, promise: LeasePromise): Write<void> {
 
 type Lessee = Pick<NodeRow, 'leased_to' | 'lessee' | 'lessee_before'>
 
-/** What changes when a lease of this project gets the node. */
+/** The columns that change when a lease of this project gets the node. */
 export const leasedTo = (node: Lessee, project: string): Lessee => ({
   leased_to: project,
   lessee: project,
   lessee_before: unleased(node).lessee,
 })
 
-/** What changes when the lease is over: the lessee from before comes back, unless someone has named another meanwhile. */
+/** The columns that change when the lease ends: the former lessee returns, unless someone set another meanwhile. */
 export const unleased = ({ leased_to, lessee, lessee_before }: Lessee): Lessee => ({
   leased_to: null,
   lessee: leased_to !== null && lessee === leased_to ? lessee_before : lessee,
   lessee_before: null,
 })
 
-/** What a lease gives ends with the lease, so nobody else may end it; but what needs repair may be let go. */
+/** Refuses to end the allocation of a leased node: only the lease ends it. In maintenance the node may be let go. */
 export function requireOwnEnd({ uuid, leased_to, maintenance }: NodeRow): void {
   if (leased_to === null || maintenance === 1) return
   throw problem('node_refuses', {
@@ -44,12 +44,12 @@ export function requireOwnEnd({ uuid, leased_to, maintenance }: NodeRow): void {
   })
 }
 
-/** Of a leased node that is let go: the machine on it has to be torn down one day. */
+/** Marks a leased node that is let go with a machine on it: the machine must be torn down later. */
 export const letGo = (node: NodeRow): Pick<NodeRow, 'leftover'> => ({
   leftover: node.leased_to !== null && hasMachine(node) ? 1 : node.leftover,
 })
 
-/** Leases count on what a node is: while it is booked that may change only in maintenance, where they move away. */
+/** Refuses to change what leases booked. In maintenance the node may change, because its leases move away. */
 export function requireUnbooked({ uuid, pledged_at, maintenance }: NodeRow, what: string): void {
   if (pledged_at === null || maintenance === 1) return
   throw problem('node_refuses', {

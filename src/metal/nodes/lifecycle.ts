@@ -1,5 +1,5 @@
-// The life of a node apart from its states: created, changed, set aside for maintenance, deleted. Each change of the node
-// and what it means in the ledger are one transaction.
+// Creates, changes and deletes nodes, and sets their maintenance. A node and its provider in the ledger change in one
+// transaction.
 import { createProvider, deleteProvider } from '../../ledger/providers.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -73,7 +73,7 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
     conductor,
     provision_state: state,
     created_at: now,
-    // Above all that a node of this uuid had before, even if it changed often within a millisecond.
+    // Higher than any revision of an earlier node with this uuid, even if that one changed often within a millisecond.
     revision: now * 1_000,
   }
   const id = yield* addNode(row)
@@ -83,13 +83,13 @@ export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Princ
   return yield* findNode(uuid, EVERYTHING)
 }
 
-/** An object's own owner comes before whoever asks. */
+/** The node's owner, if it has one, counts instead of the caller's project. */
 const ownerOr = ({ owner }: Pick<NodeRow, 'owner'>, who: Principal): Principal => ({
   ...who,
   project: owner ?? who.project,
 })
 
-/** What a change of a node touches: the node, and with `instance_uuid` the allocation that has it. */
+/** Access to the node, and to its allocation: removing `instance_uuid` ends the allocation. */
 interface PatchAccess {
   readonly node: Access
   readonly allocation: Access
@@ -127,7 +127,7 @@ export function* patchNode(
     if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
       after.instance_info = withoutAllocatedTraits(node)
   } else if (after.instance_uuid !== null) yield* lockInstance(node, after.instance_uuid, now)
-  // The class first, so that the claim is on what the node offers from now on.
+  // First the class, then the claim: the claim must be on the new class.
   yield* syncProvider(after, now)
   if (node.instance_uuid === null && after.instance_uuid !== null) {
     yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.node.view }, now)
@@ -136,7 +136,7 @@ export function* patchNode(
   return yield* findNode(node.uuid, EVERYTHING)
 }
 
-/** Owner and lessee share a node, not what each has allocated of it. */
+/** Owner and lessee share the node, but neither may end the other's allocation. */
 function* permitEnd(node: Node, { permit }: Access): Write<void> {
   const allocation = yield* one(allocationByNode({ node: node.id, ...EVERYTHING.view }))
   if (allocation) permit({ project: allocation.owner })
@@ -149,7 +149,7 @@ function requireChangeable(node: Node): void {
   }
 }
 
-/** Another driver brings its own interfaces, except those that are chosen along with it. */
+/** A new driver resets the interfaces to its defaults, except those in the same patch. */
 function withDriversDefaults(node: Node, patches: readonly Patch[]): readonly Patch[] {
   const driver = patches.findLast(({ path }) => path[0] === 'driver')
   if (!driver || driver.value === node.driver) return patches
@@ -181,7 +181,7 @@ function requireAllowed(node: Node, after: Columns): void {
   if (!isFree && !node.maintenance) throw refuse(`${inState} instance_uuid`)
 }
 
-/** Sets a node aside, or takes it back. Whatever its state, and at once. */
+/** Switches maintenance on or off, at once and in any state. */
 export function* setMaintenance(
   ident: string,
   access: Access,

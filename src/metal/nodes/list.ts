@@ -1,4 +1,4 @@
-// Lists of nodes: filtered, sorted and paged by the database, in statements that are the same for every filter.
+// Lists of nodes: filtered, sorted and paged by the database. The same statements serve every filter.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
 import {
@@ -17,7 +17,7 @@ import { inView, type View } from '../access.ts'
 import type { NodeKey } from './rows.ts'
 import { afterMarker, inOrder, type Marker } from '../pages.ts'
 
-/** Filters by a field that is equal, or true or false; null leaves a filter out. */
+/** Filters that compare a field with a value; null means no filter. */
 type FieldFilter = {
   [Name in Exclude<(typeof FILTERED)[number], 'chassis_uuid' | 'shard'>]: NodeColumns[Name] | null
 }
@@ -30,13 +30,13 @@ export interface NodeFilter extends FieldFilter {
   shard: readonly string[] | null
   sharded: 0 | 1 | null
   reserved: 0 | 1 | null
-  /** Those that are built into others are left out unless someone asks for them, here or by their parent. */
+  /** Child nodes are left out unless the client asks for them, here or with `parent_node`. */
   include_children: 0 | 1 | null
-  /** Leaves out what is held: asked for by those who look for nodes to deploy on. */
+  /** Leaves out held nodes, for clients that look for nodes to deploy on. */
   eligible: 1 | null
 }
 
-/** The four ways to ask about traits, as the API working group's guideline on tags has them. */
+/** The four filters by traits, as in the API working group's guideline on tags. */
 export interface TraitFilter {
   all: readonly string[] | null
   any: readonly string[] | null
@@ -56,22 +56,22 @@ export type SortKey = 'id' | Exclude<ColumnName, FieldsWith<{ type: 'json' }>>
 export const SORT_KEYS = ['id', ...COLUMNS.filter(name => NODE_FIELDS[name].type !== 'json')] as readonly SortKey[]
 
 interface ListArgs extends Omit<NodeFilter, 'shard' | 'project' | 'include_children'>, Marker {
-  /** Whom it is for. */
+  /** The client's view. */
   all: 0 | 1
   project: string | null
-  /** What the client asks for. */
+  /** The project that the client filters by. */
   ofProject: string | null
   shards: string | null
   excluded: string | null
   now: number
-  /** A list of ids, only in the statements that ask for it. */
+  /** Only statements with `isAmong` use it. */
   among: readonly ProviderId[]
   limit: number
 }
 
 type Column = RawBuilder<unknown>
 
-/** True where the argument is left out. */
+/** True when the argument is null. */
 const given = (argument: unknown, condition: Column) =>
   sql<boolean>`(cast(${argument} as text) is null or ${condition})`
 
@@ -97,7 +97,7 @@ function conditions(on: Tools, a: ListArgs): RawBuilder<boolean>[] {
     given(a.ofProject, sql`(n.owner = ${a.ofProject} or n.lessee = ${a.ofProject})`),
     inView(a),
     given(a.chassis_uuid, sql`n.chassis_id = (select c.id from chassis c where c.uuid = ${a.chassis_uuid})`),
-    // Not like: what the client looks for may hold its wildcards.
+    // Not `like`: the client's text may contain its wildcards.
     given(
       a.description_contains,
       on.dialect === 'sqlite'
@@ -116,13 +116,13 @@ interface Shape {
   descending: boolean
   isAmong: boolean
   hasChildren: boolean
-  /** Without any the conditions are left out: they cost more than the rest of a long page. */
+  /** Without a filter the conditions are left out: they cost more than the rest of a long page. */
   isFiltered: boolean
-  /** Goes on after a marker; said in the statement, so that the database begins there and not at the first node. */
+  /** Starts after a marker. Part of the statement, so that the database starts there and not at the first node. */
   isContinued: boolean
 }
 
-/** A page as two lists in one row: a thousand rows cost the drivers more than they cost the databases. */
+/** A page as two lists in one row: a thousand rows cost more time in the driver than in the database. */
 interface PackedKeys {
   ids: JsonText<NodeId[]>
   revisions: JsonText<number[]>
@@ -149,7 +149,7 @@ function build(shape: Shape): (args: ListArgs) => Query<PackedKeys> {
   })
 }
 
-// One statement for each key, direction and kind, made when first asked for.
+// One statement for each shape, built on first use.
 const statements = new Map<string, ReturnType<typeof build>>()
 const statementFor = (shape: Shape) =>
   statements.getOrInsertComputed(Object.values(shape).join(' '), () => build(shape))
@@ -169,7 +169,7 @@ const markerNode = query((db, a: { uuid: string } & View) =>
 
 type ListedKey = Pick<NodeKey, 'id' | 'revision'>
 
-/** The nodes of one page, and one more when there is a next page. */
+/** The keys of one page, and one more when there is a next page. */
 export function* listNodeKeys(
   view: View,
   filter: NodeFilter,
@@ -208,7 +208,7 @@ export function* listNodeKeys(
   return jsonIn(ids).map((id, i) => ({ id, revision: revisionAt[i]! }))
 }
 
-/** Which providers the traits allow, null for all, and which they forbid. */
+/** The providers that the trait filters allow (null for all), and those that they exclude. */
 function* byTraits(traits: TraitFilter): Read<{ among: ProviderId[] | null; excluded: ProviderId[] | null }> {
   const { all: every, any, notAll, notAny } = traits
   const ask = (names: readonly string[] | null, least: number) => providersWith({ names: names ?? [], least })

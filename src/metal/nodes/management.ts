@@ -23,7 +23,7 @@ export function* supportedBootDevices(ident: string, access: Access, drivers: Dr
   return driverOf(yield* findNode(ident, access), drivers).bootDevices
 }
 
-/** Written down with the node, from where its driver takes it at the next start. */
+/** Saves the boot device with the node; the driver reads it at the next start. */
 export function* setBootDevice(
   ident: string,
   access: Access,

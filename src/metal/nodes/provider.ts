@@ -1,4 +1,4 @@
-// A node in the ledger: what it offers there, and who has it.
+// A node as a provider in the ledger: its inventory, and the claim on it.
 import { sql } from 'kysely'
 import { claimBatch, lockInvolved } from '../../ledger/claims/batch.ts'
 import type { ClaimRequest, ConsumerClaims } from '../../ledger/claims/claim.ts'
@@ -16,13 +16,13 @@ import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
 import { mayHaveUntil } from './lease-promise.ts'
 import { isUsable } from './states.ts'
 
-/** Makes the ledger say what the node says. */
+/** Updates the node's inventory in the ledger, and its traits if they are given. */
 export function* syncProvider(node: NodeRow, now: number, traits?: readonly string[]): Write<void> {
   const offer = { resourceClass: node.placement_class, blocked: !isUsable(node), ...(traits && { traits }) }
   yield* setManagedInventory(node.uuid, OWNER, offer, now)
 }
 
-/** Who is named in claims when the object itself has no owner. */
+/** The project and user that a claim names when the object has no owner of its own. */
 export interface Principal {
   project: string
   user: string
@@ -43,7 +43,7 @@ const holderNow = query((db, a: { provider: ProviderId; now: number }, on) =>
 const allocationWithoutNode = query((db, a: { uuid: string }) =>
   db.selectFrom('allocations').select('id').where('uuid', '=', a.uuid).where('node_id', 'is', null),
 )
-// Rows are locked, but none stands for an instance that has nothing yet.
+// An instance without claims has no row to lock, so this locks its uuid.
 const standInLine = command((db, a: { instance: string }, on) =>
   db.selectNoFrom(
     (on.dialect === 'sqlite'
@@ -73,21 +73,21 @@ const removeAllocationOf = command((db, a: { node: NodeId }) =>
   db.deleteFrom('allocations').where('node_id', '=', a.node),
 )
 
-/** Who has the node, as the ledger tells it. */
+/** The consumer that has claimed the node, according to the ledger. */
 export function* holderOf({ provider_id }: Pick<NodeRow, 'provider_id'>, now: number): Read<string | null> {
   return (yield* one(holderNow({ provider: provider_id, now })))?.uuid ?? null
 }
 
-/** Consumers are locked before providers: whoever is about to change both begins here. */
+/** Consumers are locked before providers. A transaction that changes both calls this first. */
 export function* lockInstance(node: NodeRow, instance: string, now: number): Write<void> {
   yield* lockInvolved([replacing({ consumer: instance, type: 'INSTANCE', ...NOBODY }, [])], [node.uuid], now)
 }
 
-// Not with which node: it may be another project's.
+// The message doesn't name the other node: it may belong to another project.
 const instanceTaken = (instance: string) =>
   problem('metal_exists', { reason: `Instance ${instance} is already associated with another node or resource.` })
 
-/** An instance has one node: refused when it has another, or another is held for it. Those who ask for the same take turns. */
+/** Refuses an instance that has another node, or a hold on one. Requests for the same instance take turns. */
 export function* requireFreeInstance(instance: string, self: string, now: number): Write<void> {
   yield* one(standInLine({ instance }))
   const other = yield* findInstance(instance)
@@ -104,19 +104,19 @@ export function* requireFreeInstance(instance: string, self: string, now: number
   for (const { uuid } of lapsed) yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
 }
 
-/** For whom a node is claimed. */
+/** The consumer that claims a node. */
 interface Claimant extends Principal {
   consumer: string
   type: 'INSTANCE' | 'ALLOCATION' | 'RESERVATION'
-  /** What the client sees: what belongs to others is not taken along. */
+  /** What the client sees. Claims of other projects are not taken over. */
   view: View
-  /** When it is given back; left out for never. */
+  /** When the claim ends; never if left out. */
   until?: number
 }
 
 /**
- * Claims the node for an instance; one that has it already keeps it, and from now on it is ours to release.
- * A node that is held goes only to the instance that it is held for, and then the hold ends.
+ * Claims the node for an instance. If the instance claimed it through Placement before, we take that claim over.
+ * A held node goes only to the instance that it is held for, and the hold ends.
  */
 export function* claimInstance(
   node: NodeRow,
@@ -143,12 +143,12 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   if (!isThere) requireOwn(claimant, has)
   const more = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
   const who = has.length > 0 ? ownerOf(has) : claimant
-  // A new consumer is ours from the start; one that Placement's clients made is handed over with the node.
+  // A new consumer is ours from the start; one that Placement's clients made becomes ours below.
   const owner = has.length > 0 ? null : OWNER
   const adding = isThere ? [] : [{ ...replacing({ ...claimant, ...who }, [...has, more]), owner }]
   const claiming = claimBatch([...releasing, ...adding], now)
   const refusal = (yield* whileUnblocked(node.provider_id, !isUsable(node), claiming)).find(verdict => verdict !== null)
-  // The hold ended between finding and locking it: a fresh start sees the node without it.
+  // The hold ended before we locked it: a retry will see the node without it.
   if (refusal?.kind === 'consumer_without_claims') throw new StoreConflict('hold_ended')
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
@@ -159,13 +159,13 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   }
 }
 
-/** What a consumer has elsewhere comes under our care with the node, so it must be the client's; and a hold has nothing else. */
+/** We take over all claims of the consumer, so they must be the client's. A hold may have no other claims. */
 function requireOwn({ consumer, type, view }: Claimant, has: readonly ConsumerClaim[]): void {
   const isForeign = !view.all && has.some(claim => claim.project_id !== view.project)
   if (isForeign || (type === 'RESERVATION' && has.length > 0)) throw instanceTaken(consumer)
 }
 
-/** Claims a node that is open and held by nobody; for those who have promised it themselves. */
+/** Claims an open node without a hold. For leases, which promised the node themselves. */
 export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
   const one = { provider: node.uuid, resource_class: node.placement_class, used: 1 }
   const [refusal] = yield* claimBatch([{ ...replacing(claimant, [one]), owner: OWNER }], now)
@@ -182,7 +182,7 @@ export const promised = ({ uuid, pledged_at }: NodeRow) =>
       `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
       `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
   })
-/** The id of a hold is the proof that it is one's own: it is told to those alone who may see the hold. */
+/** The uuid of a hold proves ownership, so only clients that may see the hold are told it. */
 export const heldBy = ({ uuid }: NodeRow, hold: Hold, view: View) =>
   problem('node_refuses', {
     reason: isSeen(hold.owner, view)
@@ -194,7 +194,7 @@ const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
     reason: `Node ${node.uuid} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
   })
 
-/** Ends the instance's claim on the node, and the allocation if it is one; what else the consumer has is Placement's again. */
+/** Ends the instance's claim on the node, and its allocation. Its other claims go back to Placement's clients. */
 export function* releaseInstance(node: NodeRow, instance: string, now: number): Write<void> {
   const has = yield* consumerClaims(instance)
   const rest = has.filter(claim => claim.provider !== node.uuid)
@@ -209,18 +209,18 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
   yield* run(removeAllocationOf({ node: node.id }))
 }
 
-/** Ends the hold on the node, lapsed or not, if there is one. */
+/** Ends the hold on the node, if there is one, expired or not. */
 export function* releaseHold(node: NodeRow, now: number): Write<void> {
   const hold = yield* holdOn(node.id, 0)
   if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
 }
 
-/** A hold whose time is over stands in nobody's way, whether it was swept already or not. */
+/** An expired hold must not block anyone, even before the sweep removes it. */
 export function* releaseLapsedHold(node: Node, now: number): Write<void> {
   if (node.reserved_until !== null && node.reserved_until <= now) yield* releaseHold(node, now)
 }
 
-/** The instance information without the traits that an allocation put there; what others put there stays. */
+/** instance_info without the traits that an allocation set. */
 export function withoutAllocatedTraits({ instance_info }: Pick<NodeRow, 'instance_info'>): NodeRow['instance_info'] {
   const { traits: _, ...rest } = jsonIn(instance_info)
   return jsonText(rest)

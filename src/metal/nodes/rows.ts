@@ -1,4 +1,4 @@
-// Nodes: their rows, and what finds, locks and saves them.
+// The rows of nodes: finds, locks and saves them.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -12,24 +12,24 @@ import { type Access, inView, type View } from '../access.ts'
 import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
 
-/** The word under which the ledger knows what belongs to nodes. */
+/** `managed_by` of the providers and consumers of bare metal in the ledger. */
 export const OWNER = 'baremetal'
 
 export type NodeRow = Selectable<Schema['nodes']>
 export interface Node extends NodeRow {
   chassis_uuid: string | null
   allocation_uuid: string | null
-  /** The hold on it, which may have lapsed. */
+  /** The hold on the node, which may have expired. */
   reservation_uuid: string | null
   reserved_until: number | null
-  /** Whose the hold is. */
+  /** The owner of the hold. */
   reserved_for: string | null
 }
 export type NodeKey = Pick<NodeRow, 'id' | 'revision' | 'owner' | 'lessee'>
 
 const FIXED = ['uuid', 'provider_id', 'created_at', 'revision'] as const
 
-/** The columns that are no fields of the API, as they are in a new node unless it says otherwise. */
+/** The columns that are not API fields, with their values in a new node. */
 export const HIDDEN: Omit<NodeRow, 'id' | (typeof FIXED)[number] | ColumnName> = {
   chassis_id: null,
   placement_class: placementClass(null),
@@ -45,7 +45,7 @@ export const HIDDEN: Omit<NodeRow, 'id' | (typeof FIXED)[number] | ColumnName> =
   leftover: 0,
 }
 
-/** All that may change in a node's life. */
+/** The columns that may change after creation. */
 const MUTABLE = [...COLUMNS, ...Object.keys(HIDDEN)].filter(column => !(FIXED as readonly string[]).includes(column))
 
 const pick = (a: object, columns: readonly string[]) =>
@@ -128,7 +128,7 @@ export function* findNode(ident: string, { view, permit }: Access): Read<Node> {
   return found
 }
 
-/** Which node it is and how new, for those who may have read it already. */
+/** The node's id and revision, for callers that may have it in a cache. */
 export function* findNodeKey(ident: string, { view, permit }: Access): Read<NodeKey> {
   const uuid = canonicalUuid(ident)
   const found = yield* one(uuid ? keyByUuid({ uuid, ...view }) : keyByName({ name: ident, ...view }))
@@ -137,7 +137,7 @@ export function* findNodeKey(ident: string, { view, permit }: Access): Read<Node
   return found
 }
 
-/** The uuids of nodes that are given by uuid or name, in this order; null for those that aren't there. */
+/** Turns uuids or names into uuids, in the same order; null for nodes that don't exist or can't be seen. */
 export function* nodeUuids(idents: readonly string[], { view }: Access): Read<(string | null)[]> {
   if (idents.length === 0) return []
   const uuids = idents.map(ident => canonicalUuid(ident)).filter(uuid => uuid !== null)
@@ -157,13 +157,13 @@ export function* nodesOf(ids: readonly NodeId[]): Read<Node[]> {
   return ids.flatMap(id => found.get(id) ?? [])
 }
 
-/** The node as it is now, held until the transaction ends. Nodes are locked before consumers and providers. */
+/** The node as it is now, locked until the transaction ends. Nodes are locked before consumers and providers. */
 export function* lockNode(ident: string, access: Access): Write<Node> {
   const { id } = yield* findNodeKey(ident, access)
-  // After the lock, in a statement of its own: only then does it see what the previous holder did.
+  // Read after the lock, in a second statement: only then it sees what the previous holder wrote.
   const [, [found]] = yield* together(lockById({ id }), nodesById({ ids: [id] }))
   if (!found) throw problem('metal_not_found', { what: 'Node', name: ident })
-  // Once more: it may have changed hands meanwhile.
+  // Check again: the owner may have changed before the lock.
   access.permit(found)
   return found
 }
@@ -205,13 +205,13 @@ export function* saveNode(node: NodeRow): Write<void> {
   yield* noteNode({ ...node, revision: node.revision + 1 })
 }
 
-/** Tells those who keep nodes in memory what this one is now. */
+/** Tells the caches in memory what the node is now. */
 export function* noteNode(node: NodeRow): Write<void> {
   yield* mark({ kind: 'node', id: node.uuid })
   yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
 }
 
-/** A sign that what is shown of the node has changed, though its row has not. */
+/** Raises the revision when the API's view of the node has changed but its row has not. */
 export function* reviseNode(id: NodeId): Write<void> {
   yield* run(bumpRevision({ id }))
 }
@@ -222,10 +222,10 @@ export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
   yield* mark({ kind: 'node', id: uuid })
 }
 
-/** Work with this due time is to be done at once; with a later one the machine goes on by itself until then. */
+/** The due time of work to do now. A later due time means that the machine works by itself until then. */
 export const AT_ONCE = 0
 
-/** Refuses while a conductor is at work on the node, or is about to be. */
+/** Refuses while a conductor works on the node, or is about to. */
 export function requireUnlocked({ uuid, reservation, transition, due_at }: NodeRow): void {
   if (reservation !== null) throw problem('node_locked', { node: uuid, host: reservation })
   if (transition !== null && due_at === AT_ONCE) {

@@ -1,4 +1,4 @@
-// Shards: a word that operators write on nodes, to divide them among those who work with them.
+// Shards: labels that operators put on nodes, to divide them among the services that use them.
 import { query } from '../../store/statement.ts'
 import { all } from '../../store/transaction.ts'
 
@@ -10,5 +10,5 @@ const nodesByShard = query((db, _: object) =>
     .orderBy('shard'),
 )
 
-/** How many nodes each has; null for those that are in none. */
+/** The number of nodes of each shard; null is the name for nodes without a shard. */
 export const countShards = () => all(nodesByShard({}))

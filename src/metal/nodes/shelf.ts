@@ -1,5 +1,5 @@
-// Nodes that were read already, with their traits, kept as long as they are current: a list then only asks which nodes
-// it has and how new they are. The revision comes from the database each time, so nothing old is ever shown.
+// A cache of nodes with their traits. A list reads ids and revisions from the database, and then only the nodes that
+// are missing or outdated here. The revision is read each time, so nothing old is ever shown.
 import { limits } from '../../shared/limits.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Read } from '../../store/transaction.ts'
@@ -8,7 +8,7 @@ import { traitsOfProviders } from './traits.ts'
 
 export interface ShelvedNode extends Node {
   traits: readonly string[]
-  /** How it was written for clients, by whatever way of writing; as bytes, which are quickest to put together. */
+  /** The node's JSON for clients, by writer function. As bytes, which are fastest to concatenate. */
   texts: Map<object, Buffer>
 }
 
@@ -27,7 +27,7 @@ export class NodeShelf {
     const missing: NodeId[] = []
     for (const { id, revision } of keys) {
       const node = this.#nodes.get(id)
-      // A hold that has lapsed leaves no mark on the node.
+      // A hold that expires doesn't change the revision.
       const isCurrent = node?.revision === revision && (node.reserved_until ?? Infinity) > now
       found.push(isCurrent ? node : undefined)
       if (!isCurrent) missing.push(id)
@@ -53,7 +53,7 @@ const withoutLapsed = (node: Node, now: number): Node =>
     ? node
     : { ...node, reservation_uuid: null, reserved_until: null, reserved_for: null }
 
-/** What a writer makes of a node, made once for each of the node's states. */
+/** The writer's text for a node, cached until the node changes. */
 export function textOf(node: ShelvedNode, writer: (node: ShelvedNode) => string): Buffer {
   const known = node.texts.get(writer)
   if (known !== undefined) return known

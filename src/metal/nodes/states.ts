@@ -1,27 +1,27 @@
-// The states of a node, and all ways between them: one table, for the API (may it?) and for the conductor (what next?).
+// The states of a node and the transitions between them: one table for the API (allowed?) and conductors (what next?).
 import type { Busy, Stable, State, Waiting } from '../../store/schema/states.ts'
 
 export type { Stable, State } from '../../store/schema/states.ts'
 
-/** One thing that a conductor does with the hardware. */
+/** One action of a conductor on the hardware. */
 interface Step {
-  /** The node's state while it is done. */
+  /** The node's state while a conductor does it. */
   during: Busy
-  /** Its state while the machine is busy by itself and will call back. */
+  /** The node's state while the machine works by itself and will call back. */
   waiting: Waiting | null
   failed: Stable
-  /** What another conductor does with it when the first one died in the middle of it. */
+  /** What another conductor does with the step if the first one died in it. */
   onTakeOver: 'resume' | 'fail'
 }
 
 export const STEPS = {
-  // Reading changes nothing, so it can be done again.
+  // These only read the hardware, so they can be repeated.
   verify: { during: 'verifying', waiting: null, failed: 'enroll', onTakeOver: 'resume' },
   inspect: { during: 'inspecting', waiting: 'inspect wait', failed: 'inspect failed', onTakeOver: 'resume' },
   adopt: { during: 'adopting', waiting: null, failed: 'adopt failed', onTakeOver: 'resume' },
-  // A machine must come out empty and off, however often that takes.
+  // The machine must end up empty and off, so this is repeated until it is.
   tearDown: { during: 'deleting', waiting: null, failed: 'error', onTakeOver: 'resume' },
-  // A disk half erased or half written is nothing to build on: a person or the next undeploy decides.
+  // The disk may be half erased or half written. A person or the next undeploy decides what to do.
   clean: { during: 'cleaning', waiting: 'clean wait', failed: 'clean failed', onTakeOver: 'fail' },
   deploy: { during: 'deploying', waiting: 'wait call-back', failed: 'deploy failed', onTakeOver: 'fail' },
   rescue: { during: 'rescuing', waiting: 'rescue wait', failed: 'rescue failed', onTakeOver: 'fail' },
@@ -111,13 +111,13 @@ export function verbOf(word: string): Verb | null {
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : VERBS.has(word) ? (word as Verb) : null
 }
 
-/** All states; it may be asked about any word. */
+/** All states; `has` accepts any string. */
 export const STATES: ReadonlySet<State> & { has(word: string): boolean } = new Set<State>([
   ...TRANSITIONS.flatMap(({ from, to }) => [...from, to]),
   ...Object.values(STEPS).flatMap(({ during, waiting, failed }) => [during, ...(waiting ? [waiting] : []), failed]),
 ])
 
-/** Where a node may be changed in what allocations depend on. */
+/** The states in which a node's class, driver and instance may change. */
 export const FREE_TO_CHANGE: ReadonlySet<State> = new Set<State>([
   'enroll',
   'inspecting',
@@ -134,16 +134,16 @@ interface Condition {
   retired: 0 | 1
 }
 
-/** A node that can be had: the ledger blocks all others. */
+/** Whether the node can be given out. The ledger blocks all others. */
 export function isUsable({ provision_state, maintenance, retired }: Condition): boolean {
   return provision_state === 'available' && maintenance === 0 && retired === 0
 }
 
-/** Where a transition leads: a retired node is kept for its operators, and for nobody else. */
+/** The state after a transition. A retired node becomes manageable instead of available. */
 export const endOf = ({ to }: Transition, { retired }: Pick<Condition, 'retired'>): Stable =>
   retired && to === 'available' ? 'manageable' : to
 
-/** A machine runs on the node, or is being put there or taken away: undeploying makes it available again. */
+/** States with a machine on the node, or with one being deployed or removed. Undeploying makes the node available. */
 const WITH_MACHINE: ReadonlySet<State> = new Set<State>([
   ...transitionsOf('deleted').flatMap(({ from }) => from),
   'adopting',
@@ -153,13 +153,13 @@ const WITH_MACHINE: ReadonlySet<State> = new Set<State>([
   'unrescuing',
 ])
 
-/** The same for statements. */
+/** The same as a list, for SQL. */
 export const MACHINE_STATES: readonly State[] = [...WITH_MACHINE]
 
 export const hasMachine = ({ provision_state }: { provision_state: State }): boolean =>
   WITH_MACHINE.has(provision_state)
 
-/** Nobody has to do anything for it to be available one day, if whoever has it gives it back. */
+/** Whether the node will be available without an operator. `isGivenBack`: its holder will release it. */
 export function comesBack(
   node: { provision_state: State; target_provision_state: State | null },
   isGivenBack: boolean,
@@ -168,7 +168,7 @@ export function comesBack(
   return provision_state === 'available' || target_provision_state === 'available' || (isGivenBack && hasMachine(node))
 }
 
-/** Busy, and yet nobody's machine: an allocation may be taken away from it. */
+/** Busy states in which nobody's machine is on the node: an allocation may end in them. */
 const LOOKED_AT: ReadonlySet<State> = new Set<State>(['verifying', 'inspecting', 'inspect wait'])
 const ON_THE_WAY: ReadonlySet<State> = new Set<State>(
   Object.values(STEPS).flatMap(({ during, waiting }) => [during, ...(waiting ? [waiting] : [])]),

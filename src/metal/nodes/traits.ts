@@ -1,4 +1,4 @@
-// A node's traits, which are its provider's: changed here, in one transaction, and nowhere else.
+// The traits of a node, which are stored as the traits of its provider.
 import { limits } from '../../shared/limits.ts'
 import { providerTraits } from '../../ledger/traits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -49,14 +49,14 @@ function* traitsOf(uuid: string): Read<string[]> {
   return (yield* providerTraits(uuid)).traits.map(trait => trait.name)
 }
 
-/** What the node has and these; refused when that is too many. */
+/** The node's traits plus these; refused when there are too many. */
 export function* withTraits(uuid: string, more: readonly string[]): Read<string[]> {
   const traits = [...new Set([...(yield* traitsOf(uuid)), ...more])].sort()
   requireTraitNames(traits)
   return traits
 }
 
-/** The traits of these providers, by provider; those that have none are left out. */
+/** The traits by provider; providers without traits are left out. */
 export function* traitsOfProviders(providers: readonly ProviderId[]): Read<Map<ProviderId, string[]>> {
   return byProvider(yield* all(traitsByProvider({ providers })))
 }
@@ -69,7 +69,7 @@ export function byProvider(rows: readonly { provider_id: ProviderId; name: strin
 
 type Change = (present: readonly string[]) => readonly string[]
 
-/** Changes the node's traits and answers what they are then. Neither its state nor a lock matters. */
+/** Changes the node's traits and returns the new ones. Works in any state, even while a conductor has the lock. */
 export function* changeTraits(ident: string, access: Access, change: Change, now: number): Write<string[]> {
   const node = yield* lockNode(ident, access)
   const present = yield* traitsOf(node.uuid)

@@ -1,5 +1,5 @@
-// What is asked of a node: a verb of its state machine or a change of its power. Checked, written down for a
-// conductor, or made at once where no hardware is involved.
+// Starts verbs of the state machine and power changes. Each is checked, then saved as work for a conductor, or done at
+// once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { Write } from '../../store/transaction.ts'
@@ -22,16 +22,16 @@ import {
 } from './states.ts'
 import { requireDeployable } from './validation.ts'
 
-/** The work on a node, as it is written down for whichever conductor takes it. */
+/** Work on a node, saved for the conductor that takes it. */
 export type Work =
   | {
       kind: 'provision'
       verb: Verb
       steps: readonly StepName[]
-      /** Which of the steps is being done. */
+      /** The index of the current step. */
       step: number
       to: Stable
-      /** The machine has been waiting by itself in this step. */
+      /** The machine has been in the waiting state of this step. */
       resumed: boolean
       args: Json
       /** The request that asked for it. */
@@ -47,15 +47,15 @@ export interface Order {
   /** As the client spelled it. */
   word: string
   args: Json
-  /** The hold that the client shows as proof that the node is its own. */
+  /** The hold that the client names as proof that the node is held for it. */
   reservation: string | null
-  /** Throws unless the client may look at a hold of this project. */
+  /** Throws unless the client may see a hold of this project. */
   permitHold?: Access['permit']
   who: Principal
   request?: string
 }
 
-/** Starts a verb, or makes the change when it takes no hardware. Says whether there is work for a conductor. */
+/** Starts a verb, or makes the change at once if no hardware is involved. Returns whether a conductor has work. */
 export function* startVerb(ident: string, access: Access, order: Order, drivers: Drivers, now: number): Write<boolean> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)
@@ -75,7 +75,7 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   return steps.length > 0
 }
 
-/** The node with the instance that it was held for, when the client shows the hold: claim and hold change in one. */
+/** If the client names the hold, gives the node to the held instance: the claim replaces the hold. */
 function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, now: number): Write<N> {
   const { reservation, who } = order
   const hold = yield* holdOn(node.id, now)
@@ -107,7 +107,7 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Wri
   }
   if (verb === 'active' && node.provision_state === 'available') requireNotRetired(node)
   if (node.instance_uuid !== null || !INSTALLING.has(verb) || (yield* holdOn(node.id, now))) return
-  // Nobody would ever end it, and a lease would wait for it for ever.
+  // Without an instance nobody would end the deployment, and a lease would wait for the node for ever.
   if (node.leasable) {
     throw problem('node_refuses', {
       reason: `Node ${uuid} is enrolled for leasing and has no instance: only whoever has it may have it deployed.`,
@@ -123,7 +123,7 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Wri
   }
 }
 
-/** Cleaning that nobody asked for can be switched off. */
+/** Automatic cleaning can be switched off; an explicit `clean` can't. */
 function stepsOf({ automated_clean }: NodeRow, { verb, steps }: Transition): readonly StepName[] {
   return verb !== 'clean' && automated_clean === 0 ? steps.filter(step => step !== 'clean') : steps
 }
@@ -175,7 +175,7 @@ interface PowerOrder {
   request?: string
 }
 
-/** Asks for another power state. Needs no more than a node that nobody works on. */
+/** Requests a power change. Refused while the node has other work. */
 export function* startPower(ident: string, access: Access, order: PowerOrder, now: number): Write<void> {
   const node = yield* lockNode(ident, access)
   requireUnlocked(node)

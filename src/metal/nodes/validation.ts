@@ -1,4 +1,4 @@
-// Would it work? What each interface of a node says about its settings, and what a deployment needs.
+// Validates a node: the settings of each interface, and what a deployment needs.
 import { providerTraits } from '../../ledger/traits.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -32,7 +32,7 @@ export function* validateNode(node: NodeRow, drivers: Drivers): Read<Map<Interfa
   return verdicts
 }
 
-/** Refuses a deployment that validate would refuse. */
+/** Refuses to deploy a node whose deploy or power interface is not valid. */
 export function* requireDeployable(node: NodeRow, drivers: Drivers): Read<void> {
   const verdicts = yield* validateNode(node, drivers)
   for (const name of ['deploy', 'power'] as const) {
