@@ -1,4 +1,4 @@
-// The app: every API under its prefix.
+// Builds the app: mounts every API under its prefix.
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from '../http/app.ts'
 import type { Context } from '../process/context.ts'

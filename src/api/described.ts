@@ -1,4 +1,4 @@
-// Route tables as the documents' generator takes them.
+// Converts route tables for the OpenAPI generator.
 import type { RouteDescription } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { type Action, tableOf } from './policy.ts'
@@ -30,7 +30,7 @@ export const describedRoutes = <R extends Route>(
     })),
   )
 
-/** One that is in no table: a version document, which everyone may read. */
+/** A route that is in no table: a version document, which everyone may read. */
 export const versionRoute = (path: string, handle: Route['handle'], isOpen = true): RouteDescription => ({
   method: 'GET',
   path,

@@ -1,4 +1,4 @@
-// The OpenAPI documents of all APIs. Made when they are asked for the first time, and kept as bytes.
+// The OpenAPI documents of all APIs. Each is generated on first use and cached as bytes.
 import { baremetalApi } from './baremetal/openapi.ts'
 import { computeApi } from './compute/openapi.ts'
 import { identityApi } from './identity/openapi.ts'

@@ -1,9 +1,9 @@
-// Points in time that clients send.
+// Reads points in time that clients send.
 import { instantOf } from '../clock/instants.ts'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 
-/** The instant meant, which has to come. */
+/** The instant that a time or a duration means; it must lie in the future. */
 export function futureInstant(name: string, value: unknown, now: number): number {
   const at = instantOf(value, now)
   const refuse = (reason: string) => problem('invalid_parameter', { reason: `Invalid value for ${name}: ${reason}.` })

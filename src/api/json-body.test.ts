@@ -16,7 +16,7 @@ const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
 const nested = (depth: number, inside: string) => '['.repeat(depth) + inside + ']'.repeat(depth)
 
-test('what is nested too deep is refused, whatever is inside, and nothing else is', () => {
+test('exactly the bodies that are nested too deep are refused', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 55, max: 70 }), (value, around) => {
       const text = nested(around, JSON.stringify(value))

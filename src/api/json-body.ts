@@ -1,9 +1,9 @@
-// A body as JSON, the same way for every dialect: what is no UTF-8 or no JSON, or couldn't be kept, is refused.
+// Parses JSON bodies for every dialect. Refuses bodies that are not UTF-8, not JSON, too complex, or can't be stored.
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 
-/** The text of a body that was read as bytes. */
+/** The text of a body; it was read as bytes. */
 export function textOfBody(raw: unknown): string {
   if (!(raw instanceof Buffer)) return ''
   if (!isUtf8(raw)) throw problem('malformed_json', { reason: 'the body is not UTF-8' })
@@ -15,8 +15,8 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Refuses what is nested too deep or holds too many values, by one look over the bytes: parsing 4 MB of brackets would keep
- * everyone waiting for most of a second. Whether it is JSON at all is left to the parser.
+ * Refuses bodies that are nested too deep or hold too many values, in one pass over the bytes: parsing 4 MB of brackets
+ * would block all requests for most of a second. Whether it is JSON at all is left to the parser.
  */
 export function requireModest(bytes: Buffer): void {
   let depth = 0
@@ -48,8 +48,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Refuses strings that no database gives back as they were, and what is nested deeper than allowed. Level by level,
- * without recursion: where a schema leaves values open, they may be nested deeper than the stack.
+ * Refuses strings that a database can't return unchanged, and bodies nested deeper than allowed. Goes level by level,
+ * without recursion: values that no schema limits may be nested deeper than the stack.
  */
 export function requireStorable(body: unknown, depthMax = Infinity): void {
   let level = [body]

@@ -28,14 +28,14 @@ const api = (routes: RouteDescription[], more: Partial<ApiDescription> = {}): Ap
 const only = (operation: Partial<Operation>) =>
   documentOf(api([route('POST', '/things', operation)])).paths['/things']!['post']!
 
-test('a path tells what it names, and an operation who may', () => {
+test('a path lists its parameters, and an operation its policy', () => {
   const { paths } = documentOf(api([route('GET', '/things/:id')]))
   const { parameters, 'x-holdfast-policy': policy } = paths['/things/{id}']!['get']!
   assert.deepEqual(parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }])
   assert.deepEqual(policy, { action: 'things:show', rule: 'admin' })
 })
 
-test('a shape with a name is kept once, and members say with which version they came', () => {
+test('a named shape is kept once, and members show the version that brought them', () => {
   const { components, paths } = documentOf(api([route('GET', '/things/:id'), route('GET', '/things')]))
   assert.deepEqual(Object.keys(components.schemas), ['Refusal', 'Thing'])
   const { properties } = components.schemas['Thing'] as { properties: object }
@@ -51,12 +51,12 @@ test('two shapes of one name are a mistake', () => {
   assert.throws(() => documentOf(api(routes)), /two shapes are named Thing/)
 })
 
-test('an API without versions says nothing of them', () => {
+test('the document of an API without versions mentions none', () => {
   const { versionHeader: _, ...plain } = api([route('GET', '/things')])
   assert.doesNotMatch(JSON.stringify(documentOf(plain)), /x-holdfast-since|Version/)
 })
 
-test('of several forms the newest is shown, with the version of what the older ones lack', () => {
+test('the newest of several forms is shown, with the version of each member that older forms lack', () => {
   const form = (since: string | undefined, ...names: string[]) => ({
     schema: Type.Object(Object.fromEntries(names.map(name => [name, Text]))),
     ...(since !== undefined && { since }),
@@ -80,7 +80,7 @@ test('a body is required unless it may be left out, and absent where the newest 
   assert.equal(required({ body: [null, form] }), undefined)
 })
 
-test('a handler of several routes gives each an id of its own', () => {
+test('each route of a shared handler gets its own id', () => {
   const routes = [route('GET', '/things/:id'), route('GET', '/things/:id/parts'), route('POST', '/things/:id/parts')]
   const ids = Object.values(documentOf(api(routes)).paths).flatMap(({ parameters: _, ...methods }) =>
     Object.values(methods).map(({ operationId }) => operationId),
@@ -89,7 +89,7 @@ test('a handler of several routes gives each an id of its own', () => {
   assert.throws(() => documentOf(api([{ ...route('GET', '/'), id: '' }])), /needs an id/)
 })
 
-test('what everyone may read asks for no token', () => {
+test('an open route asks for no token', () => {
   const { paths } = documentOf(api([{ ...route('GET', '/'), isOpen: true }]))
   assert.deepEqual(paths['/']!['get']!['security'], [])
 })

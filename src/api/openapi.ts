@@ -1,4 +1,4 @@
-// OpenAPI 3.1 documents, made from what handlers say of themselves. Pure: tables in, a document out.
+// Generates OpenAPI 3.1 documents from the operations of the handlers. Pure: tables in, a document out.
 import type { TSchema } from 'typebox'
 import { type Form, type Operation, propertiesOf } from './operation.ts'
 import { from } from './shapes.ts'
@@ -8,12 +8,12 @@ type Members = Record<string, Json>
 
 export interface RouteDescription {
   method: string
-  /** Below the server's URL, with `:name` for what it names. */
+  /** Below the server's URL, with `:name` for parameters. */
   path: string
   /** The handler's name. */
   id: string
   operation: Operation
-  /** Who may; null where there is nothing to permit. */
+  /** The permission that it needs; null for none. */
   policy: { action: string; rule: string } | null
   /** Needs no token. */
   isOpen?: boolean
@@ -26,9 +26,9 @@ export interface ApiDescription {
   /** The newest version, which the document is about. */
   version: string
   description: string
-  /** Where it is, below any host. */
+  /** The path of the API, without a host. */
   url: string
-  /** The header that asks for a version, where there are several. */
+  /** The header that asks for a version, if there are several. */
   versionHeader?: { name: string; example: string }
   /** The shape of every refusal. */
   refusal: TSchema
@@ -91,7 +91,7 @@ const templateOf = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}') || '/'
 const tagOf = ({ path }: RouteDescription) =>
   /([a-z][\w-]*)/.exec(path.replace(/^\/(v[\d.]+|holdfast\/v1)(?=\/|$)/, ''))?.[1] ?? 'versions'
 
-/** A handler that answers several routes keeps its name for the first; the others add what sets them apart. */
+/** A handler's first route gets its name as id; further routes add the last word of the path, or the method. */
 function idIn(taken: Set<string>, { id, operation, method, path }: RouteDescription): string {
   const name = operation.id ?? id
   const last = /([a-z]+)[^a-z]*$/.exec(path)?.[1] ?? ''
@@ -131,7 +131,7 @@ const pathParameters = (path: string): Json[] =>
     schema: { type: 'string' },
   }))
 
-/** The newest of some forms, with the version of each member that older ones lack. */
+/** The newest form, with the version of each member that older forms lack. */
 function newestOf([newest, ...older]: readonly Form[]): TSchema | null {
   if (!newest) return null
   const sinceOf = (name: string) => {
@@ -196,7 +196,7 @@ const contentOf = (schema: Members): Json => {
   return { [typeof type === 'string' ? type : 'application/json']: { schema } }
 }
 
-/** The shapes that have a name, each kept once. */
+/** The named shapes, each kept once. */
 class Schemas {
   readonly #all = new Map<string, Members>()
   readonly #hasVersions: boolean
@@ -209,7 +209,7 @@ class Schemas {
     return Object.fromEntries([...this.#all].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** A schema as it is written where it is used: by reference if it has a name. */
+  /** A schema as it is written where it is used: a reference if it has a name. */
   reference(schema: TSchema): Members {
     const { 'x-holdfast-since': since, ...rest } = JSON.parse(JSON.stringify(schema)) as Members
     const version = this.#hasVersions && typeof since === 'string' ? sinceMembers(since, rest) : {}
@@ -245,7 +245,7 @@ const sinceMembers = (since: string, { description }: Members): Members => ({
   'x-holdfast-since': since,
 })
 
-/** Something or null, in the short form where there is one. */
+/** Writes "a plain type or null" in the short form, `type: [..., 'null']`. */
 function shortened(schema: Members): Members {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema

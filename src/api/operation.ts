@@ -1,35 +1,35 @@
-// What an operation takes and gives. Each handler says it of itself, beside itself; the OpenAPI documents are made from it,
-// and a handler that reads anything else fails in every test that calls it.
+// An operation: what a handler takes and returns, declared beside the handler. The OpenAPI documents are generated from
+// it, and a handler that reads anything else fails in every test that calls it.
 import type { TSchema } from 'typebox'
 
-/** A body or a query as the document shows it. How it is read is each dialect's own affair. */
+/** A body or a query as the document shows it. Each dialect has its own way to read it. */
 export interface Form {
   schema: TSchema
-  /** The version that brought it, where an older one had another form. */
+  /** The version that brought this form, if older ones had another. */
   since?: string
 }
 
 export interface Operation {
-  /** One line that says what it is for. */
+  /** Its purpose in one line. */
   summary: string
   /** What else a client should know. */
   description?: string
-  /** Its name, where that of the handler won't do. */
+  /** Its operationId, if not the handler's name. */
   id?: string
-  /** The forms that a body may have, that of the newest version first; null where a version takes none. */
+  /** The forms of the body, newest version first; null where a version takes no body. */
   body?: readonly (Form | null)[]
-  /** Works without a body too. */
+  /** The body may be left out. */
   bodyIsOptional?: true
-  /** The same for the query. */
+  /** The forms of the query, newest version first. */
   query?: readonly Form[]
-  /** The statuses of success, each with the shape of its answer; null for an answer without a body. */
+  /** The success statuses, each with the shape of its body; null for no body. */
   answers: Readonly<Record<number, TSchema | null>>
 }
 
-/** A handler, with what it says of itself. */
+/** A handler with its operation. */
 export type Described<Handler> = Handler & { operation: Operation }
 
-/** A mistake of ours, and so an internal error: what a handler reads must be what the document says. */
+/** A handler may only read what the document shows. Anything else is our bug, so it throws an internal error. */
 export function requireDeclared(declared: readonly (Form | null)[] | undefined, form: Form): void {
   if (!declared?.includes(form)) throw new Error('a handler reads a form that its operation does not declare')
 }

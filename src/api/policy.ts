@@ -1,4 +1,4 @@
-// All actions of all APIs with their rules, and the operator's own rules in place of some.
+// The policy: all actions of all APIs with their rules, some replaced by the rules of the operator's file.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { UsageError } from '../shared/usage-error.ts'

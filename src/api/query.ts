@@ -1,10 +1,10 @@
-// The query of a URL, read the same way by whoever asks for permission and whoever answers.
+// Parses the query of a URL, in the same way for the permission check and for the handler.
 import { problem } from '../problems/problem.ts'
 import { type Operation, propertiesOf } from './operation.ts'
 
 /**
- * The parameters. One that means a single thing and is there twice is refused: else one reader could take the first and another
- * the last. What the operation doesn't know is each dialect's own affair.
+ * The parameters. A single-valued parameter that is repeated is refused: else one reader could take the first value and
+ * another the last. Each dialect decides about parameters that the operation doesn't declare.
  */
 export function queryOf(url: string, { query: forms = [] }: Operation, mayRepeat?: RegExp): URLSearchParams {
   const start = url.indexOf('?')

@@ -1,5 +1,5 @@
-// JSON bodies and query strings checked against typebox schemas, with errors in the words of Python's jsonschema,
-// which OpenStack's clients and tests have learned to read.
+// Checks JSON bodies and query strings against typebox schemas. The errors copy the words of Python's jsonschema, which
+// OpenStack's clients and tests expect.
 import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { canonicalUuid } from '../ledger/uuid.ts'
@@ -8,7 +8,7 @@ import type { Form } from './operation.ts'
 const ajv = new Ajv({ strict: false, verbose: true, allowUnionTypes: true })
 ajv.addFormat('uuid', text => canonicalUuid(text) !== null)
 
-/** The value, known to have its type, or what is wrong with it. */
+/** Returns the value with its type, or what is wrong with it. */
 export interface Check<T> extends Form {
   (value: unknown): { ok: true; value: T } | { ok: false; reason: string }
 }
@@ -71,7 +71,7 @@ function unexpected(name: string, schema: AnySchemaObject | undefined): string {
   return `${name} does not match any of the regexes: ${patterns.map(pattern => `'${pattern}'`).join(', ')}`
 }
 
-/** A value as a reader would like to see it again: quoted as Python does, and not the whole of a long one. */
+/** A value for an error message: quoted as in Python, and cut if it is long. */
 function show(value: unknown): string {
   const text = typeof value === 'string' ? `'${value}'` : asJson(value)
   return text.length > 300 ? `${text.slice(0, 297)}...` : text
@@ -81,7 +81,7 @@ function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'undefined'
   } catch {
-    // JSON.parse reads any depth, JSON.stringify ends with the stack.
+    // JSON.parse reads any depth, but JSON.stringify overflows the stack.
     return 'a value that is nested too deep'
   }
 }

@@ -1,11 +1,11 @@
-// The shapes that answers are made of.
+// Building blocks for the schemas of answers.
 import { type TObject, type TProperties, type TSchema, type TSchemaOptions, Type } from 'typebox'
 
 export const Text = Type.String()
 export const Count = Type.Integer({ minimum: 0 })
 export const Flag = Type.Boolean()
 export const Uuid = Type.String({ format: 'uuid' })
-/** Free-form. */
+/** An object with any members. */
 export const Document = Type.Object({}, { additionalProperties: true })
 
 export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
@@ -15,14 +15,14 @@ export const FlagOrNull = orNull(Flag)
 /** One of these words. */
 export const oneOf = (...words: string[]) => Type.Unsafe<string>({ type: 'string', enum: words })
 
-/** A shape with a name, under which documents keep it once. */
+/** A named shape: documents keep it once and refer to it. */
 export const named = <P extends TProperties>(title: string, properties: P, options: TSchemaOptions = {}) =>
   Type.Object(properties, { title, ...options }) as TObject<P> & { title: string }
 
-/** Values by names that are not known beforehand. */
+/** An object whose member names are not known beforehand. */
 export const byName = (value: TSchema) => Type.Unsafe<object>({ type: 'object', additionalProperties: value })
 
-/** A member, or a whole shape, that came with a version. */
+/** Marks a member, or a whole shape, with the version that brought it. */
 export const from = <S extends TSchema>(version: string, schema: S): S => ({ ...schema, 'x-holdfast-since': version })
 
 const Link = named('Link', { rel: Text, href: Text })

@@ -1,4 +1,4 @@
-// Whether a configuration can be: each setting by itself, and all of them together.
+// Checks a configuration: each setting by itself, and all of them together.
 import { Ajv } from 'ajv'
 import { Type } from 'typebox'
 import { trustOf } from '../http/forwarded.ts'
@@ -11,7 +11,7 @@ import { type Config, flagName, type Given, KEYS, SETTINGS, shown } from './sett
 const schema = Type.Object(Object.fromEntries(KEYS.map(key => [key, SETTINGS[key].is])))
 const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false }).compile<Config>(schema)
 
-/** The settings with their right types, or which of them is wrong and where it came from. */
+/** Returns the settings with their right types, or throws: which setting is wrong and where it came from. */
 export function checked(given: Given, origins: ReadonlyMap<string, string>): Config {
   if (typeof given.inspectionRules === 'string') given.inspectionRules = parsedRules(given.inspectionRules)
   given.trustForwarded = proxiesIn(given.trustForwarded)
@@ -28,7 +28,7 @@ function wrongSetting(config: Given, origins: ReadonlyMap<string, string>): Usag
   return new UsageError(`${flagName(key)} (from the ${origins.get(key)}): '${given}' is not valid; expected: ${help}`)
 }
 
-/** What is wrong only in combination. */
+/** Refuses settings that are wrong only in combination. */
 function checkTogether(config: Config): void {
   const { auth, tlsCert, tlsKey } = config
   if (isOpen(auth) && !config.insecure && !isLoopback(config.host)) {
@@ -53,13 +53,13 @@ function checkTogether(config: Config): void {
   if (wrong !== undefined) throw new UsageError(`inspection-rules: '${wrong}' can be neither a trait nor a pattern`)
 }
 
-/** Yes is one proxy, as most have it. */
+/** `true` means one proxy, the most common setup. */
 function proxiesIn(given: unknown): unknown {
   if (given === true || given === 'true') return '1'
   return given === false || given === 'false' || given === '' ? '0' : given
 }
 
-/** On the command line and in the environment the rules are JSON; anything else is left for the check to refuse. */
+/** On the command line and in the environment the rules are JSON. Other text is returned, and the schema refuses it. */
 function parsedRules(text: string): unknown {
   try {
     return text === '' ? [] : (JSON.parse(text) as unknown)

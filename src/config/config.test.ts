@@ -37,7 +37,7 @@ test('a wrong setting is named, with where it came from and what would be right'
   assert.match(refusal({}, {}, '/nowhere.yaml'), /can't read the configuration file/)
 })
 
-test('nobody is let in from elsewhere without being asked twice', () => {
+test('listening on a public address without authentication needs --insecure', () => {
   assert.match(refusal({ host: '0.0.0.0' }), /--insecure/)
   assert.equal(loadConfig({ host: '0.0.0.0', insecure: true }, {}, undefined).host, '0.0.0.0')
   for (const host of ['localhost', '::1', '127.0.0.2']) assert.equal(loadConfig({ host }, {}, undefined).host, host)

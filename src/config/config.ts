@@ -1,4 +1,4 @@
-// The configuration: command line before environment before file before defaults, checked as a whole.
+// Loads the configuration: command line before environment before file before defaults, checked as a whole.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { UsageError } from '../shared/usage-error.ts'
@@ -7,7 +7,7 @@ import { type Config, environmentName, flagName, type Given, KEYS, SETTINGS } fr
 
 export type { Config }
 
-/** Puts the configuration together, or says which setting is wrong and where it came from. */
+/** Loads the configuration, or throws: which setting is wrong and where it came from. */
 export const loadConfig = (flags: Given, environment: NodeJS.ProcessEnv, file: string | undefined): Config =>
   loadSettings(flags, environment, file).config
 

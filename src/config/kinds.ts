@@ -1,4 +1,4 @@
-// What a setting is, and the kinds that many are of.
+// The type of a setting, and the schemas that many settings share.
 import { type TSchema, Type } from 'typebox'
 import { limits } from '../shared/limits.ts'
 
@@ -7,7 +7,7 @@ export interface Setting {
   is: TSchema
   fallback: unknown
   help: string
-  /** How its value is shown where it could be read by others. */
+  /** Masks the value where others could read it. */
   masked?: (value: string) => string
 }
 

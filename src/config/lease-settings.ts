@@ -1,4 +1,4 @@
-// What can be set about leases.
+// The settings for leases.
 import { Type } from 'typebox'
 import { minutes, orNull, type Setting, text } from './kinds.ts'
 import { mask } from './mask.ts'

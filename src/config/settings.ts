@@ -1,4 +1,4 @@
-// All that can be set: how it is written, what it may be, what it is when nobody says, and the help.
+// The table of all settings: flag, schema, default and help.
 import { type Static, Type } from 'typebox'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
 import { limits } from '../shared/limits.ts'
@@ -254,19 +254,19 @@ const TABLE = {
 export type Config = { [Key in keyof typeof TABLE]: Static<(typeof TABLE)[Key]['is']> }
 export const SETTINGS: Readonly<Record<keyof Config, Setting>> = TABLE
 
-/** Some of the settings, as they were written. */
+/** Some of the settings, as given and not yet checked. */
 export type Given = Partial<Record<keyof Config, unknown>>
 
 export const KEYS = Object.keys(SETTINGS) as (keyof Config)[]
 export const flagName = (key: keyof Config) => SETTINGS[key].flag.split(' ')[0]!
 export const environmentName = (key: keyof Config) => `HOLDFAST_${flagName(key).replaceAll('-', '_').toUpperCase()}`
 
-/** The configuration as a file would have it, without its secrets. */
+/** The configuration by the names of the file, with secrets masked. */
 export function printable(config: Config): Record<string, unknown> {
   return Object.fromEntries(KEYS.map(key => [flagName(key), shown(key, config[key])]))
 }
 
-/** A value fit for other eyes. */
+/** A value that is safe to show: secrets are masked. */
 export function shown(key: keyof Config, value: unknown): unknown {
   const { masked } = SETTINGS[key]
   return masked && typeof value === 'string' ? masked(value) : value

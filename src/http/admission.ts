@@ -1,4 +1,4 @@
-// What every request passes before any of its body is read: there is room for it, its caller is known, its body isn't too much.
+// Admits requests before their body is read: there must be room, a known caller, and a body that isn't too large.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/caller.ts'
 import type { Authenticate } from '../identity/identity.ts'
@@ -11,7 +11,7 @@ import { Shares } from './shares.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes it, once that was asked. */
+    /** Who calls; null until authenticated. */
     caller: Caller | null
   }
 }
@@ -49,14 +49,14 @@ export class Admission {
     metrics.watch('holdfast_body_bytes_in_flight', 'Bytes of their bodies.', () => this.#bytes.all)
   }
 
-  /** The first hook of all: is it no foreign page's, and is there room for one more from this address? Whether we are alive may always be asked. */
+  /** The first hook: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
   readonly arrive: Hook = (request, reply, next) => {
     requireNoForeignPage(this.#config, request)
     if (request.url !== '/healthz') take(this.#ofAddresses, `address ${networkOf(request.ip)}`, 1, reply)
     next()
   }
 
-  /** A hook that asks who calls, refuses who is nobody, and then looks at what else must be right before the body. */
+  /** A hook that authenticates the caller, refuses unknown callers, and then runs the other checks before the body. */
   asking(
     then: (request: FastifyRequest, reply: FastifyReply) => void = () => {},
     nobody: Nobody = 'unauthorized',
@@ -77,7 +77,7 @@ export class Admission {
     }
   }
 
-  /** The last hook before a body is read: what nobody will look at stays unread, and there is room for the rest. */
+  /** The last hook before a body is read: a body for no route stays unread, and the others need room. */
   readonly beforeBody = (request: FastifyRequest, reply: FastifyReply, _body: unknown, next: Next): void => {
     const bytes = bodyBytes(request)
     if (bytes > 0) {
@@ -98,16 +98,16 @@ export const jsonOnly =
 
 type Nobody = ProblemKind & ('unauthorized' | 'not_authenticated')
 
-/** As long as a body says that it is, or as it may become when it doesn't say. */
+/** The length that the headers give, or the longest allowed when they give none. */
 function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined) return 0
   const bytesMax = routeOptions.bodyLimit ?? limits.bodyBytesMax
   return Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax)
 }
 
-/** Takes so much, until the answer is finished or the connection gone. */
+/** Takes this amount until the answer is sent or the connection closes. */
 function take(shares: Shares, holder: string, amount: number, { raw }: FastifyReply): void {
-  // Gone meanwhile, so that nothing would give it back.
+  // Already closed: no 'close' event would give the amount back.
   if (raw.closed) return
   const wanting = shares.take(holder, amount)
   if (wanting === 'all') throw problem('unavailable', { reason: 'Too much is being done at once; try again.' })

@@ -1,4 +1,4 @@
-// The fastify app that the APIs are put up in: limits, request ids, admission, metrics.
+// The fastify app that the APIs are mounted in: limits, request ids, admission, metrics.
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -24,7 +24,7 @@ interface HttpOptions {
   log: Logger
 }
 
-/** `tokensAt` is the path where we hand out tokens ourselves. */
+/** `tokensAt` is the path where we issue tokens ourselves. */
 export async function createHttp(
   context: HttpOptions,
   tokensAt: string,
@@ -35,7 +35,7 @@ export async function createHttp(
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
-    // Links are built from the host that the client spoke to; a proxy in front may say which that was.
+    // Links use the host that the client called; a trusted proxy may tell us which host that was.
     trustProxy: trustOf(config.trustForwarded),
     ...(pair ? { https: { ...server, ...pair, requestCert: pair.ca !== undefined } as never } : { http: server }),
     forceCloseConnections: 'idle',
@@ -47,7 +47,7 @@ export async function createHttp(
     frameworkErrors: answerBadUrl,
   })
   app.addHook('onRequest', (request, reply, next) => {
-    // What a proxy hands on and is no address is none: then it is the proxy's own that counts.
+    // If a proxy forwards something that is no address, the proxy's own address counts.
     if (!isAddress(request.ip)) delete request.raw.headers['x-forwarded-for']
     void reply.header('x-openstack-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (pair) void reply.header('strict-transport-security', HSTS)
@@ -74,7 +74,7 @@ export async function createHttp(
 
 const HSTS = `max-age=${180 * 24 * 60 * 60}`
 
-/** How to get in: where tokens come from, or with a password for those who tried one. */
+/** Tells a refused client how to authenticate: by password if it tried one, else where to get a token. */
 function challenge({ config, identity }: HttpOptions, request: FastifyRequest, tokensAt: string): string {
   if (request.headers.authorization !== undefined && identity.issuer) return 'Basic realm="holdfast"'
   return `Keystone uri="${config.keystoneUrl ?? `${request.protocol}://${request.host}${tokensAt}`}"`
@@ -91,7 +91,7 @@ function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: 
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** What strangers ask for must not make the metrics grow: who isn't let in, or asks for what isn't there, is counted by API. */
+/** Strangers must not add metric series: a 401 or 405 is counted by API, and an unknown URL as 'unknown'. */
 function seriesOf(
   { method, routeOptions: { url } }: FastifyRequest,
   status: number,
@@ -110,7 +110,7 @@ function errorBody(status: number, title: string, reason: string, requestId?: st
   return JSON.stringify({ errors: [error] })
 }
 
-/** What Node couldn't read as HTTP never becomes a request, so it is answered on the bare socket. */
+/** If Node can't parse the HTTP, fastify gets no request, so we answer on the bare socket. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -129,11 +129,11 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     `HTTP/1.1 ${status} ${title}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
-  // Ended is only our half; who keeps the other open would keep the socket.
+  // end() closes only our half; a client that keeps its half open would keep the socket.
   setTimeout(() => socket.destroy(), limits.brokenLingerMs).unref()
 }
 
-/** A path that can't be decoded fits no route, so no API can answer for it. */
+/** A path that can't be decoded matches no route, so no API can answer it. */
 function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .code(error.statusCode ?? 400)

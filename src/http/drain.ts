@@ -1,5 +1,5 @@
-// Stops serving without cutting anybody off: what was accepted is answered whole, what comes later is sent elsewhere, and
-// after a time limit whoever is left is left.
+// Stops serving without cutting clients off: accepted requests get their whole answer, later ones get 503, and after a
+// time limit the remaining connections are closed.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ import { problem } from '../problems/problem.ts'
 export function drainOnClose(app: FastifyInstance): void {
   const connections = new Connections(app.server)
   app.addHook('onRequest', (_request, _reply, next) => {
-    // In the format of the API that was asked, and with its Retry-After.
+    // A problem, so that the client gets the format of its API, and a Retry-After.
     if (connections.isDraining) throw problem('unavailable', { reason: 'the service is stopping' })
     next()
   })
@@ -24,18 +24,18 @@ export function drainOnClose(app: FastifyInstance): void {
   })
 }
 
-/** What is under way on a connection. */
+/** What is in flight on a connection. */
 interface Traffic {
-  /** Requests whose answer is not flushed. */
+  /** Requests whose answer is not flushed yet. */
   owed: number
-  /** What had been read when the last answer was flushed: more than that is the beginning of a request. */
+  /** Bytes read when the last answer was flushed: if more were read since, a request has begun. */
   readBefore: number
 }
 
 class Connections {
   isDraining = false
   readonly #traffic = new Map<Socket, Traffic>()
-  /** Those below, where TLS may still be shaking hands. */
+  /** All TCP sockets, also those where the TLS handshake isn't finished. */
   readonly #sockets = new Set<Socket>()
 
   constructor(server: Server) {
@@ -49,7 +49,7 @@ class Connections {
       socket.once('close', () => this.#traffic.delete(socket))
     })
     server.on('request', (request, response) => this.#owe(request, response))
-    // Node's own takes an answer as given once it is written, and would cut off what is still on its way.
+    // Node's own version counts an answer as done once it is written, and would cut off what isn't flushed yet.
     server.closeIdleConnections = () => this.#closeIdle()
   }
 

@@ -1,4 +1,4 @@
-// Turns whatever was thrown into a problem that can be told, and logs what the client is not told.
+// Turns any error into a problem that the client may see, and logs what the client doesn't see.
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Metrics } from '../measure/metrics.ts'
@@ -27,7 +27,7 @@ function told(error: unknown, request: FastifyRequest, log: Logger): Problem {
   return problem('internal', {})
 }
 
-/** What fastify itself refuses. */
+/** Refusals by fastify itself. */
 function frameworkProblem(error: unknown): Problem | null {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem('too_large', { reason: 'the body is too large' })
@@ -37,7 +37,7 @@ function frameworkProblem(error: unknown): Problem | null {
   return null
 }
 
-/** When it may be tried again, in seconds, as the header says it; null when trying again is of no use. */
+/** The value of Retry-After, in seconds; null when a retry is of no use. */
 export function retryAfter({ kind, facts }: Problem): string | null {
   if (kind === 'unavailable') return '1'
   return kind === 'too_many_attempts' || kind === 'too_many_requests'

@@ -8,7 +8,7 @@ const isTrusted = (setting: string, address: string, hop = 0) => {
   return trust !== false && trust(address, hop)
 }
 
-test('a number of proxies is believed by how near they are, wherever they are', () => {
+test('a number trusts that many nearest proxies, at any address', () => {
   assert.equal(trustOf('0'), false)
   assert.deepEqual(
     [0, 1, 2].map(hop => isTrusted('2', '192.0.2.1', hop)),
@@ -16,7 +16,7 @@ test('a number of proxies is believed by how near they are, wherever they are', 
   )
 })
 
-test('proxies at these addresses and networks are believed, however many there are', () => {
+test('a list trusts any number of proxies at these addresses and networks', () => {
   const setting = '10.0.0.0/8, 192.0.2.7,2001:db8::/32, ::1'
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::5', '::1']) {
     assert.equal(isTrusted(setting, address, 7), true, address)
@@ -26,7 +26,7 @@ test('proxies at these addresses and networks are believed, however many there a
   }
 })
 
-test('what is neither a number nor a network is refused by name', () => {
+test('a word that is neither a number nor a network is refused', () => {
   for (const wrong of [
     'proxy.example',
     '10.0.0.0/33',
@@ -41,7 +41,7 @@ test('what is neither a number nor a network is refused by name', () => {
   }
 })
 
-test('an address is an address, and nothing that only begins like one', () => {
+test('text that only begins like an address is no address', () => {
   for (const address of ['192.0.2.1', '::1', '2001:db8::1', '::ffff:192.0.2.1']) assert.equal(isAddress(address), true)
   for (const text of ['', 'unknown', '192.0.2.1:80', '[::1]', `fe80::1%${'x'.repeat(1_000)}`, '1; drop table audit']) {
     assert.equal(isAddress(text), false, text)

@@ -1,11 +1,11 @@
-// What proxies in front say of a client: whom of them to believe. Never the left-most word, which is the client's own.
+// Decides which proxies to trust about the client's address. Never the left-most entry: the client writes that itself.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { UsageError } from '../shared/usage-error.ts'
 
-/** Whether to believe what one says of who is before it: its address, and how many stand between it and us. */
+/** Whether to trust a proxy at this address, with `hop` proxies between it and us. */
 type Trust = (address: string, hop: number) => boolean
 
-/** A number is so many proxies next to us; addresses and networks, with commas between them, are where proxies may be. */
+/** A number trusts that many proxies next to us; a list with commas trusts proxies at these addresses and networks. */
 export function trustOf(setting: string): Trust | false {
   if (/^\d{1,2}$/.test(setting)) {
     const hops = Number(setting)
@@ -33,10 +33,10 @@ function addNetwork(proxies: BlockList, word: string): void {
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 
-/** A socket for both families shows IPv4 inside of IPv6. */
+/** A dual-stack socket shows IPv4 addresses as ::ffff:a.b.c.d. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
-/** The longest that an address is written; a zone behind it could be anything. */
+/** The longest way to write an address. The limit is needed because an IPv6 zone may hold any text. */
 const ADDRESS_CHARS_MAX = 45
 
 export const isAddress = (text: string): boolean => isIP(text) !== 0 && text.length <= ADDRESS_CHARS_MAX

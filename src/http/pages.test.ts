@@ -14,7 +14,7 @@ const isRefused = (headers: Record<string, string>, settings: Partial<Config> = 
   }
 }
 
-test('a name that was made to point here is none of ours', () => {
+test('a foreign host name that points to this server is refused', () => {
   for (const host of [
     'evil.example',
     'localhost.evil.example',
@@ -28,10 +28,10 @@ test('a name that was made to point here is none of ours', () => {
   for (const host of ['localhost', 'localhost.:80', '127.0.0.1:8780', '127.9.9.9', '[::1]:8780', 'x.localhost']) {
     assert.equal(isRefused({ host }), false, host)
   }
-  assert.equal(isRefused({}), false, 'a client of old that says no name')
+  assert.equal(isRefused({}), false, 'an old client that sends no Host')
 })
 
-test('on an address that others can reach, addresses and the names that were set are ours', () => {
+test('on a public address, IP addresses and the configured host names are ours', () => {
   const settings = { host: '0.0.0.0', hostNames: 'Lab,holdfast.example' }
   for (const host of ['10.0.0.1:80', '[2001:db8::1]', 'lab', 'HOLDFAST.example:1']) {
     assert.equal(isRefused({ host }, settings), false, host)
@@ -39,7 +39,7 @@ test('on an address that others can reach, addresses and the names that were set
   assert.equal(isRefused({ host: 'evil.example' }, settings), true)
 })
 
-test('a page of another site is refused, but for what everyone may read anyway', () => {
+test('a page of another site is refused, except for what everyone may read', () => {
   const host = 'localhost:8780'
   for (const origin of ['http://evil.example', 'null', 'http://localhost:3000', 'nonsense']) {
     for (const method of ['GET', 'POST', 'DELETE']) assert.equal(isRefused({ host, origin }, {}, method), true, origin)
@@ -52,7 +52,7 @@ test('a page of another site is refused, but for what everyone may read anyway',
   assert.equal(isRefused({ host, origin: 'http://ours.example' }, { corsOrigin: 'http://ours.example' }), false)
 })
 
-test('where callers must prove who they are, none of this matters', () => {
+test('with authentication none of this is checked', () => {
   for (const auth of ['password', 'keystone'] as const) {
     assert.equal(isRefused({ host: 'evil.example', origin: 'http://evil.example' }, { auth }), false)
   }

@@ -1,5 +1,5 @@
-// Where everyone is let in (none, noauth2), a web page could be too: a browser on this machine sends what any page asks it to.
-// So pages of other sites are refused, and names that were made to point here, which would make a page one of ours.
+// Without authentication (none, noauth2) any web page could call us through a browser on this machine. So we refuse
+// pages of other sites (CSRF), and foreign host names that point to us (DNS rebinding).
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { isLoopback } from '../identity/networks.ts'
@@ -19,11 +19,11 @@ interface Asked {
   headers: IncomingHttpHeaders
 }
 
-/** The versions of each API and how we are: for everyone, and without a word of ours no browser shows them to a page. */
+/** Version documents and health: open to everyone, and without CORS headers no browser shows them to a page. */
 const AT_THE_TOP = /^\/\w*\/?(\?|$)/
 const READING = new Set(['GET', 'HEAD'])
 
-/** Refuses what a foreign page sends. */
+/** Refuses requests of foreign pages. */
 export function requireNoForeignPage(config: PageSettings, { method, url, headers }: Asked): void {
   if (!isOpen(config.auth)) return
   const { host, origin } = headers
@@ -40,7 +40,7 @@ export function requireNoForeignPage(config: PageSettings, { method, url, header
   if (isForeign) throw problem('foreign_page', { reason: 'Pages of other sites may not call this server.' })
 }
 
-/** Refuses bodies that a page may send without asking first. Clients that name no type are no pages: those name their origin. */
+/** Refuses body types that a page may send without a preflight. No type is fine: pages are known by their Origin. */
 export function requireJsonType({ auth }: PageSettings, headers: IncomingHttpHeaders): void {
   const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase() ?? ''
   const isJson = type === '' || /^application\/([\w.-]+\+)?json$/.test(type)
@@ -49,7 +49,7 @@ export function requireJsonType({ auth }: PageSettings, headers: IncomingHttpHea
 
 function isOurs({ host, hostNames }: PageSettings, name: string): boolean {
   if (isLoopback(name) || name.endsWith('.localhost') || name === host.toLowerCase()) return true
-  // Only what was loaded from an address has it for a name, so it can't be made to point here.
+  // DNS can't make an IP address point here, so a page with this host was loaded from us.
   if (isIP(name) !== 0 && !isLoopback(host)) return true
   return name !== '' && hostNames.toLowerCase().split(',').includes(name)
 }
@@ -61,5 +61,5 @@ const nameIn = (host: string) =>
     .replace(/\.$/, '')
     .toLowerCase()
 
-/** Null is an origin too, and nobody's. */
+/** A page may send the origin "null", which is nobody's. */
 const hostIn = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : null)

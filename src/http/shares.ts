@@ -1,9 +1,9 @@
-// What requests hold while they are in flight, counted in all and for each holder, so that nobody takes it from the others.
+// Counts what requests hold while in flight, in total and per holder, so that one holder can't starve the others.
 
 interface SharesOptions {
-  /** All that there is to hold. */
+  /** The total that can be held. */
   max: number
-  /** The part of it that one holder may have once half is taken; until then there is enough for everyone. */
+  /** The fraction that one holder may have once half of the total is taken; until then there is enough for everyone. */
   share: number
 }
 
@@ -22,7 +22,7 @@ export class Shares {
     return this.#all
   }
 
-  /** Takes so much for a holder. Answers what stands in the way instead, and takes nothing: all is taken, or the holder's share is. */
+  /** Takes this amount for a holder. If the total or the holder's share is used up, takes nothing and returns which. */
   take(holder: string, amount = 1): 'all' | 'share' | null {
     const all = this.#all + amount
     const held = (this.#held.get(holder) ?? 0) + amount

@@ -1,4 +1,4 @@
-// TLS from certificate files, which may be replaced while we serve.
+// TLS from certificate files, which may be replaced while the server runs.
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createSecureContext, type SecureContextOptions, type Server as TlsServer } from 'node:tls'
@@ -9,7 +9,7 @@ import { watchFiles } from '../shared/watched-files.ts'
 interface Pair extends SecureContextOptions {
   cert: Buffer
   key: Buffer
-  /** Those whose certificates let a client in, where one is asked for. */
+  /** The authorities of client certificates, where clients must show one. */
   ca?: Buffer
 }
 
@@ -19,7 +19,7 @@ export interface TlsFiles {
   readonly tlsClientCa: string | null
 }
 
-// Forward-secret only: who gets the key later can't read what was recorded before. Those of TLS 1.3 all are.
+// Forward-secret only: a key stolen later can't decrypt traffic recorded before. All TLS 1.3 ciphers are.
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -32,7 +32,7 @@ const CIPHERS = [
   'ECDHE-RSA-AES128-GCM-SHA256',
 ].join(':')
 
-/** The certificate and its key as the files have them, known to fit; null where TLS isn't asked for. */
+/** Reads the certificate and its key, and checks that they fit together; null without TLS. */
 export function readPair({ tlsCert, tlsKey, tlsClientCa }: TlsFiles): Pair | null {
   if (tlsCert === null || tlsKey === null) return null
   try {
@@ -51,14 +51,14 @@ export function readPair({ tlsCert, tlsKey, tlsClientCa }: TlsFiles): Pair | nul
   }
 }
 
-/** Takes up new files when they appear; what doesn't fit together (yet) changes nothing. Answers how to stop. */
+/** Loads new files when they appear; files that don't fit together (yet) change nothing. Returns how to stop. */
 export function followPair(server: Server, config: TlsFiles, log: Logger): () => void {
   const { tlsCert, tlsKey, tlsClientCa } = config
   if (tlsCert === null || tlsKey === null) return () => {}
   const reload = () => {
     try {
       ;(server as unknown as TlsServer).setSecureContext(readPair(config)!)
-      log.info({ file: tlsCert }, 'the certificate was read again')
+      log.info({ file: tlsCert }, 'reloaded the certificate')
     } catch (error) {
       log.error({ reason: (error as Error).message }, 'the new certificate is not usable; the old one stays')
     }

@@ -1,4 +1,4 @@
-// What works behind the APIs: the conductor with its nodes, and the duties of each room.
+// Starts the background work of a process: the conductor with its nodes, and the duties of each room.
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from '../audit/duty.ts'
@@ -72,7 +72,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   await bell.listen(topic => {
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
     const wake = () => concerned.forEach(worker => void worker.wake())
-    // In tests the clock may have been moved, and then that is what the bell is about.
+    // In tests the bell may mean that the clock was moved.
     if (clock.isTest) void clock.look().then(wake, wake)
     else wake()
   })
@@ -84,14 +84,14 @@ export async function startWork(place: Workplace): Promise<Work> {
   return { hostname: conductor.hostname, allocator, duties, stop }
 }
 
-/** What takes longer is left to whoever comes next, as after a crash. */
+/** Waits for the work, but no longer than this. The next process finishes the rest, as after a crash. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController()
   const late = sleep(ms, null, { signal: over.signal }).catch(() => {})
   await Promise.race([work, late]).finally(() => over.abort())
 }
 
-/** The duties that any process could do. */
+/** The duties that need no conductor. */
 function dutiesOf(place: Workplace, witness: Witness) {
   const { store, clock, drivers, bell, log } = place
   const pollMs = limits.conductorPollMs
@@ -103,7 +103,7 @@ function dutiesOf(place: Workplace, witness: Witness) {
   }
 }
 
-/** In tests a process without a conductor does them too, when it is told to move the clock. */
+/** In tests a process without a conductor runs these duties too, when a request moves the clock. */
 export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
   if (!place.clock.isTest) return []
   await place.bell.listen(() => void place.clock.look().catch(() => {}))
@@ -131,7 +131,7 @@ function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty 
   return duty
 }
 
-/** What earlier processes of this name left is taken up at once; what the dead leave, by and by. */
+/** Takes over allocations: those of earlier processes with this name at once, those of dead conductors on a timer. */
 async function takeOverDuties(
   { config, store, log, metrics }: Workplace,
   conductor: Conductor,

@@ -1,4 +1,4 @@
-// What every request needs, built once from the configuration and passed along.
+// The context that every request needs: built once from the configuration and passed along.
 import type { Logger } from 'pino'
 import type { Action } from '../api/policy.ts'
 import type { Entry } from '../audit/entry.ts'
@@ -20,30 +20,30 @@ import type { Store } from '../store/store.ts'
 
 export interface Context {
   readonly config: Config
-  /** Who may do what. */
+  /** Decides who may do what. */
   readonly policy: Policy<Action>
   readonly store: Store
-  /** Who gets in. */
+  /** Authenticates callers. */
   readonly identity: Identity
   readonly claims: Claims<Entry>
-  /** The ledger in memory, to search in. */
+  /** The ledger in memory, for searches. */
   readonly mirror: Mirror
-  /** The nodes in memory, likewise. */
+  /** The nodes in memory, for searches. */
   readonly fleet: Fleet
-  /** Resolves when both know everything that is committed now, in other processes too. */
+  /** Resolves when memory has everything that is committed now, also by other processes. */
   readonly catchUp: () => Promise<void>
-  /** What can be leased and is booked, in memory, to choose from. */
+  /** Hosts and nodes that can be leased, and their bookings, in memory. */
   readonly calendar: CalendarMirror
-  /** How hardware is driven. */
+  /** The hardware drivers. */
   readonly drivers: Drivers
-  /** Nodes that were read already. */
+  /** A cache of nodes that were read already. */
   readonly shelf: NodeShelf
-  /** Of the conductor in this process; null when there is none. */
+  /** The allocator of the conductor in this process; null when the process has no conductor. */
   readonly allocator: Allocator | null
   /** Wakes the conductors. */
   readonly bell: Bell
   readonly clock: SharedClock
-  /** The work behind the APIs that this process does, or in tests can be made to do. */
+  /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]
   readonly log: Logger
   readonly metrics: Metrics

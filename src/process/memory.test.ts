@@ -7,7 +7,7 @@ import { openStore } from '../store/open.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './serve.ts'
 
-test('any number watch what changes; one that throws is logged, and keeps nobody from going on', async () => {
+test('a watcher that throws is logged, and the other watchers are still told', async () => {
   await using opened = new AsyncDisposableStack()
   const store = openStore('sqlite::memory:')
   opened.defer(() => store.close())

@@ -1,5 +1,5 @@
-// What a process keeps in memory to search in: the ledger's table, the fleet and the calendar. Loaded at the start, changed with each
-// commit before the client is answered, and on PostgreSQL kept up with what other processes do.
+// What a process keeps in memory for searches: the ledger's table, the fleet and the calendar. They are loaded at the
+// start and updated with each commit before the client gets its answer; on PostgreSQL a feed adds what others commit.
 import type { Logger } from 'pino'
 import { CalendarMirror } from '../leases/calendar/mirror.ts'
 import { Mirror } from '../ledger/mirror.ts'
@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts'
 interface MemoryOptions {
   store: Store
   log: Logger
-  /** How far behind other processes it was. */
+  /** Is told how far memory was behind other processes. */
   lagged: (seconds: number) => void
 }
 
@@ -53,12 +53,12 @@ export class Memory {
     await this.#feed?.stop()
   }
 
-  /** What brings in the changes of others; null where there are none. */
+  /** The feed of other processes' changes; null on SQLite, where there are no others. */
   get feed(): Feed | null {
     return this.#feed
   }
 
-  /** Is told which providers changed, here or elsewhere, once memory knows. Any number may watch; answers how to stop that. */
+  /** Tells the watcher which providers changed, in any process, once memory has the change. Returns how to stop. */
   watch(watcher: (providers: readonly ProviderId[]) => void): () => void {
     return this.#watchers.add(watcher)
   }

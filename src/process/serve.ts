@@ -1,4 +1,4 @@
-// Runs the service: opens the store, listens, and drains when it is told to stop.
+// Runs the service: opens the store, listens, and drains when it has to stop.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadPolicy } from '../api/policy.ts'
 import { recordAll } from '../audit/record.ts'
@@ -37,7 +37,7 @@ export async function migrateStore(store: Store): Promise<string[]> {
 
 interface RunningApi {
   address: string
-  /** Takes no more requests, lets those under way finish, and closes what was opened. */
+  /** Takes no more requests, finishes those in flight, and closes what was opened. */
   stop(): Promise<void>
 }
 
@@ -86,12 +86,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
 
 interface RunningConductor {
   hostname: string
-  /** Where it can be asked how it is; null when nobody wanted that. */
+  /** Where health and metrics are served; null when no port is set for them. */
   address: string | null
   stop(): Promise<void>
 }
 
-/** Starts a conductor by itself, beside others on one PostgreSQL. */
+/** Starts a conductor without APIs, beside other processes on one PostgreSQL. */
 export async function startConductor(config: Config): Promise<RunningConductor> {
   if (config.database.startsWith('sqlite:')) {
     throw new UsageError('on SQLite there is one process, and `holdfast serve` contains its conductor')
@@ -101,7 +101,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
   const work = opened.adopt(await startWork(place), started => started.stop())
   const health = await startHealth(config.conductorPort || config.metricsPort, place)
   opened.defer(() => health?.stop())
-  // Its timers don't hold the process; this does.
+  // The conductor's timers don't keep the process alive; this one does.
   opened.adopt(
     setInterval(() => {}, limits.feedPruneMs),
     alive => clearInterval(alive),
@@ -110,7 +110,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
   return { hostname: work.hostname, address: health?.address ?? null, stop: () => running.disposeAsync() }
 }
 
-/** What every process has: the store, its clock, the copies in memory, the bell. Closed in reverse, also when a later step fails. */
+/** Opens what every process has: store, clock, memory, bell. All is closed in reverse, also when a later step fails. */
 async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
@@ -154,7 +154,7 @@ interface Watched {
   config: Config
 }
 
-/** What metrics show that others keep or count. */
+/** Registers the gauges that read their value from other objects. */
 function watchAll({ metrics, store, memory: { mirror, fleet, feed }, clock, config }: Watched): void {
   metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
   metrics.watchNodes(fleet)

@@ -40,7 +40,7 @@ import { type Has, since, type Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-/** The fields that not every version has. */
+/** The fields that came with a later version. */
 const SINCE: Record<string, Word> = {
   node: 'allocationBackfill',
   owner: 'allocationOwner',
@@ -132,7 +132,7 @@ export const NEW_ALLOCATION = membersOf(
   { needs: SINCE },
 )
 
-/** What the body asks for, checked. */
+/** The allocation that the body asks for, checked. */
 export function newAllocationOf(request: MetalRequest): allocations.AllocationRequest {
   const { context, now } = request
   const body = membersIn(request, NEW_ALLOCATION)
@@ -163,7 +163,7 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
   }
 }
 
-/** Where a new allocation goes; says after the commit whether that was the end of it. */
+/** The routing of a new allocation. After the commit, `isGranted` tells whether this process already granted a node. */
 export function routingOf({ context: { config, clock, allocator } }: Pick<MetalRequest, 'context'>) {
   const routing = {
     takeOverMs: config.takeOverMs,
@@ -240,7 +240,7 @@ function filterOf(given: ReadonlyMap<string, string>): Omit<AllocationFilter, 'n
   return { state, resource_class, owner }
 }
 
-/** In a filter, a node that isn't there is the client's mistake. */
+/** In a filter, an unknown node is a bad request, not a 404. */
 export function* nodeUuid(ident: string, access: Access) {
   try {
     return (yield* findNode(ident, seeing(access))).uuid

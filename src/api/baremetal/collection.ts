@@ -1,4 +1,4 @@
-// What the small resources have in common: fields, pages, and bodies with only known members.
+// Shared code of the small resources: fields, pages, and bodies with known members only.
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { parsePatches, applyPatches } from '../../metal/json-patch.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -16,19 +16,19 @@ import { isObject } from '../../shared/is-object.ts'
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
 interface Resource<Row extends { uuid: string }> {
-  /** As the list names it: `ports`. */
+  /** Its name in lists, such as `ports`. */
   name: string
   short: readonly string[]
   sortKeys: readonly string[]
-  /** Pages go on after a name, where other resources have a uuid. */
+  /** The page marker is a name; other resources use a UUID. */
   isNamed?: true
-  /** All fields of one, before the client's choice. */
+  /** All fields of a row, before the client's selection. */
   show: (row: Row, request: MetalRequest) => Json
-  /** One with all its fields, as the document shows it. */
+  /** The schema with all fields, for the document. */
   shape: TSchema & { title: string; properties: TProperties }
 }
 
-/** Its shape in the document, what it shows of a row, and the version that brought it. */
+/** A field: its schema, its value for a row, and the feature that brought it. */
 type Field<Row> = readonly [shape: TSchema, show: (row: Row, request: MetalRequest) => unknown, needs?: Word]
 
 /** A resource, with one line for each field. */
@@ -53,11 +53,11 @@ export function resourceOf<Row extends { uuid: string }>(
 
 const fieldNames = ({ shape }: Pick<Resource<never>, 'shape'>) => Object.keys(shape.properties)
 
-/** Names of fields, with commas between them. */
+/** Comma-separated names of fields. */
 export const Fields = from(since('fields'), Text)
 export const FIELDS_PARAMETER = parametersOf({ fields: Fields })
 
-/** What every list can be asked for, and what else this one can. */
+/** The query parameters of every list, and further ones of this list. */
 export const listParameters = (
   { sortKeys, isNamed }: Pick<Resource<never>, 'sortKeys' | 'isNamed'>,
   more: Readonly<Record<string, TSchema>> = {},
@@ -69,18 +69,18 @@ export const listParameters = (
     ...more,
   })
 
-/** One of which a client may have chosen the fields. */
+/** The schema when the client selects fields: all are optional. */
 export const inPart = (shape: Resource<never>['shape']) =>
   Type.Object(
     Object.fromEntries(Object.entries(shape.properties).map(([name, field]) => [name, Type.Optional(field)])),
     { title: `${shape.title}InPart`, description: 'The fields that were asked for.' },
   )
 
-/** A list of them, and where it goes on. */
+/** The schema of a list, with a link to the next page. */
 export const listShape = (name: string, item: TSchema, more: TProperties = {}) =>
   Type.Object({ [name]: Type.Array(item), next: Type.Optional(Text), ...more })
 
-/** One, with the fields that were asked for. */
+/** One resource, with the selected fields. */
 export function shownOne<Row extends { uuid: string }>(resource: Resource<Row>, row: Row, request: MetalRequest): Json {
   const fields = request.parameters(FIELDS_PARAMETER).get('fields')
   const all = resource.show(row, request)
@@ -123,7 +123,7 @@ function fieldsOf(given: string, known: readonly string[], request: MetalRequest
 const picked = (all: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.filter(name => name in all).map(name => [name, all[name]]))
 
-/** Whether a member is what it should be; the schema says the same in the document. */
+/** Checks a member. The schema says the same for the document. */
 interface Check extends Form {
   (value: unknown): boolean
 }
@@ -137,11 +137,11 @@ export const isDocument = is(
   Document,
   value => isObject(value) && JSON.stringify(value).length <= limits.nodeJsonBytesMax,
 )
-/** An instant, or how long from now: what exactly is read in instants.ts. */
+/** An instant, or a duration from now. Only the type is checked here; instants.ts reads the value. */
 export const isTime = is(Type.Union([Text, Type.Number()]), value => ['string', 'number'].includes(typeof value))
 
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
-/** In lower case, whatever way it was written. */
+/** A MAC address in lower case with colons; null if the text is none. */
 export const macOf = (text: string): string | null => {
   const lower = text.trim().toLowerCase().replaceAll('-', ':')
   return MAC.test(lower) ? lower : null
@@ -151,15 +151,15 @@ export const isMac = is(
   value => typeof value === 'string' && macOf(value) !== null,
 )
 
-/** A body with these members. */
+/** A body form with one check per member. */
 export interface Members extends Form {
   checks: Readonly<Record<string, Check>>
 }
 
 interface MoreOfMembers {
-  /** Those that may not be left out. */
+  /** Members that must be given. */
   required?: readonly string[]
-  /** Those that not every version has. */
+  /** Members that came with a later version. */
   needs?: Readonly<Record<string, Word>>
 }
 
@@ -178,7 +178,7 @@ export function membersOf(
 /** The members of the request's body. */
 export const membersIn = (request: MetalRequest, form: Members): Json => members(request.object(form), form)
 
-/** Members, each known and of its kind; null is as good as absent. */
+/** Checks all members. Unknown ones are refused, and null counts as absent. */
 export function members(body: Json, { checks }: Pick<Members, 'checks'>): Json {
   const found: Json = {}
   for (const [name, value] of Object.entries(body)) {
@@ -190,7 +190,7 @@ export function members(body: Json, { checks }: Pick<Members, 'checks'>): Json {
   return found
 }
 
-/** A JSON patch; what it may change each resource says. */
+/** A JSON patch. Each resource decides which members it may change. */
 export const PATCH: Form = {
   schema: Type.Array(
     Type.Object(
@@ -205,7 +205,7 @@ export const PATCH: Form = {
   ),
 }
 
-/** A patched document, with the same checks as a new one. */
+/** Applies a patch, then runs the same checks as for a new resource. */
 export function patchedMembers(request: MetalRequest, before: Json, form: Members): Json {
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {

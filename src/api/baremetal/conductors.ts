@@ -21,7 +21,7 @@ const conductors = c.resourceOf<Row>(
   {
     hostname: [Text, row => row.hostname],
     conductor_group: [Text, row => row.conductor_group],
-    // When all are dead, none is left to say so.
+    // `online` is not enough: when all conductors are dead, none is left to clear it.
     alive: [Flag, (row, { context }) => row.online === 1 && row.silent_ms < context.config.takeOverMs],
     drivers: [Type.Array(Text), row => jsonIn(row.drivers)],
     created_at: [Time, row => shownTime(row.registered_at)],

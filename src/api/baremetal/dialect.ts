@@ -1,4 +1,4 @@
-// Bare metal as the frame puts it up.
+// Describes bare metal for the frame.
 import { problem } from '../../problems/problem.ts'
 import {
   callerMay,

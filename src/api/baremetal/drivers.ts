@@ -17,7 +17,7 @@ const PARAMETERS = parametersOf({
   fields: Text,
 })
 
-/** The hosts of each driver that some conductor offers now. */
+/** For each driver, the hosts of the online conductors that offer it. */
 async function hostsByDriver({ context }: MetalRequest): Promise<Map<string, string[]>> {
   const hosts = new Map<string, string[]>()
   for (const { hostname, drivers, online } of await context.store.read(listConductors)) {

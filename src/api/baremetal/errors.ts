@@ -1,4 +1,4 @@
-// Failures as bare metal's clients know them: a status, and a string that holds JSON.
+// Writes failures in Ironic's format: a status, and a string that holds JSON.
 import { Type } from 'typebox'
 import type { MetalProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
@@ -8,7 +8,7 @@ import { RANGE } from './versions.ts'
 
 interface Shape {
   status: number
-  /** Said by the router and not by a handler: another form inside the string. */
+  /** Upstream's router refuses these, not a handler: the JSON in the string has another form. */
   router?: true
 }
 
@@ -49,7 +49,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   quota_exceeded: { status: 403 },
   quota_too_long: { status: 403 },
 
-  // What the ledger says when a node meets it there.
+  // Refusals of the ledger, where each node is a provider.
   provider_exists: { status: 409 },
   provider_in_use: { status: 409 },
   provider_has_children: { status: 409 },

@@ -1,4 +1,4 @@
-// Links, and the other small things that all resources show alike.
+// Links and times, in the form that all resources share.
 
 import { Type } from 'typebox'
 import { named, oneOf, Text } from '../shapes.ts'
@@ -17,6 +17,6 @@ export const linksTo = (base: string, path: string): [Link, Link] => [
 
 export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+00:00$' })
 
-/** As clients read times: whole seconds, and with an offset. */
+/** Times as clients expect them: whole seconds, with an offset. */
 export const shownTime = (ms: number | null): string | null =>
   ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}+00:00`

@@ -1,4 +1,4 @@
-// What clients send about a node, as the document shows it; it is read in metal/nodes/attributes.ts and node-states.ts.
+// The body schemas of nodes, for the document. metal/nodes/attributes.ts and node-states.ts read the bodies.
 import { type TSchema, Type } from 'typebox'
 import { CREATABLE } from '../../metal/nodes/attributes.ts'
 import { POWER_TARGETS } from '../../metal/drivers/port.ts'
@@ -11,7 +11,7 @@ import { since } from './versions.ts'
 const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ maxLength })
 const Sentence = text(4096)
-/** Command lines send words. */
+/** Command lines send flags as words. */
 const Flag = Type.Union([
   Type.Boolean(),
   Type.String({

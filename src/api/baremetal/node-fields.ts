@@ -1,4 +1,4 @@
-// How the fields of a node are written. As text, not as objects: most of a long list is JSON already, and parsing it only to write it again was most of the work.
+// Writes nodes as text, not as objects: most of a node is stored as JSON, and parsing it would be most of the work.
 import { type TSchema, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import {
@@ -26,13 +26,13 @@ interface Scene {
   veiled: Veiled
 }
 
-/** What is not shown. */
+/** What the caller may not see. */
 interface Veiled extends Record<Veil, boolean> {
-  /** How the machine is driven. */
+  /** How the hardware is driven, such as driver_info. */
   driver: boolean
-  /** The id of the hold on it, which would be good for deploying it. */
+  /** The id of its reservation: a caller who has it could deploy the node. */
   hold: boolean
-  /** Where the image is got, and with which keys one gets in. */
+  /** The image's address and the SSH keys. */
   instance: boolean
 }
 
@@ -40,12 +40,12 @@ const NOTHING: Veiled = { driver: false, hold: false, instance: false }
 
 type Show = (node: ShelvedNode, scene: Scene) => string
 
-/** What the row has under the field's own name. */
+/** Fields that the row has under the same name. */
 type Kept = FieldName & keyof Node
 
 interface Written {
   show: Show
-  /** The same for the document. */
+  /** The field's schema, for the document. */
   shape: TSchema
 }
 const as = (shape: TSchema, show: Show): Written => ({ show, shape })
@@ -62,7 +62,7 @@ const state = (name: 'provision_state' | 'target_provision_state') =>
 const links = (below: string) =>
   as(Links, ({ uuid }, { base }) => JSON.stringify(linksTo(base, `nodes/${uuid}${below}`)))
 
-// Nodes of a kind have the same interfaces, so the last text is mostly the next one too.
+// A cache of one: similar nodes have the same interfaces, so the last text usually fits the next node too.
 let lastText = ''
 let lastInterfaces: Record<string, string> = {}
 const interfaceNamed = (field: string) => {
@@ -95,7 +95,7 @@ const TYPES: { [Type in NodeField['type']]: (name: FieldsWith<{ type: Type }>) =
   traits: () => as(Type.Array(Text), ({ traits }) => JSON.stringify(traits)),
 }
 
-/** How it is written for those who are meant to see less. */
+/** How a veiled field is written: some callers see less of it. */
 const VEILS: { [Name in Veil]: (name: FieldsWith<{ veil: Name }>) => Written } = {
   driver: name => as(Document, (node, { veiled }) => (veiled.driver ? '{}' : masked(node[name]))),
   instance: name =>
@@ -103,7 +103,7 @@ const VEILS: { [Name in Veil]: (name: FieldsWith<{ veil: Name }>) => Written } =
   hold: name => as(TextOrNull, (node, { veiled }) => JSON.stringify(veiled.hold ? null : node[name])),
 }
 
-/** Those that are written otherwise than their type says. */
+/** Fields that are not written as their type says. */
 const OTHERWISE: Partial<Record<FieldName, Written>> = {
   uuid: words('uuid', Uuid),
   provision_state: state('provision_state'),
@@ -121,7 +121,7 @@ export const ALL = FIELD_NAMES
 const isField = (name: string): name is FieldName => Object.hasOwn(FIELDS, name)
 
 const shortRows = new Map<Version, readonly FieldName[]>()
-/** The fields that a list shows of each node unless it is asked for others. */
+/** The fields in lists, unless the client selects others. */
 export const shortFields = (version: Version) =>
   shortRows.getOrInsertComputed(version, ({ has }) =>
     FIELD_NAMES.filter(name => {
@@ -132,11 +132,11 @@ export const shortFields = (version: Version) =>
 
 const shapesOf = (names: readonly FieldName[]) => Object.fromEntries(names.map(name => [name, FIELDS[name].shape]))
 export const NodeShape = named('Node', shapesOf(ALL))
-/** Which members a row has says the client, or it has the short ones. */
+/** A row of a list: it has the selected fields, or the short ones. */
 export const NodeRow = inPart(NodeShape)
 export const nodeShapeOf = (title: string, names: readonly FieldName[]) => named(title, shapesOf(names))
 
-/** The fields that a client named, or a refusal. */
+/** The fields that the client selects. Unknown ones are refused. */
 export function fieldsNamed(given: string, version: Version): FieldName[] {
   requireWord(version, 'fields', 'Use of the fields parameter')
   const names = [...new Set(given.split(',').map(name => name.trim()))].map(name => {
@@ -159,7 +159,7 @@ type Writer = (node: ShelvedNode) => string
 
 const writers = new Map<string, Writer>()
 
-/** Writes nodes with these fields, leaving out what the client's version doesn't know; the same one for the same wish. */
+/** A cached writer of nodes with these fields. It leaves out fields that the client's version doesn't have. */
 export function writer(
   names: readonly FieldName[],
   { base, version }: Omit<Scene, 'veiled'>,

@@ -1,4 +1,4 @@
-// What a list of nodes is asked for: filters, traits, fields and the page.
+// Parses the query of node lists: filters, traits, fields and the page.
 import type { TSchema } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { type NodeFilter, SORT_KEYS, type SortKey, type TraitFilter } from '../../metal/nodes/list.ts'
@@ -47,7 +47,7 @@ const list = of(Text, value => value.split(',').map(part => part.trim()))
 type FilterName = keyof Omit<NodeFilter, 'eligible'>
 type FieldFilter = (typeof FILTERED)[number]
 
-/** Where the type of the field doesn't say how its filter is read. */
+/** Filters that are not parsed by the type of their field. */
 const KINDS: Partial<Record<FieldFilter, Kind>> = { provision_state: state, fault, conductor_group: group, shard: list }
 
 function fieldFilter(name: FieldFilter): Filter {
@@ -93,7 +93,7 @@ interface NodeQuery {
   fields: readonly FieldName[]
 }
 
-/** `detailed` is for the path that says so by itself. */
+/** `detailed` is true for the path /nodes/detail. */
 export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQuery {
   const given = request.parameters(detailed ? NODE_LIST_IN_DETAIL : NODE_LIST)
   const filter: Record<string, Value | null> = { ...NO_FILTER }
@@ -108,7 +108,7 @@ export function parseNodeQuery(request: MetalRequest, detailed: boolean): NodeQu
       traits[TRAIT_FILTERS[name]!] = traitNames(name, value)
     }
   }
-  // Asking so is how clients look for a node to deploy on: one that is held is none.
+  // Clients use this query to find a node to deploy on, so held nodes are left out.
   const isForDeployment = filter['provision_state'] === 'available' && filter['associated'] === 0
   if (isForDeployment && filter['reserved'] === null) filter['eligible'] = 1
   return {

@@ -63,7 +63,7 @@ const VERB_SINCE: Record<string, Word> = {
   undeploy: 'deployVerbs',
 }
 
-/** What those who use a machine do with it; the rest is for those who look after it. */
+/** The verbs of tenants. All other verbs are for those who maintain the machine. */
 const TENANT_VERBS: ReadonlySet<Verb> = new Set(['active', 'rebuild', 'deleted', 'rescue', 'unrescue'])
 
 interface Argument {

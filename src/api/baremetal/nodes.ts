@@ -25,7 +25,7 @@ import { since } from './versions.ts'
 export function nodeIdent(request: MetalRequest): string {
   const ident = request.param('ident')
   if (canonicalUuid(ident) !== null) return ident
-  // `detail/` looks like a node to the router, and like nothing to clients.
+  // The router takes `detail/` for a node, but clients know no such path.
   if (ident === 'detail') throw problem('route_not_found', {})
   if (!request.has.names || !canBeName(ident)) throw problem('invalid_name_in_path', { what: 'node', name: ident })
   return ident
@@ -115,7 +115,7 @@ const COMMA = Buffer.from(',')
 
 function nextMembers(request: MetalRequest, path: string, limit: number, marker: string): string {
   const next = JSON.stringify(nextLink(request, path, limit, marker))
-  // The second form is where gophercloud looks.
+  // gophercloud reads the second form.
   return `,"next":${next},"nodes_links":[{"href":${next},"rel":"next"}]`
 }
 
@@ -141,14 +141,14 @@ export async function postNode(request: MetalRequest): Promise<Answer> {
   return { status: 201, location: `/nodes/${uuid}`, body: await show(request, uuid, ALL) }
 }
 
-/** The rule may depend on who is to own the node, so that operators can let projects bring their own. */
+/** The rule may depend on the new node's owner, so that operators can let projects enroll their own nodes. */
 function requireCreatable(request: MetalRequest, attributes: Json): void {
   const owner = typeof attributes['owner'] === 'string' ? attributes['owner'] : null
   const further = ['lessee', 'chassis_uuid', 'conductor_group', 'shard'].filter(name => attributes[name] != null)
   request.access(['baremetal:node:create', ...further.map(actionOn)]).permit({ owner, lessee: null })
 }
 
-/** What it takes to change an attribute; the others need no more than what the route says. */
+/** The permission to change an attribute. All others need the route's permission. */
 const ATTRIBUTE_ACTIONS: Readonly<Record<string, BaremetalAction>> = {
   instance_info: 'baremetal:node:update_instance_info',
   extra: 'baremetal:node:update_extra',

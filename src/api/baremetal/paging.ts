@@ -1,4 +1,4 @@
-// Pages: where a list begins, how long it is, and the link to what follows.
+// Pages of lists: marker, limit, sort order, and the link to the next page.
 import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
@@ -13,7 +13,7 @@ export interface Paging<Key extends string> {
   descending: boolean
 }
 
-/** The parameters that ask for a page, for a list that can be sorted by these; it goes on after a uuid, or after a name. */
+/** The paging parameters of a list with these sort keys. The marker is a UUID, or a name. */
 export const pagingOf = (sortKeys: readonly string[], isNamed = false) => ({
   limit: Type.Integer({ minimum: 1 }),
   marker: isNamed ? Text : Uuid,
@@ -51,7 +51,7 @@ export function parsePaging<Key extends string>(
   }
 }
 
-/** The same question, from after this one on: all its filters come along. */
+/** The link to the next page: the same query with a new marker. */
 export function nextLink({ base, query }: MetalRequest, path: string, limit: number, marker: string): string {
   const next = new URLSearchParams(query)
   next.set('limit', String(limit))
@@ -59,7 +59,7 @@ export function nextLink({ base, query }: MetalRequest, path: string, limit: num
   return `${base}/v1/${path}?${next.toString()}`
 }
 
-/** Pages a short list in memory: for resources of which there are few. */
+/** Pages a list in memory, for resources with few rows. */
 export function pageOf<Row extends { uuid: string }>(
   rows: readonly Row[],
   { limit, marker, sortKey, descending }: Paging<string>,

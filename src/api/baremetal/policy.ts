@@ -1,5 +1,5 @@
-// Who may do what with bare metal: one line an action. A node has an owner and may have a lessee, both of them projects;
-// whoever may not list all nodes sees only those, and what belongs to them, and nothing else is there for them.
+// Who may do what with bare metal: one line per action. A node may have an owner and a lessee, both are projects. A
+// caller who may not list all nodes sees only the nodes of its project and their parts; all others look absent.
 
 const OPERATORS = 'admin or service'
 const READERS = 'reader or service'
@@ -13,9 +13,9 @@ export const baremetalPolicy = {
   'baremetal:node:list_all': 'admin or service or system reader',
   'baremetal:node:list': READERS,
   'baremetal:node:get': TENANT_READERS,
-  // Shown to others as an empty object; what is secret in it is masked for all.
+  // Others see an empty object. Secrets in it are masked for everyone.
   'baremetal:node:get:driver_info': 'admin or service',
-  // Of the image's address and the keys for it, which are masked for others.
+  // The image's address and the SSH keys, which are masked for others.
   'baremetal:node:get:instance_secrets': 'admin or service',
   'baremetal:node:create': OPERATORS,
   'baremetal:node:delete': 'admin',

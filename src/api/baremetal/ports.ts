@@ -132,7 +132,7 @@ export async function showPort(request: MetalRequest): Promise<Answer> {
   return { status: 200, body: c.shownOne(ports, port, request) }
 }
 
-/** The columns of a port that its members become. A node or group that isn't there is the client's mistake. */
+/** The columns of a port from its members. An unknown node or port group is a bad request. */
 function* columnsOf(
   given: Json,
   access: Access,
@@ -157,7 +157,7 @@ function* columnsOf(
   }
 }
 
-/** What a body names and doesn't exist is a bad request, not a missing page. */
+/** If a body names something that doesn't exist, that is a bad request, not a 404. */
 export function* mistaken<T>(finding: Read<T>): Read<T> {
   try {
     return yield* finding

@@ -1,4 +1,4 @@
-// A request in bare metal's words, and what only bare metal's handlers ask of it.
+// The request type of bare metal's handlers, and helpers that only they need.
 import { type TSchema, Type } from 'typebox'
 import { isSeen } from '../../metal/access.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
@@ -25,11 +25,11 @@ export const parametersOf = (shapes: Readonly<Record<string, TSchema>>): Paramet
 
 export const NO_PARAMETERS = parametersOf({})
 
-/** Whether a hold of this project is there for the caller. */
+/** Whether the caller may see a hold of this project. */
 export const seesHold = (request: MetalRequest, owner: string | null): boolean =>
   isSeen(owner, request.access().view) && request.may('baremetal:reservation:get', { project: owner })
 
-/** For whom something is made: those who may make it for others say for whom, and all others have their project. */
+/** The owner of a new resource: callers with the permission `forOthers` name it, others get their own project. */
 export function ownerOr(request: MetalRequest, given: string | null, forOthers: Action): string | null {
   if (request.may(forOthers)) return given
   const { project } = request.caller
@@ -37,7 +37,7 @@ export function ownerOr(request: MetalRequest, given: string | null, forOthers: 
   return project
 }
 
-/** A truth value in a query, in any spelling. */
+/** A boolean in a query, in any spelling. */
 export function flagParameter(name: string, value: string): boolean {
   const flag = flagOf(value)
   if (flag === null)

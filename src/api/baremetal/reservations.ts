@@ -53,7 +53,7 @@ export const NEW_RESERVATION = membersOf(
 )
 const RENEWAL = membersOf('Renewal', { expires_at: isTime })
 
-/** When a hold ends, as far as one may wish for it. */
+/** When a hold ends: after the default time, or when the client says, up to the maximum. */
 function expiryOf(request: MetalRequest, given: unknown): number {
   const { context, now } = request
   const { reservationMs, reservationMaxMs } = context.config
@@ -65,7 +65,7 @@ function expiryOf(request: MetalRequest, given: unknown): number {
   return at
 }
 
-/** What the body asks for, checked. */
+/** The hold that the body asks for, checked. */
 export function newReservationOf(request: MetalRequest): holds.NewHold {
   const { context } = request
   const body = membersIn(request, NEW_RESERVATION)
@@ -91,7 +91,7 @@ export async function postReservation(request: MetalRequest): Promise<Answer> {
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
   const row = await context.store.write(() => holds.createHold(wanted, request.access(), principal, now))
-  // Whoever ends lapsed holds has to know of this one.
+  // Wakes the expiry duty, which has to end this hold in time.
   context.bell.ring('expiry')
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
@@ -162,7 +162,7 @@ export async function patchReservation(request: MetalRequest): Promise<Answer> {
   return renew(request, patches.at(-1)?.value)
 }
 
-/** Without a time, the hold goes on for as long as a new one would. */
+/** Without a time, the hold lasts as long as a new one. */
 async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
   const { context, now } = request
   const expiresAt = expiryOf(request, given ?? undefined)

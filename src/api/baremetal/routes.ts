@@ -1,4 +1,4 @@
-// All of bare metal's URLs below /v1: who answers, under which permission, and from which version on.
+// All URLs of bare metal below /v1: the handler, the permission, and the version that brought it.
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import {
   deleteAllocationOfNode,
@@ -54,7 +54,7 @@ import {
 } from './shards.ts'
 import type { Word } from './versions.ts'
 
-/** Where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
+/** Paths where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set([
   '/nodes',
   '/nodes/:ident',

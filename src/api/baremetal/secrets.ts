@@ -1,10 +1,10 @@
-// Secrets in free-form fields: stored as given, never shown again.
+// Masks secrets in free-form fields: they are stored as given and never shown again.
 import { type Json, jsonIn, jsonText, type JsonText } from '../../shared/json.ts'
 
 const SECRET = /pass(word|phrase)?$|password|pswd|secret|token|sslkey|fernetkey|private_key/i
 const MASK = '******'
 
-/** Members of `instance_info` that are masked besides: a configuration drive is for the machine alone, and an image's address may be all that it takes to get it. */
+/** Also masked in `instance_info`: a config drive is only for its machine, and an image's URL can give access to it. */
 export const INSTANCE_SECRETS = {
   operators: ['configdrive'],
   others: ['configdrive', 'image_url', 'ssh_key_contents'],

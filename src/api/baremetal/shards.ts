@@ -1,4 +1,4 @@
-// /v1/shards, and the lists that are empty because nothing here fills them.
+// /v1/shards, and the lists that are always empty here.
 import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { jsonIn } from '../../shared/json.ts'
@@ -40,17 +40,17 @@ export async function showVolumeOfNode(request: MetalRequest): Promise<Answer> {
   return { status: 200, body: volumeLinks(request.base, `nodes/${uuid}/volume`) }
 }
 
-/** These handlers have no names of their own. */
+/** The id is required here, because these handlers have no function name. */
 type Named = Required<Pick<Operation, 'id' | 'summary'>>
 const Nothing = Type.Array(Type.Unknown(), { maxItems: 0 })
 
-/** A list that can't have anything in it. */
+/** A handler of a list that is always empty. */
 const emptyList = (name: string, operation: Named) =>
   Object.assign((_: MetalRequest): Answer => ({ status: 200, body: { [name]: [] } }), {
     operation: { ...operation, answers: { 200: Type.Object({ [name]: Nothing }) } } satisfies Operation,
   })
 
-/** The same below a node, which must be there. */
+/** The same below a node, which must exist. */
 const emptyListOfNode = (name: string, operation: Named) => {
   const list = emptyList(name, operation)
   const handle = async (request: MetalRequest): Promise<Answer> => {
@@ -94,7 +94,7 @@ showInventory.operation = {
   answers: { 200: Type.Object({ inventory: Document, plugin_data: Document }) },
 } satisfies Operation
 
-/** What the last inspection found, as far as the node's properties tell it. */
+/** Shows the node's properties: inspection stores its results there. */
 export async function showInventory(request: MetalRequest): Promise<Answer> {
   const node = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
   return { status: 200, body: { inventory: jsonIn(node.properties), plugin_data: {} } }

@@ -1,5 +1,5 @@
-// Bare metal's microversions, 1.1 to 1.83: a header becomes words in the frame, and handlers know only words.
-// What isn't named here (1.10, 1.14 …) brought nothing that this API could leave out for an older client.
+// Bare metal's microversions, 1.1 to 1.83: the version header becomes words, and handlers know only words.
+// Versions that are missing here (1.10, 1.14 …) brought nothing that this API hides from older clients.
 import { problem } from '../../problems/problem.ts'
 import * as frame from '../frame/versions.ts'
 
@@ -77,7 +77,7 @@ export type Version = frame.Version<Word>
 export type Has = Version['has']
 
 export const VERSION_HEADER = 'x-openstack-ironic-api-version'
-/** Said with every version, and to those who ask for one that there isn't. */
+/** The supported range: in every answer, and in the refusal of an unknown version. */
 export const RANGE = {
   'x-openstack-ironic-api-minimum-version': `1.${MIN_MINOR}`,
   'x-openstack-ironic-api-maximum-version': `1.${MAX_MINOR}`,
@@ -88,7 +88,7 @@ export const OLDEST: Version = VERSIONS[MIN_MINOR]!
 export const NEWEST: Version = VERSIONS[MAX_MINOR]!
 export const since = (word: Word) => `1.${SINCE[word]}`
 
-/** The version that a request asks for; without a word the oldest. */
+/** The version that a request asks for; without the header the oldest. */
 export function negotiate(header: string | string[] | undefined): Version {
   const given = String(header ?? '').trim()
   if (given === '') return OLDEST

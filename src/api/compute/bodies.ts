@@ -1,15 +1,15 @@
-// The pieces that bodies are made of.
+// Schemas that several bodies share.
 import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 
-/** Names are shown in tables and typed again: no blanks around them. */
+/** No blanks around a name: people read names in tables and type them again. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '^\\S(.*\\S)?$' })
 
 /** A whole number, which older clients send as text. */
 export const whole = (minimum: number, maximum: number = limits.flavorNumberMax) =>
   Type.Union([Type.Integer({ minimum, maximum }), Type.String({ pattern: '^\\d{1,10}$' })])
 
-/** Keys and values as text, as many as are allowed. */
+/** An object of texts by key, with at most this many members. */
 export const texts = (maxProperties: number) =>
   Type.Unsafe<Record<string, string | number>>({
     type: 'object',

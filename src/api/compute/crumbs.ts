@@ -1,4 +1,4 @@
-// What clients look at in passing and is always the same here: no aggregates, groups or key pairs.
+// Lists that clients ask for and that are always empty here: aggregates, server groups, key pairs, extensions.
 import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import type { Answer } from './request.ts'

@@ -1,4 +1,4 @@
-// Compute as the frame puts it up.
+// Describes compute for the frame.
 import { problem } from '../../problems/problem.ts'
 import { callerMay, methodIsThere, namesHaveNoNul, says, saysId, uriIsShort, versionIsKnown } from '../frame/checks.ts'
 import { type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'

@@ -1,4 +1,4 @@
-// Failures as compute's clients know them: an object named after the status, with code and message.
+// Writes failures in Nova's format: an object named after the status, with code and message.
 import { Type } from 'typebox'
 import type { ComputeProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { byName, Text } from '../shapes.ts'
@@ -48,7 +48,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   target_host_not_found: 400,
   hypervisor_in_use: 400,
 
-  // What a node says when its server asks too much of it.
+  // Refusals by the node of a bare metal server.
   node_refuses: 409,
   node_locked: 409,
   invalid_parameter: 400,

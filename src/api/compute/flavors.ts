@@ -32,7 +32,7 @@ const detail = (request: ComputeRequest, flavor: Flavor) => ({
   vcpus: flavor.vcpus,
   ram: flavor.ram_mb,
   disk: flavor.disk_gb,
-  // None is an empty text here, by an old agreement.
+  // No swap is shown as an empty text, as upstream.
   swap: flavor.swap_mb === 0 ? '' : flavor.swap_mb,
   'OS-FLV-EXT-DATA:ephemeral': flavor.ephemeral_gb,
   'OS-FLV-DISABLED:disabled': flavor.disabled === 1,
@@ -108,7 +108,7 @@ function requireDefaultOrder(request: ComputeRequest): void {
   if (!isDefault) throw refuse('Flavors are sorted by flavorid, ascending.')
 }
 
-/** Public ones and the project's own, unless an admin asks for more with `is_public`. */
+/** Public flavors and the project's own, unless an admin asks for others with `is_public`. */
 function filterOf(request: ComputeRequest): FlavorFilter {
   const minima = { ramMbMin: numberOf(request, 'minRam'), diskGbMin: numberOf(request, 'minDisk') }
   const given = request.parameter('is_public')
@@ -189,7 +189,7 @@ function newFlavor(given: Static<typeof FlavorBody>['flavor'], newUuid: () => st
     is_public: isPublic,
   }
   const { vcpus, ram_mb, disk_gb, swap_mb, ephemeral_gb } = flavor
-  // Numbers that came as text have only been read as digits so far.
+  // The schema doesn't check the range of numbers that come as text.
   const isFair = [vcpus, ram_mb, disk_gb, swap_mb, ephemeral_gb].every(number => number <= limits.flavorNumberMax)
   if (!isFair || vcpus < 1 || ram_mb < 1) throw refuse('The numbers of a flavor must be from 1 to 2147483647.')
   return flavor

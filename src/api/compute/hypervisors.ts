@@ -39,7 +39,7 @@ const Short = {
   status: oneOf('enabled', 'disabled'),
 }
 const ShownShort = shape('HypervisorSummary', Short)
-// More may be used than there is, after an inventory shrank.
+// May be negative: after an inventory shrank, more may be used than there is.
 const Difference = Type.Integer()
 const Shown = shape('Hypervisor', {
   ...Short,
@@ -125,7 +125,7 @@ export async function showHypervisor(request: ComputeRequest): Promise<Answer> {
 
 showUptime.operation = { summary: 'Say since when a hypervisor is up: never known', answers: {} } satisfies Operation
 
-/** Nothing boots on the fake virt driver, and so nothing can say since when it is up. */
+/** The fake virt driver boots nothing, so it has no uptime. */
 export async function showUptime(request: ComputeRequest): Promise<Answer> {
   await named(request)
   throw problem('compute_not_implemented', { reason: 'Virt driver does not implement uptime function.' })
@@ -174,7 +174,7 @@ export async function listServersOf(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { hypervisors } }
 }
 
-/** Those whose name holds the pattern; there must be one. */
+/** The hypervisors whose name contains the pattern; at least one must match. */
 async function matching(request: ComputeRequest): Promise<Hypervisor[]> {
   const pattern = request.param('id')
   const found = (await everyone(request)).filter(({ name }) => name.includes(pattern))

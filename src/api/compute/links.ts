@@ -1,4 +1,4 @@
-// Links, times, and pages: the small things that all resources show alike.
+// Links, times and pages, in the form that all resources share.
 import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -29,21 +29,21 @@ export const ShownRecordTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d
 export const shownRecordTime = (ms: number | null): string | null =>
   ms === null ? null : `${new Date(ms).toISOString().slice(0, 23)}000`
 
-/** The parameters that ask for a page. */
+/** The paging parameters. */
 export const PAGE = { limit: Type.Optional(Type.Integer({ minimum: 0 })), marker: Type.Optional(Type.String()) }
 
-/** How many a list may show: what the client asks for, and not more than one answer holds. */
+/** The page size: what the client asks for, up to the maximum. */
 export function limitOf(request: ComputeRequest, max: number): number {
   const given = request.parameter('limit')
   if (given === null) return max
   if (!/^\d{1,9}$/.test(given)) {
     throw problem('compute_invalid', { reason: `limit must be a whole number, not ${given.slice(0, 100)}` })
   }
-  // Zero has always meant "as many as there may be".
+  // Zero means the maximum, as upstream.
   return Math.min(Number(given) || max, max)
 }
 
-/** The same question, from after this one on, when there is more. */
+/** The link to the next page, with the same query; null on the last page. */
 export function nextLinks<Row>(
   request: ComputeRequest,
   path: string,

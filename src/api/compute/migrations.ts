@@ -1,4 +1,4 @@
-// /os-migrations: moves of servers, in the words of compute's clients.
+// /os-migrations: moves of servers, which Nova calls migrations.
 import { Type } from 'typebox'
 import { listMoves, type Move } from '../../compute/move-rows.ts'
 import type { Form, Operation } from '../operation.ts'

@@ -1,4 +1,4 @@
-// The compute API for its document.
+// Describes the compute API for its OpenAPI document.
 import { describedRoutes, versionRoute } from '../described.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'

@@ -1,5 +1,5 @@
-// Who may do what with compute: servers belong to a project, and those of others are not there; flavors are for all,
-// unless an access list says for whom; hypervisors and services are the operators'.
+// Who may do what with compute. Servers belong to a project, and other projects don't see them. Flavors are for all,
+// unless they have an access list. Hypervisors and services are for operators.
 
 const PROJECT_READERS = 'admin or service or project reader'
 const PROJECT_MEMBERS = 'admin or service or project member'
@@ -10,7 +10,7 @@ export const computePolicy = {
   'os_compute_api:servers:index': 'reader or service',
   'os_compute_api:servers:show': PROJECT_READERS,
   'os_compute_api:servers:create': 'member or service',
-  // On a host, or for a node, that the caller names.
+  // On a host or node that the caller chooses.
   'os_compute_api:servers:create:forced_host': 'admin',
   'os_compute_api:servers:update': PROJECT_MEMBERS,
   'os_compute_api:servers:delete': PROJECT_MEMBERS,
@@ -22,17 +22,17 @@ export const computePolicy = {
   'os_compute_api:os-server-groups:index': 'reader or service',
   'os_compute_api:os-keypairs:index': 'reader or service',
   'os_compute_api:os-quota-sets:show': 'admin or service or system reader or project reader',
-  // Shown to others without the host that it runs on.
+  // Others don't see the host of a server.
   'os_compute_api:os-extended-server-attributes': 'admin or service',
 
-  // Sees flavors whose access lists leave it out.
+  // Sees private flavors without being on their access list.
   'os_compute_api:flavors:list_all': 'admin or service',
   'os_compute_api:flavors:list': 'reader or service',
   'os_compute_api:flavors:show': 'reader or service',
   'os_compute_api:os-flavor-manage:create': 'admin',
   'os_compute_api:os-flavor-manage:update': 'admin',
   'os_compute_api:os-flavor-manage:delete': 'admin',
-  // Who may see an access list; to change it takes one of the next two as well.
+  // To see an access list. To change it, the caller also needs one of the next two.
   'os_compute_api:os-flavor-access': 'admin',
   'os_compute_api:os-flavor-access:add_tenant_access': 'admin',
   'os_compute_api:os-flavor-access:remove_tenant_access': 'admin',

@@ -1,4 +1,4 @@
-// How much a project may have, in Nova's words: of what it counts, only instances and cores are limited here.
+// /os-quota-sets and /limits, in Nova's format: of Nova's quotas, only instances and cores can be limited here.
 import { type TSchema, Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { DEFAULT } from '../../quotas/limits.ts'
@@ -9,7 +9,7 @@ import type { Answer, ComputeRequest } from './request.ts'
 
 const UNLIMITED = -1
 
-/** What can be limited, by the names of those that are. */
+/** Nova's names of the quotas that can be limited, with our names. */
 const QUOTAS = { instances: 'instances', cores: 'vcpus' }
 const NO_QUOTAS = [
   'ram',
@@ -45,7 +45,7 @@ const shapeOf = (some: object, none: readonly string[]): Record<string, TSchema>
   ...all<TSchema>(none, Type.Literal(UNLIMITED)),
 })
 
-/** What holds for a project, under the names that are asked for. */
+/** The limits of a project, under Nova's names. */
 async function limitsOf({ context }: ComputeRequest, project: string, names: Readonly<Record<string, string>>) {
   const limits = await context.store.read(() => limitsFor(project))
   return Object.fromEntries(Object.entries(names).map(([word, name]) => [word, limits.get(name)?.max ?? UNLIMITED]))

@@ -1,4 +1,4 @@
-// All of compute's URLs below /v2.1: who answers, and who may ask.
+// All URLs of compute below /v2.1: the handler and the permission.
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import { listAggregates, listExtensions, listKeypairs, listServerGroups } from './crumbs.ts'
 import { deleteExtraSpec, listExtraSpecs, postExtraSpecs, putExtraSpec, showExtraSpec } from './extra-specs.ts'

@@ -18,7 +18,7 @@ import { isObject } from '../../shared/is-object.ts'
 
 interface Action {
   handle: (request: ComputeRequest, given: unknown) => Promise<Answer>
-  /** What it takes beyond the right to act on a server at all. */
+  /** A permission that it needs besides `servers:action`. */
   needs?: ComputeAction
 }
 
@@ -75,7 +75,7 @@ const ACTIONS: Record<string, Action> = {
   evacuate: { needs: 'os_compute_api:os-evacuate', handle: evacuate },
 }
 
-/** What these actions are given is left aside. */
+/** The value of these actions is ignored. */
 const Anything = Type.Unknown()
 const action = (name: string, given: TSchema) => Type.Object({ [name]: given }, closed)
 const ACTION: Form = {

@@ -33,7 +33,7 @@ const NewServer = Type.Object(
     key_name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()])),
     availability_zone: Type.Optional(Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()])),
     adminPass: Type.Optional(Type.String({ maxLength: 255 })),
-    // Networks, volumes and what runs inside are not this service's: taken, and left aside.
+    // Accepted and ignored: this service doesn't manage networks, volumes, or what runs inside a server.
     networks: Anything,
     security_groups: Anything,
     user_data: Anything,

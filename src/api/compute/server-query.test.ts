@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { likePattern } from './server-query.ts'
 
-test('a name is looked for anywhere, unless it is anchored', () => {
+test('a name matches anywhere, unless it is anchored', () => {
   assert.equal(likePattern('web'), '%web%')
   assert.equal(likePattern('^web'), 'web%')
   assert.equal(likePattern('web$'), '%web')

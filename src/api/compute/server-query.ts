@@ -1,4 +1,4 @@
-// The query of a list of servers, and the filter that it means.
+// Parses the query of server lists into a filter.
 import { Type } from 'typebox'
 import type { ServerFilter } from '../../compute/server-list.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
@@ -51,7 +51,7 @@ export function parseServerQuery(request: ComputeRequest): ServerFilter {
     status: status === null ? null : status.toUpperCase(),
     flavor: request.parameter('flavor'),
     image: request.parameter('image'),
-    // Where servers are is not for everyone to know.
+    // Not every caller may know the hosts of servers.
     host: request.may('os_compute_api:os-extended-server-attributes')
       ? (request.parameter('host') ?? request.parameter('node'))
       : null,
@@ -60,7 +60,7 @@ export function parseServerQuery(request: ComputeRequest): ServerFilter {
   }
 }
 
-/** Everyone sees their own; an admin may ask for all projects, or for one of them. */
+/** Callers see the servers of their project. An admin may ask for all projects, or for one of them. */
 function projectOf(request: ComputeRequest): string | null {
   const wanted = request.parameter('project_id') ?? request.parameter('tenant_id')
   const everyone = isAllTenants(request.parameter('all_tenants'))
@@ -71,7 +71,7 @@ function projectOf(request: ComputeRequest): string | null {
 
 function isAllTenants(given: string | null): boolean {
   if (given === null) return false
-  // The word alone means yes.
+  // `all_tenants` without a value means yes.
   const flag = given === '' ? true : flagOf(given)
   if (flag === null)
     throw problem('compute_invalid', { reason: `Invalid value for all_tenants: ${given.slice(0, 100)}` })
@@ -79,8 +79,8 @@ function isAllTenants(given: string | null): boolean {
 }
 
 /**
- * Clients send a regular expression. Of those, `^`, `$` and `.*` are understood and the rest is taken literally: an expression that
- * someone else wrote can take as long as it likes.
+ * Clients send a regular expression. `^`, `$` and `.*` are supported and the rest is taken literally, because a hostile
+ * expression could run almost for ever.
  */
 export function likePattern(expression: string): string {
   const [, begin, text, end] = /^(\^?)(.*?)(\$?)$/s.exec(expression.toLowerCase())!

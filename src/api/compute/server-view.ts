@@ -1,4 +1,4 @@
-// A server as clients see it.
+// Writes a server as clients see it.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
@@ -100,13 +100,13 @@ export const ServerShape = named('Server', {
   'OS-SRV-USG:terminated_at': Type.Null(),
   'os-extended-volumes:volumes_attached': Type.Array(Type.Unknown(), { maxItems: 0 }),
   fault: Type.Optional(Type.Object({ code: Count, created: ShownTime, message: Text })),
-  // Where it runs is not for everyone to know.
+  // Not every caller may know where it runs.
   'OS-EXT-SRV-ATTR:host': Type.Optional(TextOrNull),
   'OS-EXT-SRV-ATTR:hypervisor_hostname': Type.Optional(TextOrNull),
   'OS-EXT-SRV-ATTR:instance_name': Type.Optional(Text),
 })
 
-/** Tells a project whether two of its servers share a host, and not which one. */
+/** A hash of the host: a project sees whether two of its servers share a host, but not which one. */
 function hostId({ host, project_id }: Server): string {
   return host === null ? '' : createHash('sha224').update(project_id).update(host).digest('hex')
 }

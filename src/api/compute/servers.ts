@@ -50,7 +50,7 @@ const renameBody = check(Type.Object({ server: Type.Object({ name: Type.Optional
 
 putServer.operation = { summary: 'Rename a server', body: [renameBody], answers: { 200: One } } satisfies Operation
 
-/** A name is all that can be changed this way. */
+/** Only the name can be changed this way. */
 export async function putServer(request: ComputeRequest): Promise<Answer> {
   const { name } = request.body(renameBody).server
   const server = await request.context.store.write(function* () {

@@ -1,10 +1,10 @@
-// Compute has one microversion, 2.1: every command of the real clients works with it, and its shapes are the fewest.
+// Compute has one microversion, 2.1: every command of the real clients works with it, and it has the fewest formats.
 import type { IncomingHttpHeaders } from 'node:http'
 import { problem } from '../../problems/problem.ts'
 
 export const ONLY = '2.1'
 
-/** Both are answered, since clients send either. */
+/** Answers have both headers, because clients send either. */
 export const VERSION_HEADERS = {
   'openstack-api-version': `compute ${ONLY}`,
   'x-openstack-nova-api-version': ONLY,

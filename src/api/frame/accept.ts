@@ -1,10 +1,10 @@
-// What an Accept header wants.
+// Reads the Accept header.
 
 export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || accept === '' || quality(accept, 'application', 'json') > 0
 }
 
-/** How much it wants a type: the q of the most specific range that names it. */
+/** The q of a media type: that of the most specific range that matches it. */
 export function quality(accept: string, type: string, subtype: string): number {
   let best = { specific: -1, q: 0 }
   for (const range of accept.split(',')) {

@@ -1,4 +1,4 @@
-// The context of one request that may change something: all that it writes is written down in the audit with it.
+// Makes the context of a request that may write: each of its writes also writes an audit entry, in one transaction.
 import type { FastifyRequest } from 'fastify'
 import type { Entry } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'

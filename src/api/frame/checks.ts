@@ -1,4 +1,4 @@
-// What dialects look at before a handler has the request. Each lists those that it has, in its order.
+// The checks that run before a handler. Each dialect lists the checks that it uses, in its own order.
 import type { FastifyReply } from 'fastify'
 import { type Problem, problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
@@ -8,13 +8,13 @@ import type { Request } from './request.ts'
 /** A check that fits every dialect. */
 type AnyCheck = <Word extends string>(request: Request<Word>, reply: FastifyReply) => void
 
-/** No check: says something in every answer from here on. */
+/** Not a check: adds headers to every answer from here on. */
 export const says =
   (headers: Readonly<Record<string, string>>): AnyCheck =>
   (_request, reply) =>
     void reply.headers(headers)
 
-/** The same with the request's id. */
+/** Adds a header with the request's id. */
 export const saysId =
   (header: string): AnyCheck =>
   ({ raw }, reply) =>
@@ -25,14 +25,14 @@ export const uriIsShort: AnyCheck = ({ raw }) => {
   throw problem('uri_too_long', { reason: `at most ${limits.urlBytesMax} bytes` })
 }
 
-/** No name holds NUL, and PostgreSQL would choke on it. */
+/** No name holds NUL, and PostgreSQL refuses it. */
 export const uriHasNoNul =
   (reason: string): AnyCheck =>
   ({ raw }) => {
     if (raw.url.includes('%00')) throw problem('malformed_request', { reason })
   }
 
-/** The same, looked for only in what the path names. */
+/** Refuses NUL only in the names of the path. */
 export const namesHaveNoNul =
   (refusal: () => Problem): AnyCheck =>
   ({ raw }) => {
@@ -52,13 +52,13 @@ export const versionIsKnown: AnyCheck = request => {
   request.negotiated = request.dialect.negotiate!(request.raw.headers) ?? null
 }
 
-/** The refusal names the methods that there are. Who passes has a handler. */
+/** The refusal lists the allowed methods. A request that passes has a handler. */
 export const methodIsThere: AnyCheck = request => {
   if (!request.route) throw problem('method_not_allowed', {})
   request.isServed = true
 }
 
-/** The client's version has the path, or the method. */
+/** Refuses a path or a method that the client's version doesn't have. */
 export const versionHasIt: AnyCheck = request => {
   const { needs, absent = 'route_not_found' } = request.route!
   if (needs !== undefined && !request.has[needs]) throw problem(absent, {})

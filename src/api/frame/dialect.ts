@@ -1,4 +1,4 @@
-// What a dialect says of itself. The frame does the rest: it is the same for all of them.
+// The description of a dialect: what differs between the APIs. The frame does what they share.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Target } from '../../identity/policy.ts'
@@ -10,36 +10,36 @@ import type { Version } from './versions.ts'
 
 export interface Answer {
   status: number
-  /** Written as JSON, unless it is that already. */
+  /** Objects are written as JSON; text and bytes already are JSON. */
   body?: object | string | Buffer
   headers?: Record<string, string>
-  /** Path of what was made, as in the route table. */
+  /** Path of the new resource, as in the route table. */
   location?: string
-  /** When what is shown was last changed; null shows no time, undefined neither time nor caching. */
+  /** The time for Last-Modified. Null sends only Cache-Control, undefined neither header. */
   modified?: number | null
 }
 
 export interface Route<Word extends string = never> {
   handle: Described<(request: Request<Word>) => Answer | Promise<Answer>>
-  /** What the caller must be allowed; null where there is nothing to permit. */
+  /** The permission that the caller needs; null for none. */
   action: Action | null
-  /** What the permission is about; where it isn't said, `ownProject` of the dialect tells. */
+  /** What the permission is about; by default `ownProject` of the dialect decides. */
   about?: (request: Request<Word>) => Target
-  /** The permission depends on the thing that the request is about, so it is asked when that is found. */
+  /** The permission depends on the resource, so it is checked when the resource is found. */
   onFound?: boolean
   /** Needs no token. */
   isOpen?: true
-  /** What the client's version must have. */
+  /** The feature that the client's version must have. */
   needs?: Word
-  /** Said when it doesn't: the path isn't there, or just the method. */
+  /** The refusal when the version lacks it: the path isn't there, or only the method. */
   absent?: ProblemKind & ('route_not_found' | 'method_not_allowed')
   /** The body must be JSON, or the answer will be. */
   json?: 'body' | 'answer'
-  /** Looks at the media type before the version. */
+  /** Checks the media type before the version. */
   mediaTypeFirst?: true
   /** The answer comes before the work is done. */
   isAccepted?: boolean
-  /** Only there with --test-clock. */
+  /** Exists only with --test-clock. */
   isForTests?: true
 }
 
@@ -48,24 +48,24 @@ export type Methods<Word extends string = never> = Readonly<Partial<Record<Metho
 /** All URLs of an API: path, method, route. */
 export type Routes<Word extends string = never> = Readonly<Record<string, Methods<Word>>>
 
-/** Throws a problem, or lets the request pass. May say something in the headers of the answer. */
+/** Throws a problem, or lets the request pass. May set headers of the answer. */
 export type Check<Word extends string = never> = (request: Request<Word>, reply: FastifyReply) => void
 
-/** Among the checks: who calls is asked here. Not a function like the others, because the answer may take a while. */
+/** Marks the place among the checks where the caller is authenticated. Not a function, because that is asynchronous. */
 export const TOKEN = 'token'
 export type Checks<Word extends string = never> = readonly (Check<Word> | typeof TOKEN)[]
 
-/** A document that says which versions there are. */
+/** A document that lists the API's versions. */
 export interface VersionDocument {
   show: Described<(base: string) => object>
-  /** Below the prefix. */
+  /** Path for the Location header, below the prefix. */
   location?: string
 }
 
 export interface Refusal {
   status: number
   body: object | string
-  /** Where it isn't the dialect's own. */
+  /** The content type, if it isn't the dialect's own. */
   type?: string
   headers?: Readonly<Record<string, string>>
 }
@@ -75,59 +75,59 @@ export const JSON_UTF8 = 'application/json; charset=utf-8'
 
 export interface Dialect<Word extends string = never> {
   prefix: string
-  /** Where the table's paths begin, below the prefix. */
+  /** The path between the prefix and the table's paths. */
   below: string
   routes: Routes<Word>
-  /** How else a path of the table may be written. */
+  /** Other spellings of a path of the table. */
   spellings?: (path: string) => readonly string[]
-  /** What is left out at the end of a name in a path. */
+  /** An ending of names in paths that is ignored. */
   suffix?: string
-  /** What is at none of its paths is refused by the root of the server. */
+  /** The root of the server refuses unknown paths, not this dialect. */
   isPartOfRoot?: true
-  /** Answers to HEAD as to GET. */
+  /** HEAD is answered like GET. */
   headIsGet?: true
-  /** By their path below the prefix. */
+  /** Version documents, by their path below the prefix. */
   documents?: Readonly<Record<string, VersionDocument>>
   documentType?: string
 
-  /** The order of the checks is the one that clients know. Clients see it: of two mistakes the first is told. */
+  /** Clients see the order of the checks: of two mistakes they are told the first. Each API keeps upstream's order. */
   checks: {
-    /** At every path below the prefix, also where there is none. */
+    /** At every path below the prefix, also at unknown ones. */
     everywhere: Checks<Word>
     /** At the paths of the table, before the body is read. */
     beforeBody?: Checks<Word>
     /** Last, before the handler. */
     beforeHandler: readonly Check<Word>[]
   }
-  /** The version that a request asks for, where there are several. */
+  /** The version that a request asks for, if the API has several. */
   negotiate?: (headers: IncomingHttpHeaders) => Version<Word> | void
-  /** Who need not be known; where it isn't said, everyone must be. */
+  /** Which requests need no token; by default all need one. */
   isOpen?: (request: Request<Word>) => boolean
-  /** Said to those who aren't known. */
+  /** The refusal for callers without a valid token. */
   nobody?: ProblemKind & ('unauthorized' | 'not_authenticated')
-  /** Said to those who may not. */
+  /** The refusal for callers without the permission. */
   forbidden?: ProblemKind & ('forbidden' | 'identity_forbidden')
-  /** Permissions are about the caller's own project: things are looked up there, so only the role is left to ask for. */
+  /** Permissions are about the caller's own project: resources are looked up there, so only the role is checked. */
   ownProject?: true
-  /** Who may do this sees the things of all projects. */
+  /** Callers with this permission see the resources of all projects. */
   seesAll?: Action
 
   /** Paths of the table where bodies may be large. */
   bulk?: ReadonlySet<string>
   bodyBytesMax?: number
-  /** Where everyone is let in, bodies must be JSON: see requireJsonType. */
+  /** Without authentication, bodies must be JSON: see requireJsonType. */
   jsonBodies?: true
-  /** A body's shape is looked at before what it holds. */
+  /** Checks a body's schema before its strings: see requireStorable. */
   shapeFirst?: true
-  /** Parameters that may be there several times. */
+  /** Query parameters that may be repeated. */
   mayRepeat?: RegExp
-  /** Said of a parameter that can't be; where it isn't said, handlers look for themselves. */
+  /** The refusal of a parameter that holds NUL; without it, handlers check for themselves. */
   invalidParameter?: ProblemKind & ('invalid_parameter' | 'invalid_query' | 'compute_invalid')
 
   /** The content type of answers. */
   type: typeof JSON_TYPE | typeof JSON_UTF8
-  /** The word from which on answers say when what they show was changed. */
+  /** The feature from which on answers have Cache-Control and Last-Modified. */
   caching?: Word
-  /** A failure as this dialect's clients know it. */
+  /** Writes a failure in this dialect's format. */
   render: (problem: Problem, request: Request<Word>) => Refusal
 }

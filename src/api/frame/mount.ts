@@ -1,4 +1,4 @@
-// Puts a dialect up below its prefix: hooks, routes, answers and refusals, as its description says.
+// Mounts a dialect below its prefix: hooks, routes, answers and refusals, as its description says.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Admission, type Hook, jsonOnly } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
@@ -19,7 +19,7 @@ import { Request } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request as handlers see it, once it has arrived at a dialect. */
+    /** The request as handlers see it; null until it reaches a dialect. */
     asked: object | null
   }
 }
@@ -68,7 +68,7 @@ export const noRoute = () => {
   throw problem('route_not_found', {})
 }
 
-/** How long a body may be at a path. */
+/** The longest body that a path takes. */
 const bodyLimitOf = <Word extends string>(
   { bulk, bodyBytesMax = limits.bodyBytesMax }: Dialect<Word>,
   path: string,
@@ -85,7 +85,7 @@ function onRequest<Word extends string>(dialect: Dialect<Word>, methods: Methods
   return { onRequest: hook }
 }
 
-/** Some checks as a hook; where they ask who calls, the others wait for that. */
+/** Makes a hook of some checks. The checks after TOKEN wait until the caller is authenticated. */
 function hookOf<Word extends string>(dialect: Dialect<Word>, checks: Checks<Word>, admission: Admission): Hook {
   const at = checks.indexOf(TOKEN)
   const [first, rest] = at < 0 ? [checks, []] : [checks.slice(0, at), checks.slice(at + 1)]
@@ -140,7 +140,7 @@ function send<Word extends string>(request: Request<Word>, answer: Answer, reply
 const asJson = (body: object | string) =>
   typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
 
-/** To text fastify adds a charset, and clients compare. */
+/** Fastify adds a charset to text, but upstream sends none and clients compare. */
 function withoutCharset<T>(_raw: FastifyRequest, reply: FastifyReply, payload: T, sent: (e: null, payload: T) => void) {
   if (typeof payload === 'string' && reply.hasHeader('content-type')) void reply.header('content-type', JSON_TYPE)
   sent(null, payload)
@@ -166,7 +166,7 @@ export const refusing =
   <Word extends string>(dialect: Dialect<Word>, context: Context) =>
   (error: unknown, raw: FastifyRequest, reply: FastifyReply) => {
     const found = problemOf(error, raw, context)
-    // What was refused before it arrived at the dialect is refused in its words, too.
+    // A request refused before it reached the dialect gets the dialect's format, too.
     const request = (raw.asked as Request<Word> | null) ?? new Request(dialect, context, raw)
     const { status, body, type = dialect.type, headers } = dialect.render(found, request)
     if (headers) void reply.headers(headers)

@@ -17,26 +17,26 @@ import { requireWord, type Version } from './versions.ts'
 
 export type Members = Record<string, unknown>
 
-/** A form of a query that lists its parameters. */
+/** A query form that lists its parameters. */
 interface Parameters extends Form {
   names: ReadonlySet<string>
 }
 
 export class Request<Word extends string = never> {
   readonly dialect: Dialect<Word>
-  /** What everything is done with. Handlers have one that writes the audit. */
+  /** The process's context. Handlers get one whose writes are audited. */
   context: Context
-  /** For the frame, and for what the framework leaves unread. */
+  /** Fastify's request, for the frame and for what this class doesn't offer. */
   readonly raw: FastifyRequest
-  /** What the path takes; null until that is known. */
+  /** The methods of the path; null until the path is known. */
   methods: Methods<Word> | null = null
-  /** Who answers; null where the method is none of these. */
+  /** The route of the method; null if the path doesn't have the method. */
   route: Route<Word> | null = null
-  /** Null until it was asked for, and where a dialect has only one. */
+  /** The version; null until it is negotiated, and in dialects with only one. */
   negotiated: Version<Word> | null = null
-  /** Its path and method have a handler. */
+  /** Whether its path and method have a handler. */
   isServed = false
-  /** What the caller was found to be allowed. */
+  /** The permissions that were checked and granted. */
   #asked: Action[] = []
   #query: URLSearchParams | undefined
   #base: string | undefined
@@ -47,7 +47,7 @@ export class Request<Word extends string = never> {
     this.raw = raw
   }
 
-  /** The same request in the words of another dialect. */
+  /** The same request for the handlers of another dialect. */
   as<Other extends string>(dialect: Dialect<Other>, version: Version<Other> | null = null): Request<Other> {
     const other = new Request(dialect, this.context, this.raw)
     other.route = this.route as unknown as Route<Other>
@@ -56,7 +56,7 @@ export class Request<Word extends string = never> {
     return other
   }
 
-  /** At a path that takes these methods. */
+  /** Sets the methods of the path, and so the route. */
   enter(methods: Methods<Word>): void {
     const { method } = this.raw
     this.methods = methods
@@ -84,12 +84,12 @@ export class Request<Word extends string = never> {
     return this.context.clock.now()
   }
 
-  /** The host that the client spoke to. */
+  /** Scheme and host that the client called. */
   get origin(): string {
     return `${this.raw.protocol}://${this.raw.host}`
   }
 
-  /** Where this API is for the client: links begin with it. */
+  /** This API's URL as the client sees it: links begin with it. */
   get base(): string {
     return (this.#base ??= this.origin + this.dialect.prefix)
   }
@@ -109,7 +109,7 @@ export class Request<Word extends string = never> {
     return this.caller.user || NOBODY.user
   }
 
-  /** Whose new things these are. */
+  /** The owner of what this request creates. */
   get principal(): Principal {
     return { project: this.project, user: this.user }
   }
@@ -127,13 +127,13 @@ export class Request<Word extends string = never> {
     return this.dialect.ownProject ? { project: this.caller.project } : {}
   }
 
-  /** Whose things the caller acts on; null for everyone's: who sees them all must also be allowed this on all of them. */
+  /** The project that the caller is limited to; null for none: that needs `seesAll` and this action on all projects. */
   get visible(): string | null {
     const actions = [this.dialect.seesAll!, ...this.#asked]
     return actions.every(action => this.may(action, {})) ? null : this.project
   }
 
-  /** What the caller sees, and may do there: the route's action, unless the body says more exactly what it is about. */
+  /** What the caller sees and may do. The needed action is the route's, unless the body asks for more exact ones. */
   access(actions?: readonly Action[]): Access {
     const { action } = this.route!
     const needed = actions ?? (action === null ? [] : [action])
@@ -144,7 +144,7 @@ export class Request<Word extends string = never> {
     return { view, permit }
   }
 
-  /** What the path names. */
+  /** A name in the path. */
   param(name: string): string {
     const value = (this.raw.params as Record<string, string>)[name]!
     const { suffix } = this.dialect
@@ -172,7 +172,7 @@ export class Request<Word extends string = never> {
     return value
   }
 
-  /** The parameters, known to be only these. */
+  /** The parameters. Others than the known ones are refused. */
   parameters(known: Parameters): Map<string, string> {
     requireDeclared(this.#operation.query, known)
     const given = new Map(this.query)
@@ -190,7 +190,7 @@ export class Request<Word extends string = never> {
     if (kind !== undefined && value.includes('\0')) throw problem(kind, { reason: `The parameter ${name} holds NUL.` })
   }
 
-  /** The query, known to have the schema's shape; of a key that may repeat the first value. */
+  /** The query, checked against the schema. Of a repeated key the first value counts. */
   checkedQuery<T>(check: Check<T>): T {
     requireDeclared(this.#operation.query, check)
     const checked = check(Object.fromEntries([...this.query].toReversed()))
@@ -202,12 +202,12 @@ export class Request<Word extends string = never> {
     return this.raw.body instanceof Buffer && this.raw.body.length > 0
   }
 
-  /** The JSON of the body, whatever it is; the form is what the document says that it should be. */
+  /** The JSON of the body, unchecked. The form is only what the document shows. */
   json(form: Form): unknown {
     return this.read(form, value => value)
   }
 
-  /** The JSON body, known to have the schema's shape. */
+  /** The JSON body, checked against the schema. */
   body<T>(check: Check<T>): T {
     return this.read(check, value => {
       const checked = check(value)
@@ -216,7 +216,7 @@ export class Request<Word extends string = never> {
     })
   }
 
-  /** The body, known to be an object. */
+  /** The body, which must be an object. */
   object(form: Form): Members {
     return this.read(form, value => {
       if (isObject(value)) return value
@@ -224,12 +224,12 @@ export class Request<Word extends string = never> {
     })
   }
 
-  /** The body in a shape, which `shaped` gives it or refuses. */
+  /** The body as `shaped` converts it, or refuses it. */
   read<T>(form: Form, shaped: (value: unknown) => T): T {
     requireDeclared(this.#operation.body, form)
     const text = textOfBody(this.raw.body)
     const value = parseJson(text)
-    // Only an escape can bring in what can't be stored, so most bodies needn't be looked through for it.
+    // Only a \u escape can make a string that can't be stored, so most bodies need no search for one.
     const isPlain = !text.includes('\\u')
     const { shapeFirst } = this.dialect
     if (!isPlain && !shapeFirst) requireStorable(value)

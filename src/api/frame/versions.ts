@@ -1,11 +1,11 @@
-// Microversions as words: a table says which minor version brought each thing, and inside there are only words.
+// Microversions as words: a table maps each feature to the minor version that brought it, and handlers know only words.
 import { problem } from '../../problems/problem.ts'
 
 export interface Version<Word extends string = never> {
   readonly minor: number
   readonly text: string
   readonly has: Readonly<Record<Word, boolean>>
-  /** What each answer in this version says of it. */
+  /** The version headers of each answer. */
   readonly headers: Readonly<Record<string, string>>
   readonly since: Readonly<Record<Word, number>>
 }

@@ -4,7 +4,7 @@ import { problem } from '../../problems/problem.ts'
 import { postCredential } from './application-credentials.ts'
 import type { IdentityRequest } from './request.ts'
 
-test('a credential that will be refused costs no hash', async () => {
+test('no secret is hashed for a credential that is refused', async () => {
   let hashes = 0
   const refusing = () => Promise.reject(problem('identity_exists', { reason: 'taken' }))
   const token = { project: { name: 'lab' }, user: { id: 'ann', name: 'ann' }, roles: new Set(), facts: {} }

@@ -117,12 +117,12 @@ postCredential.operation = {
   answers: { 201: Type.Object({ application_credential: Made }) },
 } satisfies Operation
 
-/** The secret is told here, once. */
+/** The only answer that shows the secret. */
 export async function postCredential(request: IdentityRequest): Promise<Answer> {
   const action = 'identity:create_application_credential'
   const { clock, store } = request.context
   const token = await callersToken(request)
-  // For oneself only, and for the project that one is in.
+  // Callers can make credentials only for themselves, and for the project of their token.
   if (!token?.project || request.param('user') !== request.caller.user) throw problem('identity_forbidden', { action })
   requireUnrestricted(token, action)
   const given = objectIn(request, 'application_credential', NEW)
@@ -145,14 +145,14 @@ export async function postCredential(request: IdentityRequest): Promise<Answer> 
     expires_at: endIn(given, request.now),
     created_at: request.now,
   }
-  // Hashing is dear, so what can be refused is refused before.
+  // Hashing is expensive, so a credential is refused before it if possible.
   await store.read(() => requireRoomForCredential(wanted))
   const row = { ...wanted, secret: await issuerOf(request).passwords.hash(secret, clock.newSecret(16)) }
   await store.write(() => createCredential(row))
   return { status: 201, body: { application_credential: { ...shown(row, request), secret } } }
 }
 
-/** A credential can't make others of its kind, unless it was made for that. */
+/** A caller with a credential can't make or delete credentials, unless the credential is unrestricted. */
 function requireUnrestricted(token: Token | null, action: string): void {
   const credential = token?.facts.credential
   if (credential && !credential.unrestricted) throw problem('identity_forbidden', { action })

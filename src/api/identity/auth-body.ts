@@ -1,4 +1,4 @@
-// What a client sends to get a token: how it proves who it is, and what it wants the token for.
+// Parses the body of a request for a token: the proof of who the client is, and the scope of the token.
 import { type TSchema, Type } from 'typebox'
 import type { Proof, Reference, Scope } from '../../identity/login.ts'
 import { limits } from '../../shared/limits.ts'
@@ -12,7 +12,7 @@ const NAME_MAX = 255
 const Name = Type.String({ maxLength: NAME_MAX })
 const Secret = Type.String({ maxLength: limits.passwordBytesMax })
 const open = { additionalProperties: true }
-/** By its id, whatever else is there, or by its name. */
+/** A reference by id, where other members are ignored, or by name. */
 const reference = (byName: Record<string, TSchema> = {}, always: Record<string, TSchema> = {}) =>
   Type.Union([Type.Object({ id: Name, ...always }, open), Type.Object({ name: Name, ...byName, ...always }, open)])
 const InDomain = { domain: Type.Optional(reference()) }
@@ -78,7 +78,7 @@ export function scopeIn(auth: Json): Scope {
   if ('unscoped' in scope) return 'unscoped'
   if (isObject(scope['system']) && scope['system']['all'] === true) return 'system'
   if ('project' in scope) return { project: referenceIn(objectIn(scope, 'project', 'scope'), 'project') }
-  // A domain, or a trust: nobody has a role there.
+  // Nobody has a role in a domain or a trust.
   if ('domain' in scope || 'OS-TRUST:trust' in scope) throw problem('not_authenticated', {})
   throw invalid('scope must be one of project, system, unscoped.')
 }
@@ -90,7 +90,7 @@ function referenceIn(given: Json, what: string): Reference {
   if (domain === undefined) return { name }
   const of = referenceIn(objectIn(given, 'domain', what), 'domain')
   const isOurs = 'id' in of ? of.id === DOMAIN.id : of.name.toLowerCase() === DOMAIN.name.toLowerCase()
-  // In a domain that we don't have there is nobody: an id that is no id finds nobody, and takes as long.
+  // An unknown domain has no users. An id that can't exist finds nobody, and takes as long as a real one.
   return isOurs ? { name } : { id: `${'id' in of ? of.id : of.name}/${name}` }
 }
 

@@ -1,4 +1,4 @@
-// Identity as the frame puts it up. Nothing said here may be cached.
+// Describes identity for the frame. No answer may be cached.
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import { callerMay, methodIsThere, namesHaveNoNul, says, uriIsShort } from '../frame/checks.ts'

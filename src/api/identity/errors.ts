@@ -1,4 +1,4 @@
-// Failures as Keystone's clients know them: a status, its title, and our words.
+// Writes failures in Keystone's format: a status, its title, and our message.
 import { Type } from 'typebox'
 import type { IdentityProblem, Problem, ProblemKind } from '../../problems/problem.ts'
 import { named, Text } from '../shapes.ts'

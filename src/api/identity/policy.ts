@@ -1,8 +1,8 @@
-// Who may do what with identity: everyone their own, admins the rest.
+// Who may do what with identity: callers may see and change what is their own, admins the rest.
 
 export const identityPolicy = {
   'identity:validate_token': 'everyone',
-  // A token of someone else.
+  // For a token of another user.
   'identity:validate_foreign_token': 'admin or service',
   'identity:revoke_token': 'everyone',
   'identity:revoke_foreign_token': 'admin',
@@ -17,7 +17,7 @@ export const identityPolicy = {
   'identity:get_project': 'admin or service or system reader or project reader',
   'identity:list_roles': 'admin or service or system reader',
   'identity:get_role': 'admin or service or system reader',
-  // A query for one user's is about that user.
+  // `self` means the user in the query (`user.id`).
   'identity:list_role_assignments': 'admin or service or system reader or self',
   'identity:list_domains': 'admin or service or system reader',
   'identity:get_domain': 'reader or service',

@@ -1,4 +1,4 @@
-// /v3/projects, and what a user may get a token for.
+// /v3/projects, and the scopes that a user may get a token for.
 import { Type } from 'typebox'
 import { catalogAt } from '../../identity/catalog.ts'
 import type { Project } from '../../identity/directory.ts'
@@ -19,7 +19,7 @@ import {
 } from './request.ts'
 import { CatalogShape } from './tokens.ts'
 
-/** What lists of users and projects can be asked for. */
+/** The query parameters of the lists of users and projects. */
 export const LIST = parametersOf('name', 'domain_id', 'enabled')
 const Shown = named('Project', {
   id: Text,
@@ -44,7 +44,7 @@ listProjects.operation = {
 export function listProjects(request: IdentityRequest): Answer {
   const { caller } = request
   const directory = directoryOf(request)
-  // In mode `none` there is no list of projects, but the caller's is there.
+  // In mode `none` the directory lists no projects, but the caller has one.
   const own = caller.projectName ? directory.project(caller.projectName) : null
   const known = directory.projects
   const every = own && !known.some(({ id }) => id === own.id) ? [...known, own] : known
@@ -73,7 +73,6 @@ listOwnProjects.operation = {
   answers: { 200: Several },
 } satisfies Operation
 
-/** Those that the caller may ask for. */
 export function listOwnProjects(request: IdentityRequest): Answer {
   return list(request, '/auth/projects', projectsOf(request, request.caller.userName))
 }
@@ -94,7 +93,7 @@ function projectsOf(request: IdentityRequest, userName: string | undefined): Pro
   const directory = directoryOf(request)
   const user = userName === undefined ? null : directory.user(userName)
   const names = new Set(user?.assignments.keys())
-  // In mode `none` nobody is assigned to anything, but the caller is somewhere.
+  // In mode `none` there are no assignments, but the caller has a project.
   if (caller.projectName && caller.userName === userName) names.add(caller.projectName)
   const projects = [...names].map(name => directory.project(name))
   return projects.filter(project => project !== null && project.isEnabled) as Project[]
@@ -116,7 +115,7 @@ export function listOwnSystems(request: IdentityRequest): Answer {
   }
 }
 
-/** Nobody has a role in a domain as such. */
+/** Empty, because nobody has a role in a domain. */
 export const listOwnDomains = (request: IdentityRequest): Answer => listOf(request, 'domains', '/auth/domains', [])
 listOwnDomains.operation = {
   summary: 'List the domains that the caller may get a token for: none',
@@ -155,7 +154,7 @@ function shown(project: Project, request: IdentityRequest): object {
   }
 }
 
-/** Whether the query asks for it, beyond its name; everything is in one domain. */
+/** Whether it matches the filters other than the name. Everything is in one domain. */
 export function isWanted(request: IdentityRequest, { isEnabled }: { isEnabled: boolean }): boolean {
   if ((request.parameter('domain_id') ?? DOMAIN.id) !== DOMAIN.id) return false
   const enabled = request.parameter('enabled')

@@ -1,4 +1,4 @@
-// A request in identity's words, and what only identity's handlers ask of it.
+// The request type of identity's handlers, and helpers that only they need.
 import { type TSchema, Type } from 'typebox'
 import type { Directory } from '../../identity/directory.ts'
 import type { Issuer } from '../../identity/identity.ts'
@@ -16,27 +16,27 @@ export type IdentityRequest = Request
 
 export const invalid = (reason: string) => problem('identity_invalid', { reason })
 
-/** Who hands out tokens: the dialect sees to it that there is one. */
+/** The issuer of tokens. It is never null here, because a check of the dialect refuses all requests without one. */
 export const issuerOf = ({ context }: IdentityRequest): Issuer => context.identity.issuer!
 
 export const directoryOf = (request: IdentityRequest): Directory => issuerOf(request).directory()
 
-/** Where a path of this API is for the client. */
+/** The URL of a path of this API, as the client sees it. */
 export const linkTo = ({ base, dialect }: IdentityRequest, path: string): string => base + dialect.below + path
 
-/** The query as it came, with its question mark. */
+/** The query as sent, with its question mark. */
 function searchOf({ raw: { url } }: IdentityRequest): string {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start)
 }
 
-/** The token that the caller came with; null for one who came without a token of ours. */
+/** The caller's token; null if the caller has none of ours. */
 export async function callersToken(request: IdentityRequest): Promise<Token | null> {
   const text = request.header('x-auth-token')
   return text === null ? null : issuerOf(request).tokens.check(text)
 }
 
-/** The object under a name in the body. What is wrong is told without quoting it: there are passwords in these. */
+/** The object under a name in the body. Errors don't quote the body, because it holds passwords. */
 export function objectIn({ raw, route }: IdentityRequest, name: string, form: Form): Json {
   requireDeclared(route!.handle.operation.body, form)
   let body: unknown
@@ -51,12 +51,12 @@ export function objectIn({ raw, route }: IdentityRequest, name: string, form: Fo
   return inside
 }
 
-/** Parameters of these names. */
+/** Text parameters with these names. */
 export const parametersOf = (...names: string[]): Form => ({
   schema: Type.Object(Object.fromEntries(names.map(name => [name, Type.Optional(Text)]))),
 })
 
-/** A list for the document. */
+/** The schema of a list. */
 export const listShape = (name: string, item: TSchema) =>
   Type.Object({
     [name]: Type.Array(item),
@@ -64,7 +64,7 @@ export const listShape = (name: string, item: TSchema) =>
   })
 export const Self = named('SelfLink', { self: Text })
 
-/** A list as Keystone gives it, on one page. */
+/** A list in Keystone's format, on one page. */
 export function listOf(request: IdentityRequest, name: string, path: string, items: readonly object[]): Answer {
   return {
     status: 200,
@@ -77,5 +77,5 @@ export const DOMAIN = { id: 'default', name: 'Default' }
 export const DomainShape = named('Domain', { id: Text, name: Text })
 export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' })
 
-/** Microseconds, as clients parse them. */
+/** With microseconds, as clients expect. */
 export const shownTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z')

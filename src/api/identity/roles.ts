@@ -1,4 +1,4 @@
-// /v3/roles, /v3/role_assignments and /v3/domains: what never changes, and who has which role where.
+// /v3/roles and /v3/domains, which never change, and /v3/role_assignments: who has which role where.
 import { Type } from 'typebox'
 import { idOf } from '../../identity/ids.ts'
 import { type Role, ROLES, withImplied } from '../../identity/roles.ts'
@@ -27,7 +27,7 @@ const Shown = named('Role', {
   options: Document,
   links: Self,
 })
-// The names are there for those who ask for them.
+// Names are shown only with ?include_names.
 const Named = Type.Object({ id: Text, name: Type.Optional(Text), domain: Type.Optional(DomainShape) })
 const Assignment = named('RoleAssignment', {
   role: Type.Object({ id: Text, name: Type.Optional(Text) }),

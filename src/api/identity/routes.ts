@@ -1,4 +1,4 @@
-// All of identity's URLs below /v3: who answers, and under which permission.
+// All URLs of identity below /v3: the handler and the permission.
 import type { Target } from '../../identity/policy.ts'
 import type { Route, Routes } from '../frame/dialect.ts'
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
@@ -31,7 +31,7 @@ const theUserAskedFor = (request: IdentityRequest): Target => ({ user: request.p
 export const routes: Routes = {
   '/auth/tokens': {
     GET: to(showToken, 'validate_token'),
-    // Who asks for a token may come with an old one that has ended.
+    // Open, because a client that asks for a token may send an old one that has expired.
     POST: { handle: postToken, action: null, isOpen: true },
     DELETE: to(deleteToken, 'revoke_token'),
   },

@@ -92,7 +92,7 @@ export async function deleteToken(request: IdentityRequest): Promise<Answer> {
   return { status: 204 }
 }
 
-/** The token that it is about: one's own, or with more rights anyone's. */
+/** The token in x-subject-token: the caller's own, or with the permission `foreign` anyone's. */
 async function subject(request: IdentityRequest, foreign: IdentityAction): Promise<{ text: string; token: Token }> {
   const text = request.header('x-subject-token')
   if (text === null) throw problem('identity_not_found', { what: 'token', name: 'there is none in the request' })

@@ -27,7 +27,7 @@ listUsers.operation = {
 export function listUsers(request: IdentityRequest): Answer {
   const { caller } = request
   const directory = directoryOf(request)
-  // In mode `none` there is no list of users, but the caller is there.
+  // In mode `none` the directory lists no users, but the caller is one.
   const self = caller.userName === undefined ? null : directory.user(caller.userName)
   const known = directory.users
   const every = self && !known.some(({ id }) => id === self.id) ? [...known, self] : known

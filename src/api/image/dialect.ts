@@ -1,4 +1,4 @@
-// As much of the Image API as it takes to make a server: one image, that can be listed and shown.
+// Describes the Image API for the frame: just enough to make a server, with one image to list and show.
 import { problem } from '../../problems/problem.ts'
 import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
@@ -6,7 +6,7 @@ import { renderError } from './errors.ts'
 import { showVersions } from './images.ts'
 import { routes } from './routes.ts'
 
-/** A path is there only for the methods that it takes. */
+/** A known path with another method is a 404, not a 405. */
 const pathIsThere: Check = ({ route }) => {
   if (!route) throw problem('route_not_found', {})
 }

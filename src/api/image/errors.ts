@@ -1,4 +1,4 @@
-// Failures as the Image API's clients know them: a code, and our words.
+// Writes failures in the Image API's format: a code and our message.
 import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'

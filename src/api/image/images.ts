@@ -1,4 +1,4 @@
-// The one image that can be listed and shown.
+// /v2/images: the one image that can be listed and shown.
 import { Type } from 'typebox'
 import { CIRROS } from '../../compute/images.ts'
 import { NOBODY } from '../../metal/nodes/provider.ts'
@@ -70,7 +70,7 @@ export function listImages(request: Request): Answer {
   return { status: 200, body: { images, first: '/v2/images', schema: '/v2/schemas/images' } }
 }
 
-/** Whether the image is what the query asks for. */
+/** Whether the image matches the query. */
 function matches(request: Request): boolean {
   if (request.parameter('marker') !== null) return false
   return FILTERS.every(key => {
@@ -83,7 +83,7 @@ showImage.operation = { summary: 'Show an image', answers: { 200: Shown } } sati
 
 export function showImage(request: Request): Answer {
   const id = request.param('id')
-  // Names are looked up in the list: clients expect only ids to be found here.
+  // Only ids are found here: clients look up names in the list.
   if (id !== IMAGE.id) throw problem('image_not_found', { image: id })
   return { status: 200, body: IMAGE }
 }

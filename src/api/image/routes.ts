@@ -1,4 +1,4 @@
-// The Image API's URLs. Whoever has a token may ask.
+// All URLs of the Image API. Every caller with a token may use them.
 import type { Routes } from '../frame/dialect.ts'
 import { listImages, showImage } from './images.ts'
 

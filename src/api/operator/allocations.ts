@@ -1,4 +1,4 @@
-// Allocations beyond what bare metal's API knows: what would come of one, why one found no node, and trying again.
+// What bare metal's API lacks for allocations: a forecast for a new one, why one found no node, and a retry.
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../process/context.ts'
@@ -63,7 +63,7 @@ explainAllocation.operation = {
   },
 } satisfies Operation
 
-/** `decided` is what was found when it was decided, `now` what would be found at this moment. */
+/** `decided` holds the reasons at the time of the decision, `now` those at this moment. */
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, base, has, now } = request
@@ -88,13 +88,13 @@ explainNewAllocation.operation = {
       count: Count,
       nodes: Type.Array(Type.Object({ uuid: Text, name: TextOrNull })),
       promised: Count,
-      // Of a node that was named there is nothing to tell.
+      // Left out if the body names a node.
       reasons: Type.Optional(Reasons),
     }),
   },
 } satisfies Operation
 
-/** What would come of it now; the body is that of an allocation to be made, refused like that. */
+/** Forecasts a new allocation. The body and the refusals are those of a real one. */
 export async function explainNewAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, now } = request
@@ -125,7 +125,7 @@ export async function explainNewAllocation(asked: OperatorRequest): Promise<Answ
   return { status: 200, body }
 }
 
-/** Of a node that is named there is nothing to look for: it is allowed, or refused. */
+/** A named node needs no search: it is granted or refused. */
 async function explainBackfill(request: MetalRequest, wanted: AllocationRequest): Promise<object> {
   const { context, principal, now } = request
   const { value } = await rehearse(context.store, () =>

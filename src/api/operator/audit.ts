@@ -76,7 +76,7 @@ export async function listEntries({ context, query, base }: OperatorRequest): Pr
   return { status: 200, body: { entries, next: `${base}/audit?${query.toString()}` } }
 }
 
-/** A time without a zone is UTC's. */
+/** A time without a zone is in UTC. */
 function timeOf(text: string): number {
   const hasZone = /(Z|[+-][0-9:]{5})$/.test(text.slice(10))
   const ms = Date.parse(hasZone || text.length === 10 ? text : `${text}Z`)

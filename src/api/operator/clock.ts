@@ -1,4 +1,4 @@
-// The clock of tests: where it is, and moving it ahead. When that is answered, all that is due by then has been done.
+// /holdfast/v1/clock: shows the test clock and moves it ahead. The answer comes when all work that became due is done.
 import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
@@ -10,7 +10,7 @@ const checkAdvance = check(
   Type.Object(
     {
       advance: Type.Number({ minimum: 0, maximum: limits.clockAdvanceSecondsMax }),
-      /** false leaves what is due to the conductors, and doesn't wait for it. */
+      /** false leaves the due work to the conductors, and doesn't wait for it. */
       work: Type.Optional(Type.Boolean()),
     },
     { additionalProperties: false },

@@ -1,4 +1,4 @@
-// For those who run Holdfast, as the frame puts it up.
+// Describes the operator API for the frame.
 import { problem } from '../../problems/problem.ts'
 import { callerMay, methodIsThere, uriHasNoNul } from '../frame/checks.ts'
 import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'

@@ -1,4 +1,4 @@
-// GET /holdfast/v1/openapi: the APIs as OpenAPI documents. They hold nothing that isn't in the docs, so everyone may read them.
+// /holdfast/v1/openapi: the OpenAPI documents. They hold nothing that isn't in the docs, so everyone may read them.
 import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import { JSON_TYPE } from '../frame/dialect.ts'
@@ -6,7 +6,7 @@ import type { Operation } from '../operation.ts'
 import { Document, named, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
-// Not at once: the documents are about the table that these handlers are in.
+// Imported on first use, to avoid a cycle: the documents need the route table, which has these handlers.
 const all = () => import('../documents.ts')
 
 listDocuments.operation = {

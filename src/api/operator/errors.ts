@@ -1,4 +1,4 @@
-// Failures as operators read them: which kind it is, in our words.
+// Writes failures for operators: the kind of problem and our message.
 import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'

@@ -1,4 +1,4 @@
-// Why a candidate query finds nothing, and what would.
+// /explain/allocation_candidates: why a candidate query finds nothing, and which query would find something.
 import { Type } from 'typebox'
 import { explain } from '../../ledger/candidates/explain.ts'
 import { limits } from '../../shared/limits.ts'

@@ -1,4 +1,4 @@
-// What watches over a process asks: is it alive, is it ready, what is it doing. Nobody has to log in for it.
+// /healthz, /readyz and /metrics, for the monitoring of a process. They need no login.
 import { timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { problemOf } from '../../http/failures.ts'
@@ -13,7 +13,7 @@ export function addHealth(app: FastifyInstance, { store }: Pick<Context, 'store'
   })
 }
 
-/** With a token they are only for who brings it. */
+/** If a metrics token is configured, clients must send it. */
 export function addMetrics(app: FastifyInstance, { metrics, config }: Pick<Context, 'metrics' | 'config'>): void {
   const { metricsToken: token } = config
   app.get('/metrics', async ({ headers: { authorization } }, reply) => {
@@ -29,7 +29,7 @@ function isSame(given: string, wanted: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** A port of its own for all that, if it is one; 0 is for none. */
+/** Serves health and metrics on a separate port; 0 means none. */
 export async function startHealth(port: number, context: Pick<Context, 'store' | 'metrics' | 'log' | 'config'>) {
   if (port === 0) return null
   const app = Fastify({ requestTimeout: limits.requestMsMax, forceCloseConnections: true })

@@ -1,4 +1,4 @@
-// Whoever watches the hypervisors says here which of them went down, and which is back.
+// /hypervisor-state: a monitor reports here that a hypervisor went down or is back.
 import { Type } from 'typebox'
 import { changeHypervisor } from '../../compute/hypervisors.ts'
 import type { Operation } from '../operation.ts'
@@ -26,7 +26,7 @@ export async function postHypervisorState(request: OperatorRequest): Promise<Ans
   const { context } = request
   const { name, state } = request.body(stateBody)
   const { id } = await context.store.write(() => changeHypervisor(name, { state }, context.clock.now()))
-  // Servers may move away, or what they left behind may be free now.
+  // Wakes all duties: servers may move away, or what they left behind may be free now.
   context.bell.ring()
   return { status: 200, body: { id, name, state } }
 }

@@ -1,4 +1,4 @@
-// Bare metal nodes that leases may book: enrolled and withdrawn here.
+// /leasable-nodes: the bare metal nodes that leases may book.
 import { Type } from 'typebox'
 import {
   enrolNode,

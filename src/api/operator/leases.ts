@@ -1,4 +1,4 @@
-// Why a lease doesn't fit, and when it would: the body is that of a lease to be made.
+// /explain/leases: why a lease doesn't fit, and when it would. The body is that of a new lease.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { explainLease } from '../../leases/booking/explain.ts'
@@ -50,7 +50,7 @@ export async function explainLeaseOf(request: OperatorRequest): Promise<Answer> 
   return { status: 200, body: { ...explained, windows: shown } }
 }
 
-/** With GET, which changes nothing, the framework leaves the body unread. */
+/** Fastify doesn't read the body of a GET, so it is read here. */
 async function bodyOf({ method, body, raw }: FastifyRequest): Promise<unknown> {
   if (method !== 'GET') return body
   const chunks: Buffer[] = []

@@ -1,4 +1,4 @@
-// The operators' API for its document, with what is at the root of the server.
+// Describes the operator API for its OpenAPI document, with the routes at the root of the server.
 import { Type } from 'typebox'
 import { describedRoutes, versionRoute } from '../described.ts'
 import { PREFIXES } from '../frame/prefixes.ts'

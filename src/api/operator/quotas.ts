@@ -1,4 +1,4 @@
-// What projects may have at most: set by operators, shown to those whose limits they are.
+// /quotas: the limits of projects. Operators set them, and each project sees its own.
 import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -9,7 +9,7 @@ import { check } from '../schema.ts'
 import { byName, Flag, named, orNull, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
-/** -1 is no limit. */
+/** -1 means no limit. */
 const Max = Type.Integer({ minimum: -1, maximum: limits.quotaMax })
 
 const Quota = named('Quota', { project: Text, limits: byName(Max) })

@@ -1,4 +1,4 @@
-// What would come of a change, without it: the change itself is tried and undone. Refused like the change.
+// Dry runs: the real change is tried and undone, to show its result. The refusals are those of the real change.
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import { removeLease } from '../../leases/lifecycle/leases.ts'
@@ -22,7 +22,7 @@ explainNewReservation.operation = {
   answers: { 200: OneReservation },
 } satisfies Operation
 
-/** The reservation as it would be. */
+/** Answers with the reservation as it would be. */
 export async function explainNewReservation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, principal, now } = request
@@ -41,7 +41,7 @@ explainNodeDeletion.operation = {
   answers: { 200: Touched },
 } satisfies Operation
 
-/** Ports go with their node without a word; here they are named. */
+/** The real deletion doesn't report the ports and port groups that go with the node; here they are listed. */
 function* deleteWithParts(ident: string, access: Access, now: number): Write<void> {
   const { id } = yield* findNode(ident, access)
   const { view } = EVERYTHING
@@ -69,7 +69,7 @@ export function explainLeaseDeletion(request: OperatorRequest): Promise<Answer> 
   return touchedBy(request, () => removeLease(request.param('ident'), visible, drivers, request.now))
 }
 
-/** How the ledger does it is for those who see all of it. */
+/** Internal objects of the ledger: only callers who see all nodes see them. */
 const INSIDE = new Set(['resource_provider', 'resource_class', 'consumer', 'host', 'hypervisor'])
 
 async function touchedBy(request: OperatorRequest, work: () => Write<unknown>): Promise<Answer> {

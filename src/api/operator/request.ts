@@ -1,4 +1,4 @@
-// A request of those who run Holdfast.
+// The request type of the operator API's handlers.
 import type { Request } from '../frame/request.ts'
 import { baremetal } from '../baremetal/dialect.ts'
 import type { MetalRequest } from '../baremetal/request.ts'
@@ -7,5 +7,5 @@ import { NEWEST } from '../baremetal/versions.ts'
 export type { Answer } from '../frame/dialect.ts'
 export type OperatorRequest = Request
 
-/** One about bare metal, in its newest words. */
+/** The same request for bare metal's handlers, in the newest version. */
 export const inMetal = (request: OperatorRequest): MetalRequest => request.as(baremetal, NEWEST)

@@ -1,4 +1,4 @@
-// What is at the root of the server, outside of every API.
+// Serves the root of the server, outside of every API.
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../../process/context.ts'
 import { VERSION } from '../../shared/version.ts'

@@ -1,4 +1,4 @@
-// What those who run Holdfast can ask below /holdfast/v1: who answers, and under which permission.
+// All URLs of the operator API below /holdfast/v1: the handler and the permission.
 import { Type } from 'typebox'
 import { checkEverything } from '../../measure/fsck.ts'
 import type { Route, Routes } from '../frame/dialect.ts'
@@ -23,19 +23,19 @@ import {
   explainNodeDeletion,
 } from './rehearsals.ts'
 
-/** Where bodies may be large: ten thousand candidate nodes. */
+/** Paths where bodies may be large: ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set(['/explain/allocations'])
 
 const to = (handle: Route['handle'], action: Action, more: Partial<Route> = {}): Route => ({ handle, action, ...more })
 
-/** What everyone may read, known or not. */
+/** A route that needs no token. */
 const open = (handle: Route['handle']): Route => ({ handle, action: null, isOpen: true })
 
-/** May the caller? depends on the thing that the request is about. */
+/** A route whose permission depends on the resource. */
 const onFound = (handle: Route['handle'], action: Action, more: Partial<Route> = {}): Route =>
   to(handle, action, { onFound: true, ...more })
 
-/** One about the project that the path names. */
+/** A route about the project in the path. */
 const ofProject = (handle: Route['handle'], action: OperatorAction): Route =>
   to(handle, action, { about: request => ({ project: request.param('project') }) })
 
@@ -54,7 +54,7 @@ export const routes: Routes = {
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
   '/explain/allocations/:ident': { GET: onFound(explainAllocation, 'holdfast:explain:allocation') },
-  // What would come of a change is for those who may make it.
+  // A dry run needs the permission for the real change.
   '/explain/allocations': { POST: to(explainNewAllocation, 'baremetal:allocation:create') },
   '/explain/reservations': { POST: to(explainNewReservation, 'baremetal:reservation:create') },
   '/explain/deletions/nodes/:ident': { GET: onFound(explainNodeDeletion, 'baremetal:node:delete') },

@@ -19,7 +19,7 @@ const SEARCH_BUDGET = {
   picksMax: limits.searchPicksMax,
 }
 
-/** Short answers as text: Node writes it with the headers in one go, and a buffer by itself. All names in it are ASCII. */
+/** Shorter answers are sent as text: Node writes text together with the headers, but not a buffer. All is ASCII. */
 const TEXT_BYTES_MAX = 64 * 1024
 
 const Resources = byName(Count)
@@ -61,7 +61,7 @@ export async function listCandidates(request: PlacementRequest): Promise<Answer>
   return { status: 200, body, modified, headers: { 'holdfast-search': 'incomplete' } }
 }
 
-/** Search and answer without a turn for others in between, so that the answer tells of the table that was searched. */
+/** Search and answer are one run, so that the answer shows the same state of the table as the search. */
 function* findAndWrite(
   table: CandidateTable,
   wanted: CandidateRequest,
@@ -79,7 +79,7 @@ const wordsOf = (has: Has): AnswerWords => ({
   mappings: has.mappings,
 })
 
-/** Names that don't exist are the client's mistake, not a search without result. */
+/** An unknown class or trait is the client's mistake, not a search without result. */
 export async function requireKnown({ context }: PlacementRequest, wanted: CandidateRequest): Promise<void> {
   const { groups, rootRequired, rootForbidden } = wanted
   const classes = groups.flatMap(group => group.resources.map(resource => resource.resourceClass))

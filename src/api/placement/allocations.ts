@@ -1,4 +1,4 @@
-// /allocations and /resource_providers/{uuid}/allocations: claims, as Placement calls them.
+// /allocations and /resource_providers/{uuid}/allocations: our claims, which Placement calls allocations.
 import { Type } from 'typebox'
 import { consumerClaims, providerClaims } from '../../ledger/claims/find.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
@@ -18,7 +18,7 @@ const severalConsumers = byVersion(
 )
 
 const Resources = byName(Count)
-// The members behind the first are there for a consumer that has something.
+// The optional members are shown only if the consumer has claims.
 const OfConsumer = named('ConsumerAllocations', {
   allocations: byName(named('ProviderShare', { resources: Resources, generation: Count })),
   project_id: Type.Optional(from(since('keyedAllocations'), Text)),
@@ -36,7 +36,7 @@ const OfProvider = named('ProviderAllocations', {
   resource_provider_generation: Count,
 })
 
-/** What is no UUID names nobody. */
+/** The canonical UUID of the consumer. A name that is no UUID stays as it is, and matches no consumer. */
 function consumerIn(request: PlacementRequest): string {
   const given = request.param('consumer_uuid')
   return canonicalUuid(given) ?? given

@@ -1,4 +1,4 @@
-// A candidate request written back as the query string that means it.
+// Writes a candidate request as the query string that means it.
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
 
 export function candidateQueryOf(request: CandidateRequest): string {

@@ -51,19 +51,19 @@ describe('a candidate query', () => {
     )
   })
 
-  test('what means one thing may be there once', () => {
+  test('a single-valued parameter may not be repeated', () => {
     for (const more of ['resources=VCPU:2', 'resources1=VCPU:1&resources1=VCPU:2', 'in_tree=U&in_tree=U']) {
       assert.equal(kindOf(`resources=VCPU:1&${more}`), 'query_duplicate_key', more)
     }
   })
 
-  test('of a repeated limit or group policy the first counts, and is looked at', () => {
+  test('of a repeated limit or group policy the first value counts, and is checked', () => {
     const { limit, groupPolicy } = parse('resources=VCPU:1&limit=3&limit=4&group_policy=none&group_policy=isolate')
     assert.deepEqual([limit, groupPolicy], [3, 'none'])
     assert.equal(kindOf('resources=VCPU:1&limit=many&limit=1'), 'invalid_query')
   })
 
-  test('what a version does not know is refused', () => {
+  test('parameters that a version does not have are refused', () => {
     assert.equal(kindOf('resources=VCPU:1&limit=1', '1.15'), 'invalid_query')
     assert.equal(kindOf('resources=VCPU:1&limit=1', '1.16'), null)
     assert.equal(kindOf('resources_a=VCPU:1', '1.32'), 'invalid_query')
@@ -71,7 +71,7 @@ describe('a candidate query', () => {
     assert.equal(kindOf('resources=VCPU:1&required=in:A,B', '1.38'), 'invalid_query')
   })
 
-  test('mistakes in the whole are told by their code', () => {
+  test('each mistake in the whole query has its kind of problem', () => {
     assert.equal(kindOf('required1=A&same_subtree=1'), 'query_missing_value')
     assert.equal(kindOf('resources=VCPU:1&required1=A'), 'query_bad_value')
     assert.equal(kindOf('resources1=VCPU:1&same_subtree=1,2'), 'query_bad_value')

@@ -1,4 +1,4 @@
-// The query string of /allocation_candidates, as it grew from version to version, and the request that it means.
+// Parses the query string of /allocation_candidates, which grew from version to version, into a candidate request.
 import { Type } from 'typebox'
 import type { CandidateRequest, Group } from '../../ledger/candidates/request.ts'
 import { problem } from '../../problems/problem.ts'
@@ -23,7 +23,7 @@ const query = (properties: object, rest: object) =>
 const plain = (properties: object) => query({ resources: Text, ...properties }, { required: ['resources'] })
 const grouped = (properties: object, patternProperties: object) =>
   query({ ...properties, ...unsuffixed(patternProperties) }, { patternProperties })
-/** The same names without a suffix, by themselves: the document shows them first. */
+/** The same names without a suffix, because the document lists them separately. */
 const unsuffixed = (patternProperties: object) =>
   Object.fromEntries(Object.keys(patternProperties).map(pattern => [/^\^([a-z_]+)/.exec(pattern)![1]!, Text]))
 

@@ -1,4 +1,4 @@
-// The bodies in which clients ask for claims, as they grew from version to version, and what they mean.
+// The bodies of claims, which grew from version to version, and the claims that they mean.
 import { type Static, Type } from 'typebox'
 import type { ConsumerClaims, Resources } from '../../ledger/claims/claim.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
@@ -49,7 +49,7 @@ const Generations = Type.Object({ ...Deletable.properties, ...ConsumerGeneration
 const WithMappings = Type.Object({ ...Generations.properties, ...Mappings }, closed)
 const WithTypes = Type.Object({ ...WithMappings.properties, ...ConsumerType }, closed)
 
-/** One consumer's body, newest first: the first whose word the version has is the one. */
+/** One consumer's body, newest first: the first one whose feature the version has applies. */
 export const ONE_CONSUMER = [
   ['consumerTypes', WithTypes],
   ['mappings', WithMappings],
@@ -70,7 +70,7 @@ export const manyConsumers = (minProperties: 0 | 1) =>
 
 export type ClaimBody = Static<(typeof ONE_CONSUMER)[number][1]>
 
-// Whom claims belonged to before clients had to say it.
+// The owner of claims before 1.8, when clients didn't name one.
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 export function claimsOf(consumer: string, body: ClaimBody, has: Has): ConsumerClaims {
@@ -84,7 +84,7 @@ export function claimsOf(consumer: string, body: ClaimBody, has: Has): ConsumerC
   }
 }
 
-/** The same for each of many consumers. */
+/** The claims of many consumers. */
 export const claimsOfMany = (bodies: Record<string, ClaimBody>, has: Has): ConsumerClaims[] =>
   Array.from(byUuid(Object.entries(bodies)), ([consumer, body]) => claimsOf(consumer, body, has))
 

@@ -1,4 +1,4 @@
-// Placement as the frame puts it up.
+// Describes Placement for the frame.
 import { problem } from '../../problems/problem.ts'
 import {
   callerMay,
@@ -37,7 +37,7 @@ export const placement: Dialect<Word> = {
   isOpen: ({ raw }) => AT_THE_ROOT.test(raw.url) && !raw.is404,
   bulk: BULK,
   shapeFirst: true,
-  // Each of their values counts, or the first: clients know these so. How versions differ in that is theirs to say.
+  // As upstream: of some all values count, of others the first. The parsers know what each version does.
   mayRepeat: /^(required|member_of|same_subtree$|limit$|group_policy$)/,
   type: JSON_TYPE,
   caching: 'cacheHeaders',

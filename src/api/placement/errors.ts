@@ -1,4 +1,4 @@
-// Failures as Placement's clients know them: a status, its stock sentence, our words, and from 1.23 on a code.
+// Writes failures in Placement's format: a status, its stock sentence, our message, and from 1.23 on a code.
 import { Type } from 'typebox'
 import type { LedgerProblem, Problem, ProblemKind, RequestProblem } from '../../problems/problem.ts'
 import { quality } from '../frame/accept.ts'
@@ -7,7 +7,7 @@ import { from, named, Text } from '../shapes.ts'
 import type { PlacementRequest } from './request.ts'
 import { MAX_MINOR, since, VERSION_HEADER } from './versions.ts'
 
-// Once set, they are set: clients compare them.
+// Never change a code: clients compare them.
 type Code =
   | 'placement.undefined_code'
   | 'placement.inventory.inuse'
@@ -23,11 +23,11 @@ type Code =
 interface Shape {
   status: keyof typeof STATUS
   code?: Code
-  /** Raised outside a handler, where upstream doesn't say that the answer varies by version. */
+  /** Raised outside a handler, where upstream sends no Vary header. */
   early?: true
 }
 
-/** Of what other rooms refuse, nothing is met here. */
+/** Problems of other rooms can't occur in this API. */
 const ERRORS: Record<RequestProblem | LedgerProblem, Shape> & Partial<Record<ProblemKind, Shape>> = {
   malformed_request: { status: 400, early: true },
   malformed_json: { status: 400 },
@@ -134,14 +134,14 @@ export const RefusalShape = Type.Union(
         }),
       ),
     }),
-    // Who isn't let in is told so by what stands before the API.
+    // The format of 401, which upstream's middleware sends.
     Type.Object({ message: Text, code: Text, title: Text }),
   ],
   { title: 'Refusal' },
 )
 
 export function renderError(problem: Problem, { raw, negotiated }: PlacementRequest): Refusal {
-  // Not in the format of the other errors: upstream it comes from the middleware in front of Placement.
+  // In another format than the rest: upstream the middleware in front of Placement sends it.
   if (problem.kind === 'unauthorized') {
     return { status: 401, body: { message: problem.message, code: '401 Unauthorized', title: 'Unauthorized' } }
   }
@@ -173,7 +173,7 @@ export function renderError(problem: Problem, { raw, negotiated }: PlacementRequ
   return { status, body: { errors: [error] }, headers }
 }
 
-/** Errors come as HTML or plain text to those who will have no JSON. */
+/** Clients that don't accept JSON get errors as HTML or plain text. */
 function formOf(accept: string | undefined): 'json' | 'html' | 'plain' {
   if (accept === undefined || accept === '' || accept === '*/*') return 'json'
   const html = quality(accept, 'text', 'html')

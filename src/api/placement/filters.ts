@@ -1,4 +1,4 @@
-// The values of `resources`, `required`, `member_of` and `in_tree`, which provider lists and candidates share.
+// Parses `resources`, `required`, `member_of` and `in_tree` for both provider lists and candidates.
 import type { ResourceAmount } from '../../ledger/candidates/request.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
@@ -6,7 +6,7 @@ import type { Has } from './versions.ts'
 
 const invalid = (reason: string) => problem('invalid_query', { reason })
 
-/** `VCPU:2,MEMORY_MB:1024`; of a class named twice the last amount. */
+/** Parses `VCPU:2,MEMORY_MB:1024`. If a class is named twice, the last amount counts. */
 export function parseResources(value: string): ResourceAmount[] {
   const form =
     'Badly formed resources parameter. Expected resources query string parameter in form: ' +
@@ -27,12 +27,12 @@ export function parseResources(value: string): ResourceAmount[] {
 }
 
 interface TraitsWanted {
-  /** All of these; within each, any one. */
+  /** All of these lists must match; within a list, any one trait. */
   required: string[][]
   forbidden: string[]
 }
 
-/** All values of one `required`; before 1.39 only the last counts. */
+/** Parses all values of one `required`; before 1.39 only the last counts. */
 export function parseRequired(values: readonly string[], has: Has): TraitsWanted {
   const wanted: TraitsWanted = { required: [], forbidden: [] }
   for (const value of has.anyTraits ? values : values.slice(-1)) {
@@ -63,7 +63,7 @@ function parseAnyOf(value: string, has: Has): TraitsWanted {
   return { required: [[...new Set(traits)]], forbidden: [] }
 }
 
-/** `A,B` and, where the version has it, `!C`. Any number of `!` counts as one, as it always has. */
+/** Parses `A,B` and, if the version has it, `!C`. Several `!` count as one, as upstream. */
 export function parseTraits(value: string, has: { forbiddenTraits: boolean }): TraitsWanted {
   const traits = value.split(',').map(trait => trait.trim())
   const forbidden = traits.filter(trait => trait.startsWith('!')).map(trait => trait.replace(/^!+/, ''))
@@ -81,7 +81,7 @@ interface AggregatesWanted {
   forbiddenAggregates: string[]
 }
 
-/** All values of one `member_of`. */
+/** Parses all values of one `member_of`. */
 export function parseMemberOf(values: readonly string[], has: Has, suffix = ''): AggregatesWanted {
   if (values.length > 1 && !has.manyMemberOf) throw invalid(`Multiple member_of${suffix} parameters are not supported`)
   const wanted: AggregatesWanted = { memberOf: [], forbiddenAggregates: [] }

@@ -19,7 +19,7 @@ import { newest } from './modified.ts'
 import type { Answer, PlacementRequest } from './request.ts'
 
 const INT_MAX = 2_147_483_647
-// The largest single-precision float: what upstream's database column holds.
+// The largest single-precision float, because upstream's database column holds one.
 const RATIO_MAX = 3.40282e38
 
 const amount = (minimum: number) => Type.Integer({ minimum, maximum: INT_MAX })
@@ -46,7 +46,7 @@ const newInventory = check(
 const oneInventory = check(Type.Object({ ...Terms, resource_provider_generation: Type.Integer() }, closed))
 
 const InventoryRecord = Type.Object({ ...Terms, resource_provider_generation: Type.Optional(Type.Integer()) }, closed)
-/** All inventories of a provider. Names that can't be classes pass here and are unknown classes later. */
+/** All inventories of a provider. Names that can't be classes pass the schema and are refused later as unknown. */
 export const InventorySet = Type.Object(
   {
     resource_provider_generation: Type.Integer(),
@@ -58,7 +58,7 @@ const inventorySet = check(InventorySet)
 
 type GivenTerms = { total: number } & Partial<InventoryTerms>
 
-/** The terms with what the client left out. */
+/** The terms, with defaults for what the client left out. */
 function termsOf(given: GivenTerms): InventoryTerms {
   const { total, reserved = 0, min_unit = 1, max_unit = INT_MAX, step_size = 1, allocation_ratio = 1 } = given
   if (min_unit > max_unit) {
@@ -67,11 +67,11 @@ function termsOf(given: GivenTerms): InventoryTerms {
   return { total, reserved, min_unit, max_unit, step_size, allocation_ratio }
 }
 
-/** An own map by class name: the names are the client's and may be `__proto__`. */
+/** A Map by class name, not an object: the client chooses the names and may send `__proto__`. */
 export function termsByClass(inventories: Record<string, GivenTerms>): Map<string, InventoryTerms> {
   const terms = new Map<string, InventoryTerms>()
   for (const [name, given] of Object.entries(inventories)) {
-    // The schema looks only at names that can be classes.
+    // The schema checks only members whose names can be classes.
     if (typeof given?.total !== 'number') throw unknownClass(name)
     terms.set(name, termsOf(given))
   }
@@ -216,7 +216,7 @@ export async function deleteOneInventory(request: PlacementRequest): Promise<Ans
   try {
     await store.write(() => deleteInventory(provider, resourceClass, clock.now()))
   } catch (error) {
-    // Deleting one says it with another code than deleting all.
+    // Upstream has another error code here than when all inventories are deleted.
     const inUse = error instanceof Problem && error.kind === 'inventory_in_use'
     throw inUse ? problem('inventory_delete_refused', { resourceClass, provider }) : error
   }

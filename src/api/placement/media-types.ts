@@ -1,4 +1,4 @@
-// Only some handlers ever looked at the media type, and some of them before the version.
+// Checks media types. Upstream does so only in some handlers, and in some of them before the version.
 import { problem } from '../../problems/problem.ts'
 import { jsonIsAccepted } from '../frame/checks.ts'
 import type { Check } from '../frame/dialect.ts'

@@ -1,11 +1,11 @@
-// When what an answer shows was last changed.
+// The time for Last-Modified.
 
 interface Dated {
   created_at: number
   updated_at?: number | null
 }
 
-/** The newest change of any of them, or `otherwise` when there is none. */
+/** The newest change of any row, or `otherwise` when there are no rows. */
 export function newest(shown: readonly Dated[], otherwise: number): number {
   let latest = -Infinity
   for (const { created_at, updated_at } of shown) latest = Math.max(latest, updated_at ?? created_at)

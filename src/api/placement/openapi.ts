@@ -1,4 +1,4 @@
-// The Placement API for its document.
+// Describes the Placement API for its OpenAPI document.
 import { describedRoutes } from '../described.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'

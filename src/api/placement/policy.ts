@@ -1,6 +1,6 @@
-// Who may do what in Placement: one line an action. The capacity of a cloud is its operators' business.
+// Who may do what in Placement: one line per action. Mostly operators, because they manage a cloud's capacity.
 
-// A token for the whole system is no project's, and Placement takes only project tokens.
+// "scoped": Placement takes only project tokens, so a system token is refused.
 const OPERATORS = 'scoped admin or scoped service'
 
 const SECURE = {

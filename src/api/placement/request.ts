@@ -1,4 +1,4 @@
-// A request in Placement's words.
+// The request type of Placement's handlers.
 import type { Request } from '../frame/request.ts'
 import type { Word } from './versions.ts'
 

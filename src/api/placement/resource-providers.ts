@@ -34,7 +34,7 @@ const newProviderInTree = check(
 const changeInTree = check(Type.Object({ name: Name, parent_provider_uuid: Parent }, closed))
 const change: typeof changeInTree = check(Type.Object({ name: Name }, closed))
 
-/** In the one spelling that is stored. */
+/** The parent's UUID in canonical spelling, as it is stored. */
 const parentOf = <T extends string | null | undefined>(given: T) => (given ? canonicalUuid(given) : given)
 
 const pathOf = (uuid: string) => `/resource_providers/${uuid}`
@@ -105,7 +105,7 @@ export async function putResourceProvider(request: PlacementRequest): Promise<An
   const { name, parent_provider_uuid: parent } = request.body(has.trees ? changeInTree : change)
   const wanted = { name, parentUuid: parentOf(parent), mayReparent: has.reparenting }
   const { before, after } = await context.store.write(() => updateProvider(uuid, wanted, context.clock.now()))
-  // The time of the change before this one: that is what upstream shows.
+  // The time of the previous change, as upstream.
   return { status: 200, body: show(after, has), modified: before.updated_at }
 }
 
@@ -156,7 +156,7 @@ export async function listResourceProviders(request: PlacementRequest): Promise<
   return { status: 200, body, modified: newest(providers, context.clock.now()) }
 }
 
-/** What the filters that need a search leave; null when there are none. */
+/** The providers that pass the filters which need a search; null without such filters. */
 async function idsWanted({ query, has, context }: PlacementRequest): Promise<Provider['id'][] | null> {
   if (!SEARCHED.some(key => query.has(key))) return null
   const inTree = query.get('in_tree')

@@ -1,4 +1,4 @@
-// The version document.
+// The version document at /.
 import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'

@@ -1,4 +1,4 @@
-// All of Placement's URLs: who answers, from which version on, and under which permission.
+// All URLs of Placement: the handler, the version that brought it, and the permission.
 import type { Routes } from '../frame/dialect.ts'
 import { putAggregates, showAggregates } from './aggregates.ts'
 import { listCandidates } from './allocation-candidates.ts'
@@ -46,7 +46,7 @@ import {
 import { showProviderUsages, showTotalUsages } from './usages.ts'
 import type { Word } from './versions.ts'
 
-/** Where bodies may be large: many consumers, or whole trees. */
+/** Paths where bodies may be large: many consumers, or whole trees. */
 export const BULK: ReadonlySet<string> = new Set(['/allocations', '/reshaper'])
 
 export const routes: Routes<Word> = {

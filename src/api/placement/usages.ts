@@ -15,7 +15,7 @@ const whoseByType = check(
     {
       project_id: Id,
       user_id: Type.Optional(Id),
-      // Upstream's pattern, which lets through whatever begins with "all".
+      // Upstream's pattern, which accepts anything that begins with "all".
       consumer_type: Type.Optional(
         from(
           since('consumerTypes'),
@@ -27,7 +27,7 @@ const whoseByType = check(
   ),
 )
 
-/** What consumers without a type are filed under. */
+/** The type shown for consumers without a type. */
 const UNKNOWN = 'unknown'
 
 const Amounts = byName(Count)

@@ -1,8 +1,8 @@
-// Objects in bodies whose members are named by UUIDs. Whatever their spelling, we keep the canonical one.
+// Reads objects whose member names are UUIDs, and makes the names canonical.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 
-/** The members under their canonical names; two spellings of one UUID say two things about it, and are refused. */
+/** The members by canonical UUID. Two spellings of one UUID are refused, because they could contradict each other. */
 export function byUuid<T>(members: readonly (readonly [string, T])[]): Map<string, T> {
   const found = new Map<string, T>()
   for (const [key, value] of members) {

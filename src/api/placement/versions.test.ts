@@ -12,18 +12,18 @@ const kindOf = (header: string) => {
   }
 }
 
-test('without a word about Placement it is the oldest version', () => {
+test('a header that does not name Placement means the oldest version', () => {
   for (const header of [undefined, '', '1.10', 'compute 2.53', 'latest']) assert.equal(negotiate(header).minor, 0)
 })
 
-test('the last word about Placement counts, among other services and in any case', () => {
+test('the last version for Placement counts, among other services and in upper or lower case', () => {
   assert.equal(negotiate('compute 2.53, placement 1.10').minor, 10)
   assert.equal(negotiate('placement 1.10, placement 1.11').minor, 11)
   assert.equal(negotiate('PLACEMENT  1.12').minor, 12)
   assert.equal(negotiate('placement latest').minor, 39)
 })
 
-test('what cannot be read is malformed, what is out of range is not acceptable', () => {
+test('an unreadable version is malformed, and one out of range is not acceptable', () => {
   for (const version of ['1.a', 'pony.horse', '1.2.3', '1', 'latest latest']) {
     assert.equal(kindOf(`placement ${version}`), 'malformed_request', version)
   }

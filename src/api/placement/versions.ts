@@ -1,4 +1,4 @@
-// Placement's microversions, 1.0 to 1.39: a header becomes words in the frame, and handlers know only words.
+// Placement's microversions, 1.0 to 1.39: the version header becomes words, and handlers know only words.
 import { problem } from '../../problems/problem.ts'
 import * as frame from '../frame/versions.ts'
 
@@ -64,7 +64,7 @@ const OLDEST: Version = VERSIONS[0]!
 const KNOWN_MAX = 256
 const known = new Map<string, Version>()
 
-/** The version that a request asks for; without a word about Placement it is the oldest. */
+/** The version that a request asks for; the oldest if the header doesn't name Placement. */
 export function negotiate(header: string | string[] | undefined): Version {
   if (header === undefined) return OLDEST
   const text = String(header)
@@ -86,7 +86,7 @@ function parse(header: string): Version {
   return version
 }
 
-/** The last thing said about this service, in "placement 1.10, compute 2.53". */
+/** The last version for Placement in a header such as "placement 1.10, compute 2.53". */
 function wantedOf(header: string): string | null {
   for (const part of header.split(',').toReversed()) {
     const [, service, version] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(part) ?? []

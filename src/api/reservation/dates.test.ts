@@ -6,7 +6,7 @@ const NOW = Date.UTC(2030, 0, 1, 10, 20, 45, 678)
 const parse = (text: unknown) => new Date(parseDate(text, 'start_date', NOW)).toISOString()
 
 void describe('dates', () => {
-  void test('now is the minute that has begun', () => {
+  void test('now is the start of the current minute', () => {
     assert.equal(parse('now'), '2030-01-01T10:20:00.000Z')
   })
 
@@ -51,7 +51,7 @@ void describe('dates', () => {
     })
   }
 
-  void test('what an answer shows has six digits, no zone, and can be sent back', () => {
+  void test('a date in an answer has six digits and no zone, and can be sent back', () => {
     assert.equal(shownDate(NOW), '2030-01-01T10:20:45.678000')
     assert.equal(parseDate(shownDate(NOW), 'start_date', 0), NOW)
     assert.equal(shownTime(NOW), '2030-01-01 10:20:45')

@@ -1,4 +1,4 @@
-// Dates as the reservation API reads and writes them, always in UTC.
+// Reads and writes dates in the reservation API's format, always in UTC.
 import { Type } from 'typebox'
 import { refused, shown } from './fields.ts'
 
@@ -6,8 +6,8 @@ const MINUTE_MS = 60_000
 const WHEN = /^(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)? ?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
- * Milliseconds since 1970 of `now` (the minute that has begun), of upstream's `YYYY-MM-DD HH:MM`, and of ISO 8601 with
- * seconds and a zone, so that what an answer shows can be sent back.
+ * Reads `now` (the start of the current minute), upstream's `YYYY-MM-DD HH:MM`, and ISO 8601 with seconds and a zone.
+ * So clients can send back the dates of answers. Returns milliseconds since 1970.
  */
 export function parseDate(text: unknown, name: string, now: number): number {
   if (text === 'now') return now - (now % MINUTE_MS)
@@ -38,12 +38,12 @@ function offsetOf(zone: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
 }
 
-/** As requests have them, and as answers do. */
+/** The formats in requests and in answers. */
 export const GivenDate = Type.Union([Type.Literal('now'), Type.String({ pattern: WHEN.source })])
 export const ShownDate = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}$' })
 export const ShownTime = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$' })
 
-/** When a lease or an event is: clients read exactly this form, six digits and no zone. */
+/** The time of a lease or an event. Clients read exactly this form: six digits and no zone. */
 export const shownDate = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000`
 
 /** When a row was made or changed. */

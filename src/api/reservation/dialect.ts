@@ -1,4 +1,4 @@
-// The reservation API as the frame puts it up.
+// Describes the reservation API for the frame.
 import {
   callerMay,
   methodIsThere,
@@ -20,7 +20,7 @@ export const reservation: Dialect = {
   prefix: PREFIXES.reservation,
   below: '/v1',
   routes,
-  // Where the path ends in a name, the suffix comes with it.
+  // If the path ends in a name, the suffix is part of the name, and `suffix` removes it.
   spellings: path => (/:\w+$/.test(path) ? [] : [`${path}.json`]),
   suffix: '.json',
   headIsGet: true,

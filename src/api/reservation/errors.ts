@@ -1,4 +1,4 @@
-// Failures as the reservation API's clients know them: a status, and one of three forms around the words.
+// Writes failures in Blazar's format: a status, and one of three forms around the message.
 import { Type } from 'typebox'
 import type { Refusal } from '../../problems/leases.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problems/problem.ts'
@@ -43,7 +43,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
   quota_exceeded: 403,
   quota_too_long: 403,
 
-  // What the ledger says when a host or a reservation meets it there.
+  // Refusals of the ledger about hosts and reservations.
   provider_exists: 409,
   provider_in_use: 409,
   provider_has_children: 409,
@@ -83,7 +83,7 @@ export const RefusalShape = Type.Union(
   { title: 'Refusal' },
 )
 
-/** What is refused before a handler has the request has another form. */
+/** A request that is refused before it reaches a handler gets another form. */
 export function renderError(
   { kind, message, details }: Problem,
   { isServed }: ReservationRequest,

@@ -1,10 +1,10 @@
-// Members of a body, each read as what it has to be; if it isn't, one sentence says so.
+// Reads members of a body by their type. A wrong value is refused in one sentence.
 import { limits } from '../../shared/limits.ts'
 import { type Problem, problem } from '../../problems/problem.ts'
 
 export const refused = (reason: string): Problem => problem('malformed_request', { reason })
 
-/** A value as an error repeats it: short. */
+/** A value for an error message, cut if it is long. */
 export const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 100))
 
 export function textOf(value: unknown, name: string, charsMax: number): string {
@@ -13,7 +13,7 @@ export function textOf(value: unknown, name: string, charsMax: number): string {
   return value
 }
 
-/** A text that says something. */
+/** A text that isn't blank. */
 export function nameOf(value: unknown, name: string, charsMax: number): string {
   const text = textOf(value, name, charsMax)
   if (text.trim() === '') throw refused(`${name} must not be empty.`)
@@ -59,7 +59,7 @@ export function flagOf(value: unknown, name: string): boolean {
   return found
 }
 
-/** A query on hosts: JSON in a string. What it says is read where hosts are searched. */
+/** A query on hosts: JSON in a string. The search for hosts parses it. */
 export function propertiesOf(value: unknown, name: string): string {
   return value === undefined || value === null ? '' : textOf(value, name, limits.propertiesCharsMax)
 }

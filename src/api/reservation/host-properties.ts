@@ -1,4 +1,4 @@
-// /v1/os-hosts/properties: the capabilities that hosts have, to ask for in resource_properties
+// /v1/os-hosts/properties: the capabilities of hosts, which leases can ask for in resource_properties.
 import { Type } from 'typebox'
 import { properties, setPropertyPrivate } from '../../leases/pool/hosts.ts'
 import type { Form, Operation } from '../operation.ts'

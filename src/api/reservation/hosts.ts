@@ -10,7 +10,7 @@ import { ShownTime, shownTime, shownTimeOrNull } from './dates.ts'
 import { refused, shown, textOf } from './fields.ts'
 import { type Answer, type Members, membersIn, type ReservationRequest } from './request.ts'
 
-/** What the compute node says, and so nobody else can. */
+/** The members that come from the compute node. Clients can't set them. */
 const ownMembers = (host: Host) => ({
   id: host.id,
   hypervisor_hostname: host.hypervisor_hostname,
@@ -63,7 +63,7 @@ const NEW_HOST: Form = {
   schema: Type.Union(
     [
       Type.Object({ name: Ident, id: Type.Optional(Type.Unknown()) }, Capabilities),
-      // Only without a name the id is looked at.
+      // The id is used only without a name.
       Type.Object({ name: Type.Optional(Type.Null()), id: Ident }, Capabilities),
     ],
     { title: 'NewHost' },
@@ -78,7 +78,7 @@ const HOST_CHANGE: Form = {
 
 const shownHost = (host: Host) => ({ ...host.capabilities, ...ownMembers(host) })
 
-/** Every member that is nothing else is a capability. */
+/** All further members are capabilities. */
 function capabilitiesOf(given: Members): Record<string, string> {
   const entries = Object.entries(given)
   if (entries.length > limits.capabilitiesPerHostMax) {
@@ -118,7 +118,7 @@ export async function postHost(request: ReservationRequest): Promise<Answer> {
   const { context, now } = request
   const { name: given, id, ...rest } = membersIn(request, NEW_HOST)
   const which = given ?? id
-  // 403 is what upstream answers.
+  // Upstream answers 403.
   if (which === undefined || which === null) throw problem('host_unnamed', {})
   const name = textOf(typeof which === 'number' ? String(which) : which, 'name', limits.nameCharsMax)
   const capabilities = capabilitiesOf(rest)

@@ -50,7 +50,7 @@ void describe('a new lease', () => {
     })
   })
 
-  void test('members that the type does not have are left behind', () => {
+  void test('members that the type does not have are ignored', () => {
     assert.deepEqual(Object.keys(read({ ...instances, id: 'mine', min: 'x', status: 'active' })!), [
       'resource_type',
       'vcpus',
@@ -80,7 +80,7 @@ void describe('a new lease', () => {
 })
 
 void describe('a change of a lease', () => {
-  void test('holds what is given and nothing else', () => {
+  void test('holds only what is given', () => {
     assert.deepEqual(leaseChangeOf({}, NOW), {})
     assert.deepEqual(leaseChangeOf({ name: null, start_date: null, reservations: null, unknown: 1 }, NOW), {})
     assert.deepEqual(leaseChangeOf({ end_date: 'now', reservations: [{ id: 'r', amount: '2' }] }, NOW), {

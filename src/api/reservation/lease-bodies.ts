@@ -1,4 +1,4 @@
-// What a client asks of a lease, read member by member. Unknown members are ignored, as upstream does.
+// Reads the bodies of new and changed leases. Unknown members are ignored, as upstream does.
 import type {
   HostTerms,
   InstanceTerms,
@@ -82,7 +82,7 @@ function ranged<T extends { min: number; max: number }>(terms: T): T {
 
 const CHANGEABLE = { ...INSTANCE, ...HOST, ...NODE }
 
-/** What is to change in one of a lease's reservations: only what is given. */
+/** The change of one reservation of a lease: only the given members. */
 function termsChangeOf(value: unknown): TermsChange {
   const given = membersOf(value, 'a reservation')
   if (given['id'] === undefined) throw refused('id is missing: the reservation that is to change.')
@@ -109,7 +109,7 @@ function membersOf(value: unknown, what: string): Members {
   throw refused(`${what} must be an object, not ${shown(value)}.`)
 }
 
-/** Clients send null, or nothing, when they leave it to us. */
+/** Clients send null, an empty text or nothing to get the default. */
 const optionalDate = (value: unknown, name: string, now: number) =>
   value === undefined || value === null || value === '' ? null : parseDate(value, name, now)
 
@@ -128,7 +128,7 @@ export function newLeaseOf(given: Members, now: number): NewLease {
   }
 }
 
-/** What is given is to change; null is as good as not given, because clients fill in what they have nothing for. */
+/** Only the given members change. Null counts as not given, because clients send null for what they don't set. */
 export function leaseChangeOf(given: Members, now: number): LeaseChange {
   const has = (name: string) => given[name] !== undefined && given[name] !== null
   return {

@@ -1,4 +1,4 @@
-// Leases as the document shows them: what lease-bodies.ts reads, and what leases.ts answers.
+// The schemas of leases for the document: the bodies that lease-bodies.ts reads, and the answers of leases.ts.
 import { type TSchema, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
@@ -6,7 +6,7 @@ import { Flag, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
 import { GivenDate, ShownDate, ShownTime } from './dates.ts'
 
 const optional = (schema: TSchema) => Type.Optional(orNull(schema))
-/** A text that says something. */
+/** A text that isn't blank. */
 const Name = (maxLength: number) => Type.String({ pattern: '\\S', maxLength })
 /** A whole number, which command lines send as text too. */
 const Whole = (minimum: number, maximum: number) =>
@@ -52,7 +52,7 @@ const newLease = {
   reservations: Reservations(NewReservation, 1),
 }
 export const NEW_LEASE: Form = { schema: Type.Object({ name: LeaseName, ...newLease }, { title: 'NewLease', ...open }) }
-/** The same where nothing is booked, and so it needs no name. */
+/** A lease that is only explained, not booked, so it needs no name. */
 export const LEASE_TO_EXPLAIN: Form = {
   schema: Type.Object({ name: Type.Optional(LeaseName), ...newLease }, { title: 'LeaseToExplain', ...open }),
 }

@@ -14,7 +14,7 @@ const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: 
 })
 
 function shownTerms(id: string, terms: Terms): object {
-  // A flavor has the id of its reservation. Aggregates and server groups are upstream's means, and there are none here.
+  // A flavor has the id of its reservation. Upstream also uses aggregates and server groups; here there are none.
   if (terms.resource_type === 'virtual:instance') {
     return { ...terms, flavor_id: id, aggregate_id: null, server_group_id: null }
   }
@@ -24,7 +24,7 @@ function shownTerms(id: string, terms: Terms): object {
 const shownReservation = (reservation: Reservation) => ({
   id: reservation.id,
   lease_id: reservation.lease_id,
-  // Upstream a row behind the reservation; here they are one.
+  // Upstream this is the id of a second row; here there is only the reservation.
   resource_id: reservation.id,
   status: reservation.status,
   missing_resources: reservation.missing_resources,

@@ -1,4 +1,4 @@
-// The reservation API for its document.
+// Describes the reservation API for its OpenAPI document.
 import { describedRoutes, versionRoute } from '../described.ts'
 import { PREFIXES } from '../frame/prefixes.ts'
 import type { ApiDescription } from '../openapi.ts'

@@ -1,4 +1,4 @@
-// Who may do what with leases: they belong to a project, and those of others are not there. Hosts are the operators'.
+// Who may do what with leases. They belong to a project, and other projects don't see them. Hosts are for operators.
 
 const PROJECT_READERS = 'admin or service or project reader'
 const PROJECT_MEMBERS = 'admin or service or project member'
@@ -21,7 +21,7 @@ export const reservationPolicy = {
   'blazar:oshosts:update_resource_properties': 'admin',
 }
 
-/** Whoever may do this hears of single hosts, and of what is booked on them, where a lease doesn't fit. */
+/** With this permission, the refusal of a lease that doesn't fit names single hosts and their bookings. */
 export const SEES_HOSTS = 'blazar:oshosts:get_allocations' satisfies ReservationAction
 
 export type ReservationAction = keyof typeof reservationPolicy

@@ -1,4 +1,4 @@
-// A request in the reservation API's words, and what only its handlers ask of it.
+// The request type of the reservation API's handlers, and helpers that only they need.
 import type { LeaseContext } from '../../leases/context.ts'
 import { problem } from '../../problems/problem.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -10,13 +10,13 @@ export type { Answer } from '../frame/dialect.ts'
 export type { Members } from '../frame/request.ts'
 export type ReservationRequest = Request
 
-/** What leases are made and changed with, telling as much as the caller may know. */
+/** The context for making and changing leases. Refusals name hosts only if the caller may see hosts. */
 export const leasing = (request: ReservationRequest): LeaseContext => ({
   ...request.context,
   seesHosts: request.may(SEES_HOSTS, {}),
 })
 
-/** The members of the JSON body; an empty body has none. The form is what the document says that they should be. */
+/** The members of the JSON body; an empty body has none. The form is only what the document shows. */
 export function membersIn(request: ReservationRequest, form: Form): Members {
   requireJson(request)
   if (!request.hasBody) return {}

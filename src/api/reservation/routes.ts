@@ -1,4 +1,4 @@
-// All of the reservation API's URLs below /v1: who answers, and under which permission.
+// All URLs of the reservation API below /v1: the handler and the permission.
 import type { Routes } from '../frame/dialect.ts'
 import { listAllocations, showAllocation } from './host-allocations.ts'
 import { listProperties, patchProperty } from './host-properties.ts'

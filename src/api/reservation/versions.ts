@@ -1,4 +1,4 @@
-// The reservation API's one microversion, 1.0, and the document that says so.
+// The only microversion of the reservation API, 1.0, and its version document.
 import { Type } from 'typebox'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -6,7 +6,7 @@ import { Links, named, Text } from '../shapes.ts'
 
 export const VERSION = '1.0'
 
-/** Makes sure that the client can live with the only version there is. */
+/** Refuses requests for any other version. */
 export function requireVersion(header: string | string[] | undefined): void {
   const wanted = wantedOf(String(header ?? ''))
   if (wanted === null || wanted === 'latest' || wanted === VERSION) return
@@ -16,7 +16,7 @@ export function requireVersion(header: string | string[] | undefined): void {
   throw problem('version_not_acceptable', { wanted })
 }
 
-/** The last thing said about this service, in "reservation 1.0, compute 2.53". */
+/** The last version for this service, in a header such as "reservation 1.0, compute 2.53". */
 function wantedOf(header: string): string | null {
   for (const part of header.split(',').toReversed()) {
     const [service, ...version] = part.trim().split(/\s+/)
