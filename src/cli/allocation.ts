@@ -130,7 +130,7 @@ async function printWhenReady(server: Holdfast, made: Allocation, flags: CreateF
   printOne(await allocated(server, made, { timeoutMs }), flags)
 }
 
-/** Waits until it has a node; without one it fails, and the causes are said. */
+/** Waits until the allocation has a node. If it fails, the error names the causes. */
 export function allocated(
   { allocations }: Holdfast,
   { uuid }: Allocation,

@@ -1,4 +1,4 @@
-// --dry-run: what would come of a command, asked of the server in a request that changes nothing.
+// --dry-run: asks the server what a command would do, without changing anything.
 import type { Command } from 'commander'
 import type { Touched } from '../client/index.ts'
 import { say } from './output.ts'

@@ -1,4 +1,4 @@
-// holdfast provider create, set, delete, inventory, trait, aggregate: in the words of osc-placement.
+// holdfast provider create, set, delete, inventory, trait, aggregate: the same words as osc-placement.
 import type { Command } from 'commander'
 import type { Holdfast, Inventory, NewInventory } from '../client/index.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -77,7 +77,7 @@ async function parentIn({ providers }: Holdfast, { parentProvider }: LifeFlags) 
 
 const TERMS = ['total', 'reserved', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio'] as const
 
-/** `VCPU=8` and `VCPU:allocation_ratio=16` words, by class. */
+/** Reads words such as `VCPU=8` and `VCPU:allocation_ratio=16`, grouped by class. */
 function inventoriesIn(words: readonly string[]): Record<string, Partial<Inventory>> {
   const found: Record<string, Partial<Inventory>> = {}
   for (const word of words) {

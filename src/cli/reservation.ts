@@ -1,4 +1,4 @@
-// holdfast reservation: hold a node for a while. The spellings with a hyphen are those of the ironic command.
+// holdfast reservation: holds a node for a while. The spellings with a hyphen are for users of the ironic command.
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
 import type { Holdfast } from '../client/index.ts'
@@ -77,7 +77,7 @@ async function create({ reservations }: Holdfast, nodes: readonly string[], flag
   else printOne({ node_uuid, expires_at: until }, flags)
 }
 
-/** `typed` is all of the words, for the example. */
+/** `typed` is the whole command, for the example. */
 function addList(parent: Command, { name, help }: Word, typed: string): void {
   printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS)
     .option('--node <node>', 'of this node')

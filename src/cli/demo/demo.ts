@@ -1,4 +1,4 @@
-// holdfast demo: fills a server with a fleet, keeps it busy, and takes it away again.
+// holdfast demo: fills a server with a fleet, keeps it busy, and removes it again.
 import type { Command } from 'commander'
 import { countOf, type ServerFlags, serverCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'

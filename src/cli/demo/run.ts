@@ -1,4 +1,4 @@
-// Runs holdfast demo: checks what is asked for, shows how it goes, and says what there is then.
+// Runs holdfast demo: checks the options, shows the progress, and prints a summary.
 import { styleText } from 'node:util'
 import { systemClock } from '../../clock/clock.ts'
 import { UsageError } from '../../shared/usage-error.ts'
@@ -79,7 +79,7 @@ async function removeDemo(server: Server, { users }: DemoFlags): Promise<void> {
   if (users !== undefined) say(`Users removed: ${removePeople(users).join(', ') || 'none'}`)
 }
 
-/** A line that changes at a terminal; whoever interrupts is told what is left. */
+/** Shows progress. On Ctrl-C it tells how to remove what exists so far. */
 async function shown<T>(onInterrupt: string, work: (report: Report) => Promise<T>): Promise<T> {
   const [started, progress, here] = [now(), new Progress(), terminal()]
   const interrupted = () => {
@@ -104,7 +104,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 async function liveOn(flags: DemoFlags, { crowd, fleet }: Pick<Parameters<typeof live>[0], 'crowd' | 'fleet'>) {
   const enough = new AbortController()
   const stop = () => enough.abort()
-  // Only the first time: who asks twice means at once.
+  // Only once, so that a second signal ends the process at once.
   for (const signal of SIGNALS) terminal().once(signal, stop)
   const signal =
     flags.for === undefined

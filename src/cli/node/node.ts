@@ -1,4 +1,4 @@
-// holdfast node: bare metal nodes, from their enrolment to their end.
+// holdfast node: bare metal nodes, from enrolment to deletion.
 import type { Command } from 'commander'
 import type { Holdfast } from '../../client/index.ts'
 import {

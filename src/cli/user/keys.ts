@@ -1,4 +1,4 @@
-// holdfast user keys list, rotate: the keys that tokens are signed with, in the database of the settings.
+// holdfast user keys list, rotate: the token signing keys, in the database that the settings name.
 import type { Command } from 'commander'
 import { configOf, type SettingFlags, withSettings } from '../service/settings.ts'
 

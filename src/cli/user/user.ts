@@ -1,4 +1,4 @@
-// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; keys are in a file of their own
+// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; `user keys` is in keys.ts.
 import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { systemClock } from '../../clock/clock.ts'
@@ -62,7 +62,7 @@ function subcommand(user: Command, usage: string, help: string, hasPassword = fa
   return command
 }
 
-/** What is wrong with the file is told like what is wrong with the command line. */
+/** Reports a mistake in the users file like one on the command line. */
 function told<Given extends unknown[]>(action: (...given: Given) => Promise<void>) {
   return async (...given: Given): Promise<void> => {
     try {
@@ -82,7 +82,7 @@ async function addUser(name: string, flags: AddFlags): Promise<void> {
     if (!new RegExp(NAME_PATTERN).test(word)) throw new UsageError(`'${word}' can't be a name: no colon, 1 to 255 long`)
   }
   const password = await hashed(await newPassword(flags))
-  // An id of their own: who comes later under the same name is someone else.
+  // A new id, because a later user of the same name is someone else.
   const id = systemClock.newUuid().replaceAll('-', '')
   const user = { id, name, password, project: flags.project, roles: flags.role }
   editUsersFile(path, (document, content) => addUserTo(document, content, user))
@@ -126,7 +126,7 @@ function listUsers(flags: Flags): void {
   }
 }
 
-/** The password is in it only when it was given: the file of users doesn't know it, and openstack asks. */
+/** Has the password only if it was given: the users file has only a hash, and openstack asks for it. */
 async function printClouds(name: string, flags: CloudFlags): Promise<void> {
   const user = requireUser(fileOf(flags), name)
   const project = flags.project ?? user.defaultProject
