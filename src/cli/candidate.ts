@@ -66,7 +66,7 @@ const withQuery = (command: Command) =>
     .option('--forbidden <traits...>', 'without these traits', listed)
     .option('--member-of <aggregates>', 'in this aggregate, or in:A,B')
     .option('--in-tree <uuid>', 'in the tree of this provider')
-    .option('--query <query>', 'more of it in Placement’s own words, as in resources1=VCPU:1&group_policy=none')
+    .option('--query <query>', 'more parameters of Placement’s query, such as resources1=VCPU:1&group_policy=none')
 
 function queryIn(flags: CandidateFlags): Query {
   const query: Query = { ...askedIn(flags), in_tree: flags.inTree }

@@ -21,12 +21,12 @@ interface Words {
 const GROUPS: Record<string, Record<string, Words>> = {
   'Machines:': {
     node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
-    allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
+    allocation: { help: 'any node of a class, with traits', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
-    run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
+    run: { help: 'run a command with a node allocated to it', load: () => import('./run.ts') },
   },
   'Time:': {
-    lease: { help: 'capacity for a time to come', load: () => import('./lease.ts') },
+    lease: { help: 'capacity for a period of time', load: () => import('./lease.ts') },
     host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
   'Capacity:': {
@@ -38,7 +38,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'All of it:': {
     import: {
-      help: 'make nodes, providers and hosts what files say of them; - is standard input',
+      help: 'create and change nodes, providers and hosts as files say; - is standard input',
       load: () => import('./import/import.ts'),
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
@@ -74,7 +74,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'The command itself:': {
     completion: {
-      help: 'print what makes a shell complete commands and names',
+      help: 'print the script that completes commands and names in a shell',
       load: () => import('./completion/completion.ts'),
     },
     version: {

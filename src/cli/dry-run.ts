@@ -8,7 +8,7 @@ export interface DryRun {
 }
 
 export const withDryRun = (command: Command): Command =>
-  command.option('--dry-run', 'say what would come of it, and change nothing')
+  command.option('--dry-run', 'show what would happen, and change nothing')
 
 /** For commands that delete: what they would touch, in one line. */
 export function sayTouched(ident: string, { objects }: Touched): void {

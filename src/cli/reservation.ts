@@ -41,7 +41,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       'create <nodes...>',
       'hold the first of these nodes that is free',
       'reservation create n1 n2 --expires-at 15m',
-    ).option('--instance <uuid>', 'the instance that is on its way; a new uuid if none is given'),
+    ).option('--instance <uuid>', 'the instance that will be deployed; a new uuid if none is given'),
   ).action(onServer(async (server, nodes: string[], flags: CreateFlags) => create(server, nodes, flags)))
   printingCommand(reservation, 'renew <reservation>', 'hold it longer', `reservation renew ${UUID} --expires-at 1h`)
     .option('--expires-at <time>', 'until when, or how long from now; as long as a new one if none is given')
@@ -82,7 +82,7 @@ function addList(parent: Command, { name, help }: Word, typed: string): void {
   printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS)
     .option('--node <node>', 'of this node')
     .option('--instance <uuid>', 'for this instance')
-    .option('--owner <owner>', "that are this one's")
+    .option('--owner <owner>', 'of this owner')
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: ListFlags) => {

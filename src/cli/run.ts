@@ -48,7 +48,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--name <name>', 'name of the allocation')
     .option('--for <duration>', 'end the command after so long')
     .option('--wait <duration>', 'wait so long for a node while there is none')
-    .option('--renew-every <seconds>', 'how often to say that we are still here', countOf, 20)
+    .option('--renew-every <seconds>', 'how often to renew the allocation', countOf, 20)
     .addHelpText(
       'after',
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
@@ -96,7 +96,8 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     renewal?.stop()
     const failure = await release(renewal?.server ?? server, wanted.uuid)
     // Without a renewal the allocation may not exist, so there is nothing to report.
-    if (failure && renewal) terminal().stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
+    if (failure && renewal)
+      terminal().stderr.write(`holdfast: the node is released when its allocation expires: ${failure}\n`)
     signals.stop()
   }
 }

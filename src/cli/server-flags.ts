@@ -56,7 +56,7 @@ export function withServerFlagsForAll(program: Command): Command {
     const [first] = Object.keys(chosen(program))
     if (first === undefined || takesServerFlags(command)) return
     const { long } = CONNECTION.find(option => option.attributeName() === first)!
-    throw new UsageError(`holdfast ${command.name()} speaks to no server, so ${long} means nothing to it`)
+    throw new UsageError(`holdfast ${command.name()} talks to no server, and doesn't take ${long}`)
   })
 }
 

@@ -48,7 +48,7 @@ async function fillDemo(server: Server, flags: DemoFlags): Promise<void> {
   const started = now()
   const present = await presentDemo(server)
   if (present && !present.isComplete) {
-    throw new InTheWay('an earlier demo was cut off before it was whole', 'holdfast demo --remove takes it away')
+    throw new InTheWay('an earlier demo was cut off before it was complete', 'holdfast demo --remove removes it')
   }
   const fleet = fleetOf(present ?? flags)
   if (!present) await requireRoom(server, fleet, flags.beside === true)
@@ -57,7 +57,7 @@ async function fillDemo(server: Server, flags: DemoFlags): Promise<void> {
   if (present) {
     say(`The demo is here already (${fleet.nodes} nodes, seed ${fleet.seed}); nothing was added.`)
   } else {
-    await shown('to be taken away with: holdfast demo --remove', report => fill({ crowd, fleet, now, report }))
+    await shown('holdfast demo --remove removes what was made', report => fill({ crowd, fleet, now, report }))
     say(`The demo is here, after ${Math.round((now() - started) / 1_000)} s.`)
   }
   if (!present || !flags.live) await printSummary(crowd, passwords, { url: flags.url ?? null, isAdded: !present })
@@ -74,7 +74,7 @@ async function peopleOf(server: Server, { users }: DemoFlags): Promise<Passwords
 }
 
 async function removeDemo(server: Server, { users }: DemoFlags): Promise<void> {
-  const gone = await shown('to be gone on with: holdfast demo --remove', report => remove(server, now, report))
+  const gone = await shown('holdfast demo --remove removes the rest', report => remove(server, now, report))
   say(gone === 0 ? 'There was nothing of the demo.' : `The demo is gone: ${gone} things.`)
   if (users !== undefined) say(`Users removed: ${removePeople(users).join(', ') || 'none'}`)
 }
@@ -84,7 +84,7 @@ async function shown<T>(onInterrupt: string, work: (report: Report) => Promise<T
   const [started, progress, here] = [now(), new Progress(), terminal()]
   const interrupted = () => {
     progress.clear()
-    here.stderr.write(`holdfast: interrupted; what there is, is ${onInterrupt}\n`)
+    here.stderr.write(`holdfast: interrupted; ${onInterrupt}\n`)
     here.exit(130)
   }
   here.once('SIGINT', interrupted)

@@ -105,7 +105,7 @@ function mannerOf({ areThemselves }: Crowd, passwords: Passwords | null, isAdded
   }
   return isAdded
     ? 'They are no users here: what is theirs was made in the names of their projects. --users FILE adds them.'
-    : 'Whether they are users here, the users file knows.'
+    : 'The users file shows whether they are users here.'
 }
 
 const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [

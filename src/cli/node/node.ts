@@ -88,7 +88,7 @@ function addListCommand(node: Command): void {
     .option('--not-trait-any <traits...>', 'that have none of these', listed)
     .option('--provision-state <provision-state>', 'in this state')
     .option('--resource-class <resource-class>', 'of this class')
-    .option('--owner <owner>', "that are this one's")
+    .option('--owner <owner>', 'of this owner')
     .option('--maintenance', 'in maintenance')
     .option('--no-maintenance', 'not in maintenance')
     .option('--associated', 'that have an instance')

@@ -12,7 +12,7 @@ export function addKeyCommands(user: Command): void {
   const rotate = keys
     .command('rotate')
     .description('signs new tokens with a new key; old tokens last until they end')
-    .option('--now', 'end all tokens of the old keys at once: a key was seen by someone')
+    .option('--now', 'end all tokens of the old keys at once, as after a leak')
   withSettings(rotate, SHOWN).action(async (flags: SettingFlags & { now?: boolean }) =>
     (await database()).rotateKeys(configOf(flags), flags.now ?? false),
   )
