@@ -1,10 +1,10 @@
-// Nodes for the allocations bench, made as quickly as the API can, and what is asked of them.
+// Creates nodes for the allocations bench, as fast as the API allows, and sends its requests.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from './candidates-client.ts'
 
 export const CLASS = 'bench'
 const FILLERS = 32
-/** The oldest clients make nodes that are available at once. */
+/** With this old version a new node is available at once. */
 const OLD = '1.10'
 const NEW = '1.83'
 
@@ -16,7 +16,7 @@ export function text(method: string, path: string, body?: unknown, version = NEW
   )
 }
 
-/** Sends it and answers the JSON that came back, if the status is the right one. */
+/** Sends a request and returns the JSON of the answer. Throws on any other status. */
 export async function ask<T>(connection: Connection, request: string, status: number): Promise<T> {
   const answer = await connection.send(request, true)
   if (answer.status !== status) throw new Error(`answered ${answer.status}: ${answer.text.slice(0, 300)}`)
@@ -41,12 +41,12 @@ async function makeNode(connection: Connection, changes: Record<string, string>)
   return uuid
 }
 
-/** Nodes that can be had; answers their uuids once they can. */
+/** Creates free nodes. Returns their uuids once they can be allocated. */
 export async function makeFree(port: number, count: number): Promise<string[]> {
   const nodes: string[] = []
   await inParallel(port, count, async connection => {
     const uuid = await makeNode(connection, { resource_class: CLASS })
-    // Without a power state a node is never given away.
+    // A node without a power state is never allocated.
     await ask(connection, text('PUT', `/nodes/${uuid}/states/power`, { target: 'power on' }), 202)
     nodes.push(uuid)
   })
@@ -66,14 +66,14 @@ export async function makeFree(port: number, count: number): Promise<string[]> {
   return nodes
 }
 
-/** Nodes of the same class that somebody has. */
+/** Creates nodes of the same class that are in use. */
 export function makeTaken(port: number, count: number): Promise<void> {
   return inParallel(port, count, async connection => {
     await makeNode(connection, { resource_class: CLASS, instance_uuid: crypto.randomUUID() })
   })
 }
 
-/** Asks for a node and waits until it is there; answers the allocation's path. */
+/** Allocates a node and waits until it is active. Returns the allocation's path. */
 export async function allocate(connection: Connection): Promise<string> {
   const { uuid } = await ask<{ uuid: string }>(connection, text('POST', '/allocations', { resource_class: CLASS }), 201)
   const path = `/allocations/${uuid}`
@@ -88,7 +88,7 @@ export async function allocate(connection: Connection): Promise<string> {
   }
 }
 
-/** Holds the first of these nodes; answers the hold's path. */
+/** Holds the first free one of these nodes. Returns the hold's path. */
 export async function hold(connection: Connection, nodes: readonly string[]): Promise<string> {
   const body = { instance_uuid: crypto.randomUUID(), node_uuid: nodes }
   const { reservation } = await ask<{ reservation: { uuid: string } }>(

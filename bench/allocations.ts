@@ -1,4 +1,4 @@
-// Allocations from the request until the node is there, and holds, beside a bare round trip in the same run.
+// Times allocations, from the request until they are active, and holds, against a bare round trip in the same run.
 import { fileURLToPath } from 'node:url'
 import { allocate, hold, makeFree, makeTaken, release } from './allocations-fleet.ts'
 import { Connection, getText, repeat, type Rate } from './candidates-client.ts'
@@ -11,16 +11,16 @@ import { type BenchStore, openStore } from './stores.ts'
 const BARE = fileURLToPath(new URL('candidates-limit-server.ts', import.meta.url))
 const MOST = 16
 const CLIENTS = [1, MOST]
-/** A real ironic 21.4.4 with its database, on a machine like this. */
+/** What a real ironic 21.4.4 with its database reached on a similar machine. */
 const REAL_PER_SECOND = 3.5
-/** The size of an allocation in an answer. */
+/** The size of the answer about an allocation. */
 const ANSWER_BYTES = 600
-/** So many nodes are named for a hold. */
+/** How many nodes a hold names. */
 const NAMED = 3
 /** At most this share of the free nodes is taken at once. */
 const SHARE = 0.4
 const SETTLE_SECONDS = 0.3
-/** What a fresh server is given first. */
+/** Load on a fresh server before anything is measured. */
 const WARM_UP_SECONDS = 2
 
 export async function benchAllocations(options: BenchOptions): Promise<Report> {
@@ -75,7 +75,7 @@ async function withServer({ store, report }: Bench, act: (server: Server) => Pro
   }
 }
 
-/** 1,000 and 10,000 nodes, all of them free at first. */
+/** By default fleets of 1,000 and 10,000 nodes, all free at first. */
 function benchFleets(bench: Bench): Promise<void> {
   const { store, options } = bench
   return withServer(bench, async server => {
@@ -104,7 +104,7 @@ function benchFleets(bench: Bench): Promise<void> {
   })
 }
 
-/** One free node among many that somebody has: how much does the number of the others cost? */
+/** One free node among many that are in use: how much does the number of the others cost? */
 function benchOneFree(bench: Bench): Promise<void> {
   const { store, options, report } = bench
   return withServer(bench, async server => {
@@ -127,7 +127,7 @@ function benchOneFree(bench: Bench): Promise<void> {
   })
 }
 
-/** Ours and the bare server by turns, the median of the rounds. */
+/** Measures our server and the bare one in turn, and reports the median of the rounds. */
 async function compare(
   what: string,
   { store, bare, options, report }: Bench,
@@ -157,7 +157,7 @@ async function compare(
   return ours
 }
 
-/** Takes nodes in bursts, giving all back in between, until the bursts together have lasted so long. */
+/** Takes nodes in bursts and releases them in between, until the bursts add up to `seconds`. */
 async function burstsOf(
   { port }: Server,
   at: { clients: number; most: number; seconds: number; take: (connection: Connection) => Promise<string> },

@@ -1,14 +1,14 @@
-// The questions that the candidates bench asks, and how much each may cost.
+// The queries of the candidates bench, and the most that each may cost.
 import { AGGREGATE, wideClass } from './candidates-worlds.ts'
 
 export const LARGEST = 100_000
-// What any answer of ours costs before a search begins: the hooks, the version, the metrics.
+// The cost of any answer before a search begins: hooks, version, metrics.
 export const DOOR = '/placement/'
 
 export interface Case {
   name: string
   query: string
-  /** At most this many times what the bare server needs. */
+  /** At most this many times the bare server's time. */
   timesAtMost?: number
   /** At most this much longer than the bare server, on one connection. */
   extraMsAtMost?: number

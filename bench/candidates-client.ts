@@ -1,4 +1,4 @@
-// A lean client for answers of any size: one keep-alive connection that counts the bytes, and keeps them when asked to.
+// A lean client for answers of any size: one keep-alive connection that counts the bytes, and keeps them on request.
 import { connect, type Socket } from 'node:net'
 import { percentile } from './statistics.ts'
 
@@ -6,7 +6,7 @@ export interface Answer {
   status: number
   bytes: number
   incomplete: boolean
-  /** Only when it was asked for. */
+  /** Empty unless it was asked for. */
   text: string
 }
 
@@ -75,7 +75,7 @@ export interface Rate {
   p99Ms: number
 }
 
-/** Does it over and over on each of so many connections, for so long, and tells how often and how fast. */
+/** Repeats an act on several connections for some seconds. Returns the rate and the latencies. */
 export async function repeat(
   at: { port: number; connections: number; seconds: number },
   act: (connection: Connection) => Promise<void>,

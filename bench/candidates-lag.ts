@@ -1,4 +1,4 @@
-// How long after a commit through one process another one's candidates know of it, on PostgreSQL.
+// Times how long it takes, on PostgreSQL, until a commit of one process shows in the candidates of another.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { candidatesText, Connection, repeat } from './candidates-client.ts'
 import { fill, flatWorld } from './candidates-worlds.ts'
@@ -19,12 +19,12 @@ const PATIENCE_MS = 5_000
 const LOAD_CONNECTIONS = 4
 const WARM_UP_SAMPLES = 30
 
-/** The lag while nothing else happens, and while others claim as fast as they can. */
+/** The lag without other load, and while others claim as fast as they can. */
 export async function measureLag(store: BenchStore, samples: number): Promise<{ quiet: Lag; busy: Lag }> {
   const database = await store.database()
   await runCommand([holdfast, 'migrate', '--database', database])
   const world = flatWorld(PROVIDERS, true)
-  // The last one has room for exactly one claim: whether it is taken shows at once.
+  // The last provider has room for exactly one claim, so each claim and release shows in the candidates.
   const watched = world.providers.at(-1)!
   for (const row of world.inventories) if (row.provider === watched.id) row.total = 1
   await fill(database, world)
@@ -57,7 +57,7 @@ export async function measureLag(store: BenchStore, samples: number): Promise<{ 
     const lags: number[] = []
     while (lags.length < size) {
       lags.push(...(await sample()))
-      // At no fixed distance from the polls of the feed.
+      // Varies, so that samples don't keep step with the polls of the feed.
       await sleep(PAUSE_MS + (lags.length % 5) * PAUSE_MS)
     }
     lags.sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-// The bare HTTP limit: fastify that answers as many bytes as the path says, with nothing behind it.
+// The bare HTTP limit: a fastify server that only answers as many bytes as the path says.
 import Fastify from 'fastify'
 
 const bodies = new Map<string, Buffer>()

@@ -1,4 +1,4 @@
-// Loads a ledger into memory as a server does, and prints how long that took and what it holds. Run with --expose-gc.
+// Loads a ledger into memory as a server does, and prints the time and the memory it took. Run with --expose-gc.
 import { Mirror } from '../src/ledger/mirror.ts'
 import { openStore } from '../src/store/open.ts'
 

@@ -314,7 +314,7 @@ function explainTime(name: string, table: CandidateTable, question: CandidateReq
 }
 
 function measureMemory(): void {
-  // Before anything else is loaded, so that nobody else's garbage is counted.
+  // Before anything else is loaded, so that other garbage isn't counted.
   const before = usage()
   let snapshots = flatWorld(100_000)
   const start = performance.now()

@@ -1,4 +1,4 @@
-// The worlds that the candidates bench searches, written straight into the database: over HTTP they would take minutes.
+// The test data of the candidates bench, written straight into the database: over HTTP it would take minutes.
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { seeded } from '../src/clock/chance.ts'
@@ -19,7 +19,7 @@ class Builder implements World {
   readonly traits: World['traits'] = []
   readonly aggregates: World['aggregates'] = []
 
-  /** Adds a provider and answers its id. */
+  /** Adds a provider and returns its id. */
   add(inventories: Record<string, number>, { parent = 0, traits = [] as string[] } = {}): number {
     const id = this.providers.length + 1
     const root = parent === 0 ? id : this.providers[parent - 1]!.root
@@ -105,7 +105,7 @@ function fillSqlite(path: string, world: World): void {
 async function fillPostgres(url: string, world: World): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  /** Hands rows over as JSON, many at a time; `r` in the statement. */
+  /** Passes many rows at a time as JSON; they are `r` in the statement. */
   const insert = async (rows: readonly object[], columns: string, statement: string) => {
     for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) {
       const part = JSON.stringify(rows.slice(at, at + ROWS_A_STATEMENT))

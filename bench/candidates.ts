@@ -1,4 +1,4 @@
-// Allocation candidates over HTTP, beside what a bare server needs for an answer of the same bytes in the same run.
+// Times allocation candidates over HTTP, against a bare server that answers the same number of bytes in the same run.
 import { fileURLToPath } from 'node:url'
 import { type Case, DOOR, flatCases, LARGEST, SMALL, treeCases } from './candidates-cases.ts'
 import { candidatesText, Connection, getText, repeat, type Rate } from './candidates-client.ts'
@@ -19,7 +19,7 @@ const SETTLE_SECONDS = 0.2
 const WARM_UP_SECONDS_MAX = 10
 
 interface RateAndCpu extends Rate {
-  /** Of the server, for one request. */
+  /** CPU time of the server for one request. */
   cpuMicroseconds: number
 }
 
@@ -28,7 +28,7 @@ interface Measured {
   found: number
   ours: RateAndCpu
   bare: RateAndCpu
-  /** On one connection: how much longer than the bare server. */
+  /** On one connection: the extra time compared with the bare server. */
   extraMs: number
 }
 
@@ -43,7 +43,7 @@ export async function benchCandidates(options: BenchOptions): Promise<Report> {
     goals: [],
     faults: [],
   }
-  // The search knows no store: one is enough, and PostgreSQL is for what only it has.
+  // The search doesn't depend on the store, so SQLite is enough; only the load and the lag run on PostgreSQL.
   const store = await openStore('sqlite')
   const barePort = await freePort()
   const bare = await startServer({
@@ -133,7 +133,7 @@ async function measureCases(cases: readonly Case[], bench: Bench): Promise<void>
   }
 }
 
-/** Ours and the bare server by turns, so that both meet the same neighbours. */
+/** Measures our server and the bare one in turn, so that other load on the machine affects both. */
 async function measure({ name, query }: Case, { server, bare, options, report }: Bench): Promise<Measured> {
   const text = query === DOOR ? getText(DOOR) : candidatesText(query)
   const probe = new Connection(server.port)
@@ -165,7 +165,7 @@ async function withCpu(server: Server, run: () => Promise<Rate>): Promise<RateAn
   return { ...rate, cpuMicroseconds: ((server.cpuSeconds() - before) / rate.count) * 1e6 }
 }
 
-/** Candidates and a claim on one of them, beside the claim alone; by turns. */
+/** Compares candidates plus a claim on one of them with the claim alone, in turn. */
 async function endToEnd(server: Server, options: BenchOptions, report: Report): Promise<void> {
   options.progress('candidates and claim')
   const at = { port: server.port, connections: CONNECTIONS, seconds: options.seconds }
@@ -207,7 +207,7 @@ async function endToEnd(server: Server, options: BenchOptions, report: Report): 
   report.goals.push({ text: 'candidates and claim, of the claim rate alone', value: share, atLeast: 0.4 })
 }
 
-/** Reading the largest world into memory, in a process of its own that does nothing else. */
+/** Times loading the largest world into memory, in a separate process. */
 async function measureLoad(store: BenchStore, database: string, options: BenchOptions, report: Report): Promise<void> {
   options.progress(`${store.name}: load of ${LARGEST}`)
   const runs: { ms: number; bytes: number; providers: number }[] = []
@@ -245,7 +245,7 @@ async function onPostgres(options: BenchOptions, report: Report): Promise<void> 
   }
 }
 
-/** A report's goals are lower bounds, so what must be small is told by how often it fits into what is allowed. */
+/** Goals are lower bounds, so an upper bound is stated as limit divided by value, at least 1. */
 function atMost(text: string, value: number, most: number): Goal {
   const shown = value < 10 ? value.toFixed(2) : figure(value)
   return {

@@ -5,7 +5,7 @@ import { figure, type Goal, type Report } from './report.ts'
 import { median, medianBy } from './statistics.ts'
 import { HOT_3, POST_100, POST_2, SPREAD_1, SPREAD_3, WORKLOADS, type Workload } from './workloads.ts'
 
-// The most telling first, while the database is small.
+// The most important first, while the database is small.
 export const CONNECTIONS = [64, 8, 1]
 export const MOST = 64
 

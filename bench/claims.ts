@@ -1,4 +1,4 @@
-// Claims and releases over HTTP on each store, beside the limits measured in the same run.
+// Times claims and releases over HTTP on each store, against limits measured in the same run.
 import { CONNECTIONS, emptyReport, MOST, summarise, type Round } from './claims-summary.ts'
 import { drive, warmUp, type Measure, type Request } from './client.ts'
 import { httpLimits } from './limits.ts'
@@ -48,7 +48,7 @@ async function runRound(store: BenchStore, options: BenchOptions, progress: (tex
         progress(`${workload.name}, ${connections} connections`)
         const cpuBefore = server.cpuSeconds()
         const measure = await drive({ ...load, connections, next: () => workload.next(ledger) })
-        // The settling time is loaded all the same, so its share of the CPU time comes off.
+        // The CPU time includes the settling time, so its share is subtracted.
         const cpuSeconds = ((server.cpuSeconds() - cpuBefore) * seconds) / (seconds + SETTLE_SECONDS)
         round.runs.push({ ...measure, workload, connections, cpuMicroseconds: (cpuSeconds / measure.claims) * 1e6 })
         round.faults.push(...wrongAnswers(measure, `${store.name}, ${workload.name}, ${connections} connections`))
@@ -57,7 +57,7 @@ async function runRound(store: BenchStore, options: BenchOptions, progress: (tex
         }
       }
       if (connections !== MOST) continue
-      // Close in time to what they are compared with: the machine may have other work too.
+      // Right after the runs that they are compared with, because the load of the machine may change.
       progress('limits')
       round.http = await httpLimits(bareRequests(), { connections, seconds, warmUpRequests })
       round.raw = await store.rawLimits({ providers: PROVIDERS, connections: round.databaseConnections, seconds })

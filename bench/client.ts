@@ -1,5 +1,5 @@
 // A lean HTTP/1.1 load client: keep-alive connections over node:net, one request at a time on each, every answer checked.
-// A general client would cost more CPU than the server it measures, and takes it from the same cores.
+// A general client would use more CPU than the server it measures, on the same cores.
 import { connect, type Socket } from 'node:net'
 import { percentile } from './statistics.ts'
 
@@ -14,7 +14,7 @@ export interface Request {
 export interface Load {
   port: number
   connections: number
-  /** Without it the load runs until `next` has no more. */
+  /** Without it the load runs until `next` returns undefined. */
   seconds?: number
   /** Answers of the first moments are checked but not counted. */
   warmUpSeconds?: number
@@ -54,7 +54,7 @@ export async function drive(load: Load): Promise<Measure> {
       unexpected[status] = (unexpected[status] ?? 0) + 1
       firstUnexpected ??= answer.slice(0, 1000)
     }
-    // Counted by the time of the answer, so that the window holds whole answers only.
+    // Counted by the time of the answer, so that the window has only complete answers.
     if (now < countFrom || now > until) return
     lastAnswer = now
     if (status === expect) claims += request.claims
@@ -70,7 +70,7 @@ export async function drive(load: Load): Promise<Measure> {
   const one = () => converse(port, account, ask)
   await Promise.all(Array.from({ length: connections }, one))
 
-  // A load that ran dry took as long as its last answer.
+  // If `next` has run out, the load ended with the last answer.
   const elapsed = (ranDry ? (lastAnswer - countFrom) / 1000 : seconds) || 1
   tookMs.sort((a, b) => a - b)
   return {

@@ -1,4 +1,4 @@
-// What an honest client notices of others who are not: its p99 beside its own quiet p99, and how much memory it takes.
+// How much an attack slows an honest client: its p99 against its p99 without attack, and the server's memory.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,13 +17,13 @@ const LOGINS = 80
 const BODIES = 200
 const SOCKETS = 600
 const GREEDY = 64
-/** So many times slower may an honest client be. */
+/** An honest client may become at most this many times slower. */
 const SLOWER_MAX = 5
 const MEMORY_MIB_MAX = 512
-/** With their projects and roles. */
+/** The users, with their projects and roles. */
 const USERS = { honest: { lab: ['admin'] }, greedy: { office: ['member'] } }
 
-/** Begins something, and tells how to end it. */
+/** Starts an attack. Returns the function that ends it. */
 type Attack = (server: Server, token: string) => Promise<() => void>
 
 const ATTACKS: Record<string, Attack> = {
@@ -160,7 +160,7 @@ async function makeNodes({ origin }: Server, token: string): Promise<void> {
   }
 }
 
-/** What the process has in memory; 0 where there is no /proc. */
+/** The resident memory of the process, from /proc. */
 function memoryMib({ pid }: Server): number {
   const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) / 1_024

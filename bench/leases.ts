@@ -1,4 +1,4 @@
-// Leases over HTTP beside a bare answer of the same bytes, in a calendar that is full already; and many that start at once.
+// Times new leases over HTTP in a full calendar, against a bare answer of the same size; and many that start at once.
 import { fileURLToPath } from 'node:url'
 import { addStandardNames } from '../src/ledger/standard.ts'
 import { migrate } from '../src/store/migrate.ts'
@@ -69,7 +69,7 @@ async function benchWorld(world: World, bench: Bench): Promise<{ ms: number; tim
   try {
     options.progress(name)
     const packed = await measure(`${name}: POST lease, hosts in use`, server, () => hourIn(base, 2, 6), bench)
-    // Nobody has anything then, so each host is looked at before a free one is touched: the longest way to a yes.
+    // Nothing is booked then: all hosts are searched for one in use before a free one is taken. The slowest success.
     const free = await measure(`${name}: POST lease, an empty day`, server, () => hourIn(base, 1_000, 7_000), bench)
     const refused = await alone(
       server,
@@ -103,7 +103,7 @@ async function measure(name: string, server: Server, body: () => object, { bare,
   return { ms, times }
 }
 
-/** The clock is moved to the hour at which the first lease of each host starts. */
+/** Moves the clock to the hour at which the first lease of each host starts. */
 async function startAtOnce(name: string, server: Server, base: number, report: Report): Promise<void> {
   const advance = Math.ceil((base - Date.now()) / 1_000)
   const started = performance.now()
@@ -155,7 +155,7 @@ async function checkWhole(name: string, server: Server, report: Report): Promise
   if (violations !== 0) report.faults.push(`${name}: ${violations} violations`)
 }
 
-/** Hosts of 32 vcpus, and on each as many leases one after the other as there are for it; with plain SQL, or it takes an hour. */
+/** Hosts of 32 vcpus, with the leases spread evenly, one after the other. Plain SQL: over HTTP it takes an hour. */
 export async function fill(database: string, { hosts, leases }: World, base: number): Promise<void> {
   const store = openDatabase(database)
   try {

@@ -1,4 +1,4 @@
-// The raw limit on PostgreSQL: 64 claims folded into one call of a function, on a given number of connections.
+// The raw limit on PostgreSQL: 64 claims in one call of a function, on a given number of connections.
 import { Client } from 'pg'
 import { BATCH } from './limit-sqlite.ts'
 
@@ -29,7 +29,7 @@ interface RawOptions {
   seconds: number
 }
 
-/** Claims a second. */
+/** Returns claims per second. */
 export async function rawPostgresClaims({
   url,
   providers,

@@ -1,4 +1,4 @@
-// The raw limit on SQLite: the statements of a claim, 64 claims to a durable commit, with nothing around them.
+// The raw limit on SQLite: only the statements of claims, 64 claims to a durable commit.
 import { DatabaseSync } from 'node:sqlite'
 
 export const BATCH = 64
@@ -11,7 +11,7 @@ interface RawOptions {
   seconds: number
 }
 
-/** Per claim a provider and a consumer looked up, a consumer added; per class one read and two writes. */
+/** Each claim looks up a provider and a consumer, and adds a consumer. Each class costs one read and two writes. */
 export function rawSqliteClaims({ file, providers, classes, seconds }: RawOptions) {
   const db = new DatabaseSync(file)
   db.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 20000;

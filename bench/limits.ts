@@ -1,4 +1,4 @@
-// What the machine could do: HTTP with nothing behind it, and the database with nothing before it.
+// The limits of the machine: HTTP without a database, and the database without HTTP.
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { drive, warmUp, type Request } from './client.ts'
@@ -14,7 +14,7 @@ export interface HttpLimit {
   cpuMicroseconds: number
 }
 
-/** Requests a second of a bare fastify with the same validation, for each kind of request given. */
+/** Requests per second of a bare fastify with the same validation, for each kind of request. */
 export async function httpLimits(
   kinds: Record<string, () => Request>,
   at: { connections: number; seconds: number; warmUpRequests: number },
@@ -44,7 +44,7 @@ export interface RawLimit {
   classes: number
   connections: number
   claimsPerSecond: number
-  /** Unknown where the database is a server of its own. */
+  /** Unknown if the database is a separate server. */
   cpuMicroseconds?: number
 }
 
@@ -73,7 +73,7 @@ export async function rawPostgresLimits(
   return limits
 }
 
-/** A claim over HTTP can't be quicker than its share of a bare request plus its share of the grouped statements. */
+/** A claim over HTTP takes at least its share of a bare request plus its share of the grouped statements. */
 export function claimLimit(http: HttpLimit, claimsPerRequest: number, raw: RawLimit) {
   const cpuMicroseconds =
     raw.cpuMicroseconds === undefined ? undefined : http.cpuMicroseconds / claimsPerRequest + raw.cpuMicroseconds

@@ -1,4 +1,4 @@
-// Nodes over HTTP, beside what a bare server needs for an answer of the same bytes in the same run.
+// Times requests for nodes over HTTP, against a bare server that answers the same number of bytes in the same run.
 import { fileURLToPath } from 'node:url'
 import { Connection, getText, repeat, type Rate } from './candidates-client.ts'
 import type { BenchOptions } from './options.ts'
@@ -118,7 +118,7 @@ interface Bench {
   report: Report
 }
 
-/** Ours and the bare server by turns, one request at a time. */
+/** Measures our server and the bare one in turn, one request at a time. */
 async function measure({ name, path, timesAtMost }: Case, bench: Bench): Promise<number> {
   const { store, server, bare, options, report } = bench
   options.progress(`${store.name}: ${name}`)
@@ -142,7 +142,7 @@ async function measure({ name, path, timesAtMost }: Case, bench: Bench): Promise
 const alone = ({ port }: Server, request: string, seconds: number): Promise<Rate> =>
   repeat({ port, connections: 1, seconds }, async connection => void (await connection.send(request)))
 
-/** All 10,000 nodes, page by page as clients read them, beside as many bare answers of the same bytes. */
+/** Lists all 10,000 nodes page by page, against as many bare answers of the same size. */
 async function measureAllPages({ store, server, bare, options, report }: Bench): Promise<void> {
   const probe = new Connection(server.port)
   const paths: string[] = []

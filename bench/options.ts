@@ -8,11 +8,11 @@ export interface BenchOptions {
   stores: StoreName[]
   /** Length of one measurement. */
   seconds: number
-  /** Every measurement is made this often, in turns, and the median is told: neighbours come and go. */
+  /** How often each measurement is made. The median is reported, because other load on the machine comes and goes. */
   rounds: number
-  /** What a fresh server is given before anything is measured. */
+  /** Requests to a fresh server before anything is measured. */
   warmUpRequests: number
-  /** The largest fleet of nodes that is asked for one of them. */
+  /** The size of the largest fleet in the allocations bench. */
   nodes: number
   progress: (text: string) => void
 }
@@ -61,7 +61,7 @@ function parse() {
   }
 }
 
-/** On a terminal alone: in a file it would only be noise. */
+/** Only on a terminal: in a file it would be noise. */
 function progress(text: string) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }

@@ -1,4 +1,4 @@
-// What a bench hands back, and how it is printed: one table, the limits it was measured beside, and the goals.
+// The report of a bench, and how it is printed: the measurements, the limits to compare them with, and the goals.
 
 export interface Goal {
   text: string
@@ -16,7 +16,7 @@ export interface Report {
   measured: Table
   limits: Table
   goals: Goal[]
-  /** Wrong answers, a broken ledger: the figures can't be trusted. */
+  /** Wrong answers or a broken ledger: then the numbers can't be trusted. */
   faults: string[]
 }
 
@@ -38,7 +38,7 @@ export function formatReport(report: Report, markdown: boolean): string {
   ].join('\n\n')
 }
 
-/** 12345.6 → 12,346; small figures keep their decimals. */
+/** 12345.6 → 12,346; small numbers keep their decimals. */
 export function figure(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US')
   return value >= 10 ? value.toFixed(1) : value.toFixed(2)
@@ -47,7 +47,7 @@ export function figure(value: number): string {
 function textTable({ columns, rows }: Table): string {
   const cells = [columns, ...rows.map(row => row.map(String))]
   const widths = columns.map((_, at) => Math.max(...cells.map(row => row[at]?.length ?? 0)))
-  // Words to the left, figures to the right.
+  // Words are aligned left, numbers right.
   const pad = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))
   const line = (row: string[]) => row.map(pad).join('  ').trimEnd()
   return [line(columns), line(widths.map(width => '-'.repeat(width))), ...cells.slice(1).map(line)].join('\n')

@@ -1,4 +1,4 @@
-// The bytes of the requests that the benches send, put together by concatenation: formatting must cost next to nothing.
+// The requests of the benches as bytes, built by concatenation so that formatting costs almost nothing.
 
 export const CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB'] as const
 const MICROVERSION = '1.38'

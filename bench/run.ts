@@ -1,4 +1,4 @@
-// npm run bench: starts Holdfast, loads it, and prints what it does beside what the machine could do.
+// npm run bench: starts Holdfast, puts load on it, and prints its results beside the limits of the machine.
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchAllocations } from './allocations.ts'

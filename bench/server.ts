@@ -1,4 +1,4 @@
-// Starts a server as a child process in a group of its own, waits until it answers, and ends it with us.
+// Starts a server as a child process in its own process group, waits until it answers, and ends it with us.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ export interface ServerCommand {
   argv: string[]
   port: number
   env?: Record<string, string>
-  /** A path that answers, with whatever status, once the server is up. */
+  /** A path that answers, with any status, once the server is up. */
   readyPath?: string
 }
 
@@ -19,9 +19,9 @@ export interface Server {
   pid: number
   origin: string
   log(): string
-  /** CPU seconds of the whole group so far; 0 where there is no /proc. */
+  /** CPU seconds of the whole process group so far; 0 without /proc. */
   cpuSeconds(): number
-  /** SIGTERM, and SIGKILL when that doesn't end it; tells the exit code. */
+  /** Sends SIGTERM, then SIGKILL if needed. Returns the exit code. */
   stop(): Promise<number | null>
 }
 
@@ -29,7 +29,7 @@ const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 10_000
 const LOG_MAX = 8_000
 
-/** The command under test; another checkout's may be named to compare with. */
+/** The command under test; may be that of another checkout, to compare the two. */
 export const holdfast = process.env['HOLDFAST_BIN'] ?? fileURLToPath(new URL('../bin/holdfast', import.meta.url))
 
 const running = new Set<ChildProcess>()
@@ -45,7 +45,7 @@ for (const [signal, code] of [
 
 export async function startServer({ argv, port, env = {}, readyPath = '/' }: ServerCommand): Promise<Server> {
   const [file = '', ...args] = argv
-  // A group of its own, so that a launcher's children end with it.
+  // Its own process group, so that a launcher's children end with it.
   const child = spawn(file, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,7 +88,7 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Runs a command to its end; tells its status and everything it printed. */
+/** Runs a command to its end. Returns its status and everything it printed. */
 export async function runCommand(argv: string[]): Promise<{ status: number | null; output: string }> {
   const [file = '', ...args] = argv
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -138,7 +138,7 @@ function groupCpuSeconds(group: number | undefined): number {
   let ticks = 0
   try {
     for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
-      // The name in brackets may hold spaces, so count from behind it: state, parent, group, … utime (12th), stime.
+      // The name in brackets may have spaces, so fields count after it: state, parent, group, … utime (12th), stime.
       const fields = statFields(pid)
       if (Number(fields[2]) === group) ticks += Number(fields[11]) + Number(fields[12])
     }

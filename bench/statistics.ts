@@ -1,6 +1,6 @@
-// The little statistics a bench needs.
+// Percentiles and medians for the benches.
 
-/** Of sorted numbers; 0 when there are none. */
+/** The numbers must be sorted; 0 if there are none. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
@@ -12,7 +12,7 @@ export function median(numbers: readonly number[]): number {
   )
 }
 
-/** The run whose value is the median: its other figures belong together with it. */
+/** The run whose value is the median, so that all reported numbers come from one run. */
 export function medianBy<T>(items: readonly T[], value: (item: T) => number): T {
   const sorted = items.toSorted((a, b) => value(a) - value(b))
   const middle = sorted[Math.floor((sorted.length - 1) / 2)]

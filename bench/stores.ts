@@ -9,7 +9,7 @@ import type { StoreName } from './options.ts'
 
 export interface BenchStore {
   name: StoreName
-  /** A fresh database, so that every round starts from the same size. */
+  /** A fresh database, so that every round starts with the same size. */
   database(): Promise<string>
   /** How many connections have worked on the database in the last seconds. */
   connectionsInUse(database: string, seconds: number): Promise<number>

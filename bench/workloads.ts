@@ -1,9 +1,9 @@
-// The ways of claiming that the claims bench measures, each as a source of requests.
+// The workloads of the claims bench, each as a source of requests.
 import type { Request } from './client.ts'
 import * as requests from './requests.ts'
 
 export interface Ledger {
-  /** Providers with room for ever. */
+  /** Providers that never fill up. */
   providers: string[]
   /** Consumers that hold claims, for DELETE to release. */
   consumers: string[]
@@ -13,7 +13,7 @@ export interface Workload {
   name: string
   claimsPerRequest: number
   classes: number
-  /** Which bare HTTP request its limit is made of; there is none for DELETE. */
+  /** The bare HTTP request that gives its limit; DELETE has none. */
   http?: string
   next: (ledger: Ledger) => Request | undefined
 }
@@ -25,10 +25,10 @@ export const POST_2 = post(2)
 export const POST_100 = post(100)
 const DELETE: Workload = { name: 'DELETE', claimsPerRequest: 1, classes: 3, next: release }
 
-/** In the order they run: DELETE comes last, for it needs what the others made. */
+/** In running order: DELETE comes last, because it releases the claims of the others. */
 export const WORKLOADS = [SPREAD_1, SPREAD_3, HOT_3, POST_2, POST_100, DELETE]
 
-/** The same requests for the bare server, which looks at their form alone. */
+/** The same requests for the bare server, which only validates them. */
 export function bareRequests(): Record<string, () => Request> {
   const ledger = { providers: Array.from({ length: 1000 }, () => crypto.randomUUID()), consumers: [] }
   const next = (workload: Workload) => () => {

@@ -1,4 +1,4 @@
-// Finds Placement's gabbi files, which live in openstack/placement, and says what server each of them needs.
+// Finds Placement's gabbi files, which are in openstack/placement, and the server settings that each needs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join, matchesGlob, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -24,7 +24,7 @@ export function readOptions() {
   return { ...values, stores, jobs, only: split(values.only), exclude: split(values.exclude) }
 }
 
-/** Exit code 2 is for what was asked, or is missing, as 1 is for tests that fail. */
+/** Exit code 2: wrong options or a missing requirement. Exit code 1: failed tests. */
 export function fail(message: string, status = 2): never {
   console.error(message)
   process.exit(status)

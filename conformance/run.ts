@@ -31,7 +31,7 @@ async function runAll(files: Gabbit[]): Promise<boolean> {
     `${''.padEnd(nameWidth)}${headings}\n${'file'.padEnd(nameWidth)}${' passed failed'.repeat(stores.length)}`,
   )
 
-  // Store after store within a file, so that a row is complete early; rows are printed in order as they complete.
+  // All stores of a file before the next file, so that rows complete early; they are printed in order.
   const queue = files.flatMap(file => stores.map(store => ({ file, store })))
   const reports = new Map<string, FileReport>()
   let printed = 0
@@ -70,7 +70,7 @@ async function runFile(worker: Worker, file: Gabbit, store: Store): Promise<File
   let report: FileReport
   try {
     const server = await startServer(await command(file.profile, store))
-    // With its server gone a file that hangs fails quickly.
+    // Without its server, a file that hangs fails quickly.
     const timer = setTimeout(() => void server.stop(), FILE_TIMEOUT_MS)
     report = await worker.run(file.path, server.origin + options.prefix)
     clearTimeout(timer)

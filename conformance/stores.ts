@@ -20,7 +20,7 @@ export function openStore(name: StoreName): Promise<Store> {
   return name === 'sqlite' ? openSqlite() : openPostgres()
 }
 
-/** For a server that isn't ours: an empty folder is all we can give it. */
+/** For another server: it gets an empty folder. */
 export function openFolders(): Store {
   const { folder, remove } = temporaryFolder()
   return { name: 'server', database: async () => mkdtempSync(join(folder, 'data-')), stop: async () => remove() }

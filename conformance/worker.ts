@@ -20,7 +20,7 @@ export interface Worker {
   stop(): void
 }
 
-// Debian's own Python, which is where python3-gabbi puts gabbi; another can be named where gabbi lives elsewhere.
+// Debian's Python, where python3-gabbi installs gabbi; the variable names another one.
 const PYTHON = process.env['HOLDFAST_PYTHON'] ?? '/usr/bin/python3'
 const SCRIPT = fileURLToPath(new URL('placement/run.py', import.meta.url))
 

@@ -1,5 +1,5 @@
-// Makes dist/, what a package holds: JavaScript, because Node strips no types below node_modules; the declarations of the
-// client library; and the files that the code reads when it runs.
+// Builds dist/, the content of the package: JavaScript, because Node strips no types below node_modules; declarations
+// of the client library; and the files that the code reads at run time.
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'
 

@@ -32,7 +32,7 @@ const TABLES: Record<string, string> = {
   operator: rulesOf(operatorPolicy),
 }
 
-/** The page with its tables as the code has them. */
+/** The page, with its tables generated from the code. */
 export function withTables(page: string): string {
   return page.replaceAll(/<!-- (\w+) -->\n[^]*?<!-- end -->/g, (whole, name: string) =>
     TABLES[name] ? `<!-- ${name} -->\n\n${TABLES[name]}\n\n<!-- end -->` : whole,

@@ -52,13 +52,13 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--resource-class <resource-class>', 'of this class')
     .option('--trait <traits...>', 'with all of these traits', listed)
     .option('--candidate-node <nodes...>', 'one of these', listed)
-    .option('--node <node>', 'write down that this active node is allocated')
+    .option('--node <node>', 'record that this active node is allocated')
     .option('--name <name>', 'its name')
     .option('--uuid <uuid>', 'its uuid; a new one if none is given')
-    .option('--owner <owner>', "whose nodes it may be, and whose it will be; the caller's project for all but admins")
+    .option('--owner <owner>', "its project, and whose nodes it may get; the caller's project for all but admins")
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
     .option('--expires-at <time>', 'when it ends by itself: 90s, 10m, 2h or 2030-01-01T10:00:00Z')
-    .option('--wait-until <time>', 'how long the server looks for a node while there is none; written likewise')
+    .option('--wait-until <time>', 'how long the server waits for a free node; in the same form')
     .option('--wait [duration]', 'wait here until it has a node, at most so long')
     .action(onServer(async (server, flags: CreateFlags) => createAllocation(server, flags)))
   addLookCommands(allocation)
@@ -91,7 +91,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'try again after an error',
     'allocation retry job-17 --wait-until 10m --wait',
   )
-    .option('--wait-until <time>', 'how long the server looks for a node while there is none')
+    .option('--wait-until <time>', 'how long the server waits for a free node')
     .option('--wait [duration]', 'wait here until it has a node, at most so long')
     .action(
       onServer(async (server, ident: string, flags: CreateFlags) => {
@@ -130,7 +130,7 @@ async function printWhenReady(server: Holdfast, made: Allocation, flags: CreateF
   printOne(await allocated(server, made, { timeoutMs }), flags)
 }
 
-/** Waits until it has a node; without one it fails, and the causes are said. */
+/** Waits until the allocation has a node. If it fails, the error names the causes. */
 export function allocated(
   { allocations }: Holdfast,
   { uuid }: Allocation,
@@ -191,7 +191,7 @@ function addLookCommands(allocation: Command): void {
     .addOption(new Option('--state <state>', 'in this state').choices(['allocating', 'active', 'error']))
     .option('--resource-class <resource-class>', 'of this class')
     .option('--node <node>', 'of this node')
-    .option('--owner <owner>', "that are this one's")
+    .option('--owner <owner>', 'of this owner')
     .option('--fields <fields...>', 'show these fields', listed)
     .option('--limit <count>', 'at most so many', countOf)
     .action(

@@ -9,7 +9,7 @@ import { printList, printOne, say } from './output.ts'
 import { askedIn } from './provider.ts'
 
 const COLUMNS = ['candidate', 'name', 'provider', 'resources', 'used_of_capacity', 'traits']
-/** People know it by its name. */
+/** In a table the provider's name is enough: its uuid is left out. */
 const FOR_PEOPLE = COLUMNS.filter(column => column !== 'provider')
 const CONDITIONS = ['group', 'condition', 'left']
 
@@ -66,7 +66,7 @@ const withQuery = (command: Command) =>
     .option('--forbidden <traits...>', 'without these traits', listed)
     .option('--member-of <aggregates>', 'in this aggregate, or in:A,B')
     .option('--in-tree <uuid>', 'in the tree of this provider')
-    .option('--query <query>', 'more of it in Placement’s own words, as in resources1=VCPU:1&group_policy=none')
+    .option('--query <query>', 'more parameters of Placement’s query, such as resources1=VCPU:1&group_policy=none')
 
 function queryIn(flags: CandidateFlags): Query {
   const query: Query = { ...askedIn(flags), in_tree: flags.inTree }
@@ -77,10 +77,10 @@ function queryIn(flags: CandidateFlags): Query {
   return query
 }
 
-/** More than these are cheaper to list than to ask for one by one. */
+/** Above this many, one list of all providers is cheaper than one request for each. */
 const ASKED_MAX = 32
 
-/** By uuid: Placement's answer doesn't have them. */
+/** Names of providers, by uuid: Placement's answer has only uuids. */
 async function namesIn(found: Candidates, { providers }: Holdfast): Promise<ReadonlyMap<string, string>> {
   const uuids = new Set(found.allocation_requests.flatMap(({ allocations }) => Object.keys(allocations)))
   const asked = uuids.size > ASKED_MAX ? providers.list() : Promise.all(Array.from(uuids, uuid => providers.find(uuid)))

@@ -1,4 +1,4 @@
-// What all commands that speak to a server have in common: how it is found, how answers look, and an example.
+// Shared by all commands that talk to a server: finding it, output options, an example in the help.
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
@@ -15,7 +15,7 @@ export type { ServerFlags } from './server-flags.ts'
 
 export type Flags = OutputFlags & ServerFlags
 
-/** A command that finds its server by itself; `example` is shown below its help. */
+/** A command with the options that name a server; `example` is shown below its help. */
 export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
   return withServerFlags(parent.command(usage).description(help)).addHelpText(
     'after',
@@ -23,7 +23,7 @@ export function serverCommand(parent: Command, usage: string, help: string, exam
   )
 }
 
-/** Knows the columns that its command shows to people; whatever else the server says can be chosen too. */
+/** `columns` are the default ones, for completion. Users may choose any other field of the answer too. */
 export class ColumnOption extends Option {
   readonly columns: readonly string[]
 
@@ -34,7 +34,7 @@ export class ColumnOption extends Option {
   }
 }
 
-/** One that prints what it got. */
+/** A server command that prints its answer, with --format and --column. */
 export function printingCommand(
   parent: Command,
   usage: string,
@@ -50,27 +50,27 @@ export function printingCommand(
 /** For options that may be repeated. */
 export const many = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value]
 
-/** For options that take names apart by spaces, by commas, or one at a time. */
+/** For options that take several names: separated by spaces, by commas, or in repeated options. */
 export const listed = (value: string, before: string[] | undefined): string[] => [
   ...(before ?? []),
   ...value.split(',').map(name => name.trim()),
 ]
 
-/** An action with the server that its flags name; what it is given ends with the flags. */
+/** Connects to the server that the flags name, then runs the action. The last of its arguments is the flags. */
 export function onServer<Given extends [...unknown[], ServerFlags]>(
   action: (server: Holdfast, ...given: Given) => Promise<void>,
 ) {
   return async (...given: unknown[]): Promise<void> => {
-    // Behind the flags comes the command itself.
+    // Commander adds the command itself after the flags.
     const words = given.slice(0, -1) as Given
     await action(await connectWith(serverFlagsOf(given.at(-1) as Command)), ...words)
   }
 }
 
-/** Asked for once, also by those who have to log in again. */
+/** The password that was typed: kept, so that a second login doesn't ask again. */
 let typed: string | null = null
 
-/** Where the server is that these flags name; from here on we trust whom they say. */
+/** Finds the server that the flags name, and from then on trusts their CA certificate. */
 export function whereWith(flags: ServerFlags): Where {
   const where = whereIs(connectOptionsOf(flags))
   if (where.cacert !== null) trust(where.cacert)
@@ -82,14 +82,14 @@ export async function connectWith(flags: ServerFlags, canAsk = terminal().stdin.
   return connect({ ...connectOptionsOf(flags), askPassword: passwordAsker(canAsk) })
 }
 
-/** Where nobody sits, nobody is asked. */
+/** undefined without a terminal: a script can't be asked for a password. */
 export function passwordAsker(canAsk = terminal().stdin.isTTY): ((user: string) => Promise<string>) | undefined {
   const ask = async (user: string) => (typed ??= await askSecret(`Password of ${user}: `))
   return canAsk ? ask : undefined
 }
 
 export function trust(file: string): void {
-  // Takes its time to load, and most servers need nothing of it.
+  // Loaded only here: node:tls is slow to load, and most servers need no extra certificate.
   const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls')
   try {
     setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')])
@@ -100,7 +100,7 @@ export function trust(file: string): void {
 
 export type Document = Record<string, unknown>
 
-/** `key=value` words as an object; values that are JSON are what they say, others are text. */
+/** `key=value` words as an object. A value that is valid JSON is parsed, any other is text. */
 export function pairsIn(words: readonly string[] = [], read: (value: string) => unknown = jsonOrText): Document {
   return Object.fromEntries(
     words.map(word => {
@@ -131,11 +131,11 @@ export function countOf(text: string): number {
   return Number(text)
 }
 
-/** Without what wasn't given. */
+/** Leaves out the members that are undefined. */
 export const given = (members: Document): Document =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
-/** The same for several: all are tried, each failure is told, and the last is the command's. */
+/** Runs an action for several things: tries all, prints each failure, and fails with the last one. */
 export class Attempts {
   readonly succeeded = new Set<string>()
   #failure: unknown = null

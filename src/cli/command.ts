@@ -1,4 +1,4 @@
-// The command line: which words there are, and how a wrong one is told.
+// The command line: all top-level commands, and how errors become messages and exit codes.
 import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -13,20 +13,20 @@ export interface Word {
 
 interface Words {
   help: string
-  /** Who knows the rest: `addCommands` adds the command of this name, with what is below it. */
+  /** Loads the command's module. Its `addCommands` adds the command with its subcommands. */
   load: () => Promise<{ addCommands: (program: Command, word: Word) => void }>
 }
 
-// Only the module of the word that was typed is loaded: whoever types a command waits for what it loads.
+// Only the module of the typed command is loaded: loading them all would make every command slow to start.
 const GROUPS: Record<string, Record<string, Words>> = {
   'Machines:': {
     node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
-    allocation: { help: 'nodes of some class, whichever they are', load: () => import('./allocation.ts') },
+    allocation: { help: 'any node of a class, with traits', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
-    run: { help: 'run a command that has a node meanwhile', load: () => import('./run.ts') },
+    run: { help: 'run a command with a node allocated to it', load: () => import('./run.ts') },
   },
   'Time:': {
-    lease: { help: 'capacity for a time to come', load: () => import('./lease.ts') },
+    lease: { help: 'capacity for a period of time', load: () => import('./lease.ts') },
     host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
   'Capacity:': {
@@ -38,7 +38,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'All of it:': {
     import: {
-      help: 'make nodes, providers and hosts what files say of them; - is standard input',
+      help: 'create and change nodes, providers and hosts as files say; - is standard input',
       load: () => import('./import/import.ts'),
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
@@ -74,7 +74,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'The command itself:': {
     completion: {
-      help: 'print what makes a shell complete commands and names',
+      help: 'print the script that completes commands and names in a shell',
       load: () => import('./completion/completion.ts'),
     },
     version: {
@@ -84,7 +84,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
 }
 
-/** All words with their help; what is below them only of the one that is meant. */
+/** All commands with their help, but subcommands only for the one that was typed. */
 export async function programWith(meant: string | undefined): Promise<Command> {
   const program = new Command('holdfast')
     .description('Knows which machines and capacity exist, and who has which part of them.')
@@ -106,14 +106,14 @@ export async function programWith(meant: string | undefined): Promise<Command> {
       else program.command(name).description(help)
     }
   }
-  // Named here to stand in the last group.
+  // Added last, so that it is listed in the last group.
   program.helpCommand('help [command]', 'show the help of a command')
   return program
 }
 
 const widthOf = ({ isTTY, columns }: Output) => (isTTY && columns ? columns : 80)
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 export const runCommand = (words: readonly string[], terminal: Terminal): Promise<number> =>
   atTerminal(terminal, () => run(words))
 
@@ -141,10 +141,10 @@ function fail(error: Error, exitCode: number): number {
   return exitCode
 }
 
-/** A guess at what was meant comes on a line of its own. */
+/** Commander puts "Did you mean …?" on a second line. */
 const inOneLine = (text: string) => text.replace(/^error: /, 'holdfast: ').replaceAll(/\n(?=.)/g, ' ')
 
-/** What other libraries say may go on for lines. */
+/** Messages of libraries may have several lines. */
 const firstLine = (text: string) => text.split('\n', 1)[0]!
 
 function isListenError(error: unknown): boolean {

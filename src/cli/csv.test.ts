@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { CsvError, csvText, parseCsv } from './csv.ts'
 
-test('cells may be quoted, and hold commas, quotes and lines; rows know where they begin', () => {
+test('quoted cells may hold commas, quotes and line breaks; each row has its line number', () => {
   assert.deepEqual(parseCsv('name,description\r\nn1,"a ""b"", c"\n\nn2,"two\nlines"\nn3,\n'), [
     { line: 1, cells: ['name', 'description'] },
     { line: 2, cells: ['n1', 'a "b", c'] },
@@ -18,7 +18,7 @@ test('cells may be quoted, and hold commas, quotes and lines; rows know where th
   assert.deepEqual(parseCsv('a,'), [{ line: 1, cells: ['a', ''] }])
 })
 
-test('quotes that make no sense are refused with their line', () => {
+test('misplaced quotes are refused, with their line number', () => {
   for (const [text, line] of [
     ['a\n"b', 2],
     ['a\nb "c"', 2],
@@ -33,9 +33,9 @@ test('quotes that make no sense are refused with their line', () => {
   }
 })
 
-test('whatever cells are written, the same are read', () => {
+test('cells are read as they were written', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', ' ', ',', '"', '\n', '\r', 'ü') })
-  // One empty cell in a row is an empty line.
+  // A row with a single empty cell would be an empty line, which is skipped.
   const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 })
   fc.assert(
     fc.property(table, rows => {

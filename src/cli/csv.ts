@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them. The library is loaded when there is some to read or to write, which is seldom.
+// Reads and writes CSV (RFC 4180). The library is loaded on first use, because most commands don't need it.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -6,13 +6,13 @@ const reader = () => require('csv-parse/sync') as typeof import('csv-parse/sync'
 const writer = () => require('csv-stringify/sync') as typeof import('csv-stringify/sync')
 
 interface CsvRow {
-  /** Where it begins; a quoted cell may go on for lines. */
+  /** The line where the row begins; a quoted cell may span lines. */
   line: number
   cells: string[]
 }
 
 export class CsvError extends Error {
-  /** Where the row begins that can't be read. */
+  /** The line where the unreadable row begins. */
   readonly line: number
 
   constructor(line: number, message: string) {
@@ -21,7 +21,7 @@ export class CsvError extends Error {
   }
 }
 
-/** Empty lines are left out. */
+/** Skips empty lines. */
 export function parseCsv(text: string): CsvRow[] {
   const { parse, CsvError: Unreadable } = reader()
   const rows: CsvRow[] = []

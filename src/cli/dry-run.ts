@@ -1,4 +1,4 @@
-// --dry-run: what would come of a command, asked of the server in a request that changes nothing.
+// --dry-run: asks the server what a command would do, without changing anything.
 import type { Command } from 'commander'
 import type { Touched } from '../client/index.ts'
 import { say } from './output.ts'
@@ -8,7 +8,7 @@ export interface DryRun {
 }
 
 export const withDryRun = (command: Command): Command =>
-  command.option('--dry-run', 'say what would come of it, and change nothing')
+  command.option('--dry-run', 'show what would happen, and change nothing')
 
 /** For commands that delete: what they would touch, in one line. */
 export function sayTouched(ident: string, { objects }: Touched): void {

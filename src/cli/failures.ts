@@ -1,4 +1,4 @@
-// How a command that failed says so: one line, what to try, and an exit code that scripts can tell apart.
+// How a failed command reports: one line, a hint, and an exit code that scripts can test.
 import { styleText } from 'node:util'
 import { ApiError, ConnectionUnclear, Unreachable } from '../client/errors.ts'
 import { visible } from './output.ts'
@@ -17,7 +17,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The command itself found out that it can't go on. */
+/** A failure that the command found itself, without a refusal from the server. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode
   readonly hint: string | null
@@ -47,7 +47,7 @@ const REFUSALS: Record<number, [ExitCode, string | null]> = {
   504: [EXIT.unreachable, null],
 }
 
-/** null for what is a bug. */
+/** null for an unexpected error, which is a bug. */
 export function verdictOn(error: unknown): Verdict | null {
   if (error instanceof CommandFailure) return error
   if (error instanceof ConnectionUnclear) return { exitCode: EXIT.usage, message: error.message, hint: null }
@@ -59,7 +59,7 @@ export function verdictOn(error: unknown): Verdict | null {
   }
   if (!(error instanceof ApiError)) return null
   const { status, message, requestId } = error
-  // Bare metal says so of a verb that doesn't fit the state, which is nobody's mistake.
+  // The bare metal API answers 400 to a verb that the node's state forbids. That is a conflict, not wrong usage.
   const isState = status === 400 && message.includes('while it is in state')
   const other: [ExitCode, string | null] =
     status < 500

@@ -1,10 +1,10 @@
-// What gives way when a table is wider than the terminal: first what people can do without, never the name.
+// Makes a table fit the terminal: shortens or drops columns, the least useful first. The name is never dropped.
 import { widestOf } from './width.ts'
 
 export interface Column {
   readonly heading: string
   readonly cells: readonly string[]
-  /** What is longer than this is cut. */
+  /** Longer cells are cut to this width. */
   readonly width: number
 }
 
@@ -15,12 +15,12 @@ export const columnOf = (heading: string, cells: readonly string[]): Column => (
 })
 
 export const GAP = '  '
-/** Less says nothing. */
+/** Narrower than this, a heading or text is useless. */
 const HEADING_MIN = 6
 const TEXT_MIN = 10
 const NAME_SHARE = 2 / 3
 
-/** The columns as they are, or with the first concession that suffices. */
+/** The columns unchanged if they fit, else after the first concession that makes them fit. */
 export function fitted(columns: readonly Column[], width: number): readonly Column[] {
   let last = columns
   for (const tried of concessions(columns, width)) {
@@ -67,7 +67,7 @@ const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 
-/** The widest texts are cut first, evenly; a name only where it takes more than its share of the line. */
+/** Cuts the widest texts first. A name is cut only if it takes more than NAME_SHARE of the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {
   const cut = columns.map(one => ({
     ...one,
@@ -84,7 +84,7 @@ function cutDown(columns: readonly Column[], width: number, isName: (column: Col
   return cut
 }
 
-/** Who has a name can do without an id; after it go those on the right. */
+/** The id goes first if there is a name, then columns from the right. */
 function leastWanted(columns: readonly Column[], isName: (column: Column) => boolean): number {
   const id = columns.findIndex(one => ID.test(one.heading) && !isName(one))
   return id >= 0 ? id : columns.findLastIndex(one => !isName(one))

@@ -1,4 +1,4 @@
-// holdfast lease: capacity for a time to come.
+// holdfast lease: capacity booked for a period of time.
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
 import type { Holdfast, Lease, LeaseChange, LeaseExplained, NewLease } from '../client/index.ts'
@@ -167,7 +167,7 @@ function changeIn(present: Lease, flags: LeaseFlags): LeaseChange {
   return change
 }
 
-/** `key=value,key=value`; a comma is part of a value unless another key follows. */
+/** `key=value,key=value`; a comma separates only if another key follows, else it belongs to the value. */
 function reservationIn(text: string): Document {
   const pairs = pairsIn(text.split(/,(?=[a-z_]+=)/), value => value)
   const { traits } = pairs
@@ -182,7 +182,7 @@ function timeOf(date: string): number {
   return ms
 }
 
-/** A date of the server's as one would type it. */
+/** A date from the server in the form that users type. */
 const typed = (date: string) => date.slice(0, 16).replace('T', ' ')
 
 /** The server counts in whole minutes. */

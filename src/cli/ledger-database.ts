@@ -1,4 +1,4 @@
-// The database of a ledger, opened by a command beside the server or without one. Nothing is made that isn't there.
+// Opens the ledger's database for a command, with or without a running server. Never creates or migrates it.
 import { existsSync } from 'node:fs'
 import { UsageError } from '../shared/usage-error.ts'
 import { pendingMigrations } from '../store/migrate.ts'

@@ -1,14 +1,14 @@
-// What can be typed where a usage says <node>, <lease> and the like: asked of the server while someone waits for the Tab key.
+// Completes arguments such as <node> and <lease> with names from the server.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cloudNames, type Holdfast, type Json } from '../client/index.ts'
 import { withoutLinks } from './output.ts'
 import { terminal } from './terminal.ts'
 
-/** Nobody waits longer for the Tab key. */
+/** After this long the Tab key completes nothing. */
 const WAIT_MAX_MS = 1_000
 
 export interface Asker {
-  /** What stands there so far. */
+  /** The beginning of the word. */
   typed: string
   /** The first word of the command line. */
   noun: string
@@ -17,7 +17,7 @@ export interface Asker {
 
 type Lister = (server: Holdfast, asker: Asker) => Promise<readonly string[]>
 
-/** By the name of the argument in its singular. */
+/** By the name of the argument, in the singular. */
 const LISTERS: Record<string, Lister> = {
   node: async ({ nodes }, { typed }) => namesOf(await nodes.list({ fields: ['name', 'uuid'] }), typed),
   'provision-state': async ({ nodes }) => {
@@ -50,7 +50,7 @@ const LISTERS: Record<string, Lister> = {
   column: fieldsOf,
 }
 
-/** One of each kind, for the names of its fields. */
+/** Lists one object of a kind, to learn the names of its fields. */
 const FIRST: Record<string, (server: Holdfast) => Promise<Json[]>> = {
   node: ({ nodes }) => nodes.list({ where: { detail: true }, limit: 1 }),
   allocation: ({ allocations }) => allocations.list({ limit: 1 }),
@@ -66,13 +66,13 @@ async function fieldsOf(server: Holdfast, { noun }: Asker): Promise<string[]> {
   return Object.keys(withoutLinks(first ?? {}))
 }
 
-/** People type names; ids only where there is no such name. */
+/** Names, unless none begins with the typed text: then uuids. */
 function namesOf(things: readonly { name: string | null; uuid: string }[], typed: string): string[] {
   const isBegun = typed !== '' && things.every(({ name }) => !name?.startsWith(typed))
   return things.map(({ name, uuid }) => (isBegun ? uuid : (name ?? uuid)))
 }
 
-/** What the argument of this name can be; nothing for those that are no names of something. */
+/** The completions for an argument; none if it isn't the name of something. */
 export async function namesFor(argument: string, asker: Asker): Promise<readonly string[]> {
   if (argument === 'cloud') return cloudNames(terminal().env)
   const lister = LISTERS[argument] ?? LISTERS[argument.replace(/s$/, '')]

@@ -1,4 +1,4 @@
-// How answers are printed: for people, and in the formats that programs read.
+// Prints answers: as tables for people, and in formats for programs.
 import { UsageError } from '../shared/usage-error.ts'
 import { yamlOf } from '../shared/yaml.ts'
 import { csvText } from './csv.ts'
@@ -14,7 +14,7 @@ export interface OutputFlags {
 
 type Row = Readonly<Record<string, unknown>>
 
-/** `columns` are those for people; JSON and YAML have all there is, unless some are chosen. */
+/** `columns` are the default columns. JSON and YAML have all fields, unless the user chooses some. */
 export function printList(rows: readonly Row[], columns: readonly string[], { format, column }: OutputFlags): void {
   const known = new Set([...columns, ...rows.flatMap(row => Object.keys(row))])
   const shown = column ? chosen(column, known) : columns
@@ -33,7 +33,7 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
   }
 }
 
-/** One thing: all its fields, or those that are chosen. */
+/** Prints one object: all its fields, or the chosen ones. */
 export function printOne(given: Row, { format, column }: OutputFlags): void {
   const row = withoutLinks(given)
   const shown = column ? chosen(column, new Set(Object.keys(row))) : Object.keys(row)
@@ -49,7 +49,7 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
     )
 }
 
-/** What came of it, in a sentence, where people look; programs have the exit code. */
+/** Prints the result as a sentence for people; programs use the exit code. */
 export const say = (sentence: string) =>
   write(
     wrapped(visible(sentence), screenOf(terminal().stdout).width)
@@ -73,7 +73,7 @@ function chosen(wanted: readonly string[], known: ReadonlySet<string>): string[]
 
 const only = (row: Row, names: readonly string[]) => Object.fromEntries(names.map(name => [name, row[name] ?? null]))
 
-/** Links are for programs that walk the API. */
+/** Links to other resources are useless outside the API. */
 const LINKS = new Set(['links', 'ports', 'portgroups', 'states', 'volume'])
 export const withoutLinks = (row: Row) => Object.fromEntries(Object.entries(row).filter(([name]) => !LINKS.has(name)))
 
@@ -100,11 +100,11 @@ function printable(value: unknown): string {
   return visible(textOf(value))
 }
 
-/** On a sheet there is room for a line each. */
+/** A list of objects, with one object a line. */
 function lineByLine(value: unknown): string {
   const isListOfThings = Array.isArray(value) && value.some(item => typeof item === 'object')
   return isListOfThings ? value.map(printable).join('\n') : printable(value)
 }
 
-/** What others wrote must not drive the terminal. */
+/** Removes control characters: text from other users must not control the terminal. */
 export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')

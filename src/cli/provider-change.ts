@@ -1,4 +1,4 @@
-// holdfast provider create, set, delete, inventory, trait, aggregate: in the words of osc-placement.
+// holdfast provider create, set, delete, inventory, trait, aggregate: the same words as osc-placement.
 import type { Command } from 'commander'
 import type { Holdfast, Inventory, NewInventory } from '../client/index.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -17,9 +17,9 @@ import { printList, printOne, say } from './output.ts'
 
 export function addProviderChangeCommands(provider: Command): void {
   addLifeCommands(provider)
-  addInventoryCommands(provider.command('inventory').description('how much providers have'))
-  addTraitCommands(provider.command('trait').description('what providers are'))
-  addAggregateCommands(provider.command('aggregate').description('what providers belong to'))
+  addInventoryCommands(provider.command('inventory').description("providers' inventories"))
+  addTraitCommands(provider.command('trait').description("providers' traits"))
+  addAggregateCommands(provider.command('aggregate').description("providers' aggregates"))
 }
 
 interface LifeFlags extends Flags {
@@ -36,7 +36,7 @@ function addLifeCommands(provider: Command): void {
     'provider create numa-0 --parent-provider compute-1',
   )
     .option('--uuid <uuid>', 'its uuid; a new one if none is given')
-    .option('--parent-provider <provider>', 'the one that it is a part of')
+    .option('--parent-provider <provider>', 'its parent')
     .action(
       onServer(async (server, name: string, flags: LifeFlags) => {
         const parent = await parentIn(server, flags)
@@ -50,7 +50,7 @@ function addLifeCommands(provider: Command): void {
     'provider set numa-0 --name numa-1',
   )
     .option('--name <name>', 'its new name')
-    .option('--parent-provider <provider>', 'the one that it is a part of from now on')
+    .option('--parent-provider <provider>', 'its new parent')
     .action(
       onServer(async (server, ident: string, flags: LifeFlags) => {
         const parent = await parentIn(server, flags)
@@ -77,7 +77,7 @@ async function parentIn({ providers }: Holdfast, { parentProvider }: LifeFlags) 
 
 const TERMS = ['total', 'reserved', 'min_unit', 'max_unit', 'step_size', 'allocation_ratio'] as const
 
-/** `VCPU=8` and `VCPU:allocation_ratio=16` words, by class. */
+/** Reads words such as `VCPU=8` and `VCPU:allocation_ratio=16`, grouped by class. */
 function inventoriesIn(words: readonly string[]): Record<string, Partial<Inventory>> {
   const found: Record<string, Partial<Inventory>> = {}
   for (const word of words) {
@@ -89,7 +89,7 @@ function inventoriesIn(words: readonly string[]): Record<string, Partial<Invento
     if (!known) throw new UsageError(`'${word}' has no term of an inventory; there are ${TERMS.join(', ')}`)
     const number = Number(value)
     const isFine = known === 'allocation_ratio' ? number > 0 : Number.isInteger(number) && number >= 0
-    if (!isFine) throw new UsageError(`'${value}' in '${word}' is no number that it could be`)
+    if (!isFine) throw new UsageError(`'${value}' in '${word}' is no number that is allowed here`)
     found[name] = { ...found[name], [known]: number }
   }
   return found
@@ -171,7 +171,7 @@ function addTraitCommands(trait: Command): void {
     'these are all its traits',
     'provider trait set compute-1 --trait HW_CPU_X86_AVX2 --trait CUSTOM_RACK_7',
   )
-    .option('--trait <names...>', 'a trait; none if none is named', listed)
+    .option('--trait <names...>', 'its new traits; without this option it has none', listed)
     .action(
       onServer(async (server, ident: string, { trait: names = [] }: ServerFlags & { trait?: string[] }) => {
         const { uuid, generation } = await server.providers.find(ident)

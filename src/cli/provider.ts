@@ -1,4 +1,4 @@
-// holdfast provider: what capacity there is.
+// holdfast provider: the providers and their capacity.
 import type { Command } from 'commander'
 import { countOf, type Flags, listed, many, onServer, pairsIn, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
@@ -59,7 +59,7 @@ interface Asked {
   memberOf?: string
 }
 
-/** Capacity and traits, as Placement's queries say it. */
+/** The options for capacity and traits as a query of Placement. */
 export function askedIn({ resource, required = [], forbidden = [], memberOf }: Asked) {
   const amounts = Object.entries(amountsIn(resource ?? [])).map(([name, amount]) => `${name}:${amount}`)
   const traits = [...required, ...forbidden.map(name => `!${name}`)]

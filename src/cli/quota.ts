@@ -1,4 +1,4 @@
-// holdfast quota: what projects may have at most.
+// holdfast quota: the limits of projects.
 import type { Command } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, pairsIn, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'

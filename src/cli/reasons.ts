@@ -1,4 +1,4 @@
-// Why there is no node, and what would come of asking for one, in the words of a terminal.
+// Prints why an allocation gets no node, and what a new one would get.
 import type { Forecast, Reasons } from '../client/index.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type OutputFlags, printList, printOne, say } from './output.ts'
@@ -31,7 +31,7 @@ export const causeRows = ({ available, causes }: Reasons) => [
   })),
 ]
 
-/** The nodes that would do; without any it fails, as asking for one would. */
+/** Prints the nodes that would fit. Fails without any, as the allocation itself would. */
 export function printForecast(forecast: Forecast, flags: OutputFlags): void {
   const { fits, count, nodes, reasons, promised } = forecast
   if (flags.format === 'json' || flags.format === 'yaml') printOne({ ...forecast }, flags)

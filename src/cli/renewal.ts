@@ -1,12 +1,12 @@
-// Keeps an allocation for as long as someone is there to renew it, and knows when it can no longer be counted on.
+// Renews an allocation at intervals, and reports when it may be lost.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Holdfast } from '../client/index.ts'
 
 export interface Term {
   everyMs: number
-  /** How long it lasts from each renewal on: long enough to miss one or two. */
+  /** How long the allocation lasts after each renewal: long enough to survive one or two failed ones. */
   lastsMs: number
-  /** What it takes to end the work when the allocation can't be renewed: given up so long before it ends. */
+  /** Time to end the work. Renewal gives up this long before the allocation ends. */
   graceMs: number
   /** No renewal goes beyond this instant. */
   endsAt: number
@@ -14,17 +14,17 @@ export interface Term {
 }
 
 export class Renewal {
-  /** Resolves with the reason when the allocation can't be counted on any more. */
+  /** Resolves with the reason as soon as the allocation may be lost. */
   readonly lost: Promise<string>
   readonly #uuid: string
   readonly #term: Term
   readonly #connect: () => Promise<Holdfast>
   readonly #stopped = new AbortController()
   #server: Holdfast
-  /** By our clock, from before the request was sent: the server's end is never earlier. */
+  /** Counted from before the request was sent, so the server never ends it earlier. */
   #safeUntil: number
 
-  /** `connect` logs in again: a token may end before the work does. */
+  /** `connect` logs in again, because a token may expire before the work is done. */
   constructor(uuid: string, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, sentAt: number) {
     this.#uuid = uuid
     this.#term = term
@@ -49,10 +49,10 @@ export class Renewal {
       try {
         await sleep(pause, undefined, { signal })
       } catch {
-        // Nobody waits for an answer any more.
+        // Stopped: `lost` never resolves.
         return new Promise(() => {})
       }
-      // Even if a renewal succeeded now, the node may have been on its way to someone else.
+      // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
       if (this.#leftMs <= 0) return 'it could not be renewed in time'
       try {
         await this.#renew()
@@ -81,7 +81,7 @@ export class Renewal {
     try {
       this.#server = await this.#connect()
     } catch {
-      // Tried again with the next renewal, until it is too late.
+      // The next renewal tries again.
     }
   }
 }

@@ -1,4 +1,4 @@
-// holdfast reservation: hold a node for a while. The spellings with a hyphen are those of the ironic command.
+// holdfast reservation: holds a node for a while. The spellings with a hyphen are for users of the ironic command.
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
 import type { Holdfast } from '../client/index.ts'
@@ -41,7 +41,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       'create <nodes...>',
       'hold the first of these nodes that is free',
       'reservation create n1 n2 --expires-at 15m',
-    ).option('--instance <uuid>', 'the instance that is on its way; a new uuid if none is given'),
+    ).option('--instance <uuid>', 'the instance that will be deployed; a new uuid if none is given'),
   ).action(onServer(async (server, nodes: string[], flags: CreateFlags) => create(server, nodes, flags)))
   printingCommand(reservation, 'renew <reservation>', 'hold it longer', `reservation renew ${UUID} --expires-at 1h`)
     .option('--expires-at <time>', 'until when, or how long from now; as long as a new one if none is given')
@@ -77,12 +77,12 @@ async function create({ reservations }: Holdfast, nodes: readonly string[], flag
   else printOne({ node_uuid, expires_at: until }, flags)
 }
 
-/** `typed` is all of the words, for the example. */
+/** `typed` is the whole command, for the example. */
 function addList(parent: Command, { name, help }: Word, typed: string): void {
   printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS)
     .option('--node <node>', 'of this node')
     .option('--instance <uuid>', 'for this instance')
-    .option('--owner <owner>', "that are this one's")
+    .option('--owner <owner>', 'of this owner')
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: ListFlags) => {

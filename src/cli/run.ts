@@ -1,4 +1,4 @@
-// holdfast run: a command that has a node for as long as it runs, and not a minute longer.
+// holdfast run: allocates a node, runs a command, and releases the node when the command ends.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
@@ -26,9 +26,9 @@ type RunFlags = ServerFlags &
   }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** How long a command may take to end by itself. */
+/** How long the command may take to end after a signal, before SIGKILL. */
 const GRACE_MAX_MS = 10_000
-/** As timeout(1) has it. */
+/** The exit code of timeout(1). */
 const TIMED_OUT = 124
 /** Two renewals may fail before the node is lost. */
 const RENEWALS_PER_TERM = 3
@@ -48,7 +48,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--name <name>', 'name of the allocation')
     .option('--for <duration>', 'end the command after so long')
     .option('--wait <duration>', 'wait so long for a node while there is none')
-    .option('--renew-every <seconds>', 'how often to say that we are still here', countOf, 20)
+    .option('--renew-every <seconds>', 'how often to renew the allocation', countOf, 20)
     .addHelpText(
       'after',
       '\nThe command finds its node in HOLDFAST_NODE_UUID, HOLDFAST_NODE_NAME and HOLDFAST_ALLOCATION.',
@@ -65,7 +65,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
   const term = termOf(flags.renewEvery * 1_000, endsAt, now)
   const wanted = {
-    // Ours, so that it can be given back even if the answer never comes.
+    // Chosen by us, so that we can release the allocation even if the answer is lost.
     uuid: clock.newUuid(),
     resource_class: flags.resourceClass,
     traits: flags.trait,
@@ -95,8 +95,9 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   } finally {
     renewal?.stop()
     const failure = await release(renewal?.server ?? server, wanted.uuid)
-    // One that may never have been made is nothing to speak of.
-    if (failure && renewal) terminal().stderr.write(`holdfast: the node is released only in a while: ${failure}\n`)
+    // Without a renewal the allocation may not exist, so there is nothing to report.
+    if (failure && renewal)
+      terminal().stderr.write(`holdfast: the node is released when its allocation expires: ${failure}\n`)
     signals.stop()
   }
 }
@@ -118,7 +119,7 @@ async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Alloc
   }
 }
 
-/** What we are told while we work; the command is told too, once there is one. */
+/** Records the signals that we get, and forwards them to the command once it runs. */
 class Signals {
   first: NodeJS.Signals | null = null
   readonly #terminal = terminal()
@@ -146,7 +147,7 @@ class Signals {
     for (const signal of SIGNALS) this.#terminal.off(signal, this.#listen)
   }
 
-  /** What is typed at a terminal reaches the command by itself, and it may know what to do with it. */
+  /** A terminal sends Ctrl-C to the command too, which may handle it; so it isn't forwarded then. */
   #forward(child: ChildProcess, signal: NodeJS.Signals): void {
     if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
     else if (!this.#terminal.stdin.isTTY) child.kill(signal)
@@ -165,7 +166,7 @@ interface Watch {
   term: Term
 }
 
-/** Runs it to its end, or until the time is up or the node is lost; answers the code to exit with. */
+/** Runs the command until it ends, the time is up or the node is lost. Returns the exit code. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
@@ -198,7 +199,7 @@ async function commandEnds(
   }
 }
 
-/** Timers can't look further ahead than this. */
+/** The longest delay that setTimeout takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1
 
 function untilInstant(at: number, now: () => number, act: () => void) {
@@ -219,7 +220,7 @@ function notStarted(file: string, { message, ...error }: Error): CommandFailure 
 
 const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
-/** Gives the node back; if that can't be done now, why: then it happens by itself. */
+/** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
 async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {
   try {
     await allocations.delete(uuid)
@@ -227,7 +228,7 @@ async function release({ allocations }: Holdfast, uuid: string): Promise<string 
   } catch (error) {
     if (!(error instanceof ApiError)) return (error as Error).message
     if (error.status === 404) return null
-    // A node that the command has deployed is torn down when its allocation ends.
+    // 409: the command has deployed the node. It is torn down when its allocation ends, so that ends now.
     const isEnding = error.status === 409 && (await endsNow(allocations, uuid))
     return isEnding ? null : error.message
   }

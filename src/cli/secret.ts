@@ -1,10 +1,10 @@
-// Secrets typed by people, without showing them, or piped in by scripts.
+// Reads secrets: typed by people without echo, or piped in by scripts.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { UsageError } from '../shared/usage-error.ts'
 import { terminal } from './terminal.ts'
 
-/** The first line of what comes in. */
+/** The first line of the input. */
 export async function readSecret(input: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   for await (const chunk of input) text += String(chunk)

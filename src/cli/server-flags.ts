@@ -1,5 +1,5 @@
-// How a command is told which server to speak to, and as whom: --url, --os-cloud, and the flags that openstack knows.
-// Each may stand before the command or after it.
+// The options that name a server and a user: --url, --os-cloud, and the options of the openstack command.
+// Each may come before the command or after it.
 import { type Command, Option } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import type { ConnectOptions } from '../client/index.ts'
@@ -11,7 +11,7 @@ const COMMON: Record<string, string> = {
   '--os-cloud <cloud>': 'the cloud in clouds.yaml to use (OS_CLOUD)',
 }
 
-/** Shown once, in the help of all. Without `os-` they are settings as clouds.yaml names them. */
+/** Shown only in the main help. Without `--os-` they have the names of settings in clouds.yaml. */
 const RARE: Record<string, string> = {
   '--os-auth-url <url>': 'the identity service (OS_AUTH_URL)',
   '--os-auth-type <type>': 'how to say who: password, token, v3applicationcredential, http_basic, none (OS_AUTH_TYPE)',
@@ -30,17 +30,17 @@ const RARE: Record<string, string> = {
 const CONNECTION = [...Object.keys(COMMON), ...Object.keys(RARE)].map(flags => new Option(flags))
 const OVERRIDES = Object.keys(RARE).map(flags => new Option(flags))
 
-/** Whether its value is the next word. */
+/** Whether the next word is the option's value. */
 const takesValue = (word: string) => CONNECTION.some(({ long }) => long === word)
 
-/** From the first word that is a command on: before it there may be options. */
+/** The words from the command on, without the options before it. */
 export function withoutOptions(words: readonly string[]): readonly string[] {
   let at = 0
   while (words[at]?.startsWith('-')) at += takesValue(words[at]!) ? 2 : 1
   return words.slice(at)
 }
 
-/** As commander reads them: osCloud, osAuthUrl … */
+/** Named as commander does: osCloud, osAuthUrl … */
 export type ServerFlags = { url?: string; osCloud?: string } & Partial<Record<`os${string}`, string>>
 
 export function withServerFlags(command: Command): Command {
@@ -49,20 +49,20 @@ export function withServerFlags(command: Command): Command {
   return command
 }
 
-/** Before a command; one that speaks to no server refuses them. */
+/** Allows the options before any command. A command that talks to no server refuses them. */
 export function withServerFlagsForAll(program: Command): Command {
   for (const [flags, help] of Object.entries({ ...COMMON, ...RARE })) program.option(flags, help)
   return program.hook('preAction', (_, command) => {
     const [first] = Object.keys(chosen(program))
     if (first === undefined || takesServerFlags(command)) return
     const { long } = CONNECTION.find(option => option.attributeName() === first)!
-    throw new UsageError(`holdfast ${command.name()} speaks to no server, so ${long} means nothing to it`)
+    throw new UsageError(`holdfast ${command.name()} talks to no server, and doesn't take ${long}`)
   })
 }
 
 const takesServerFlags = (command: Command) => command.options.some(({ long }) => long === '--os-cloud')
 
-/** Those that were given; what stands after the command wins. */
+/** The options that were given; one after the command wins over one before it. */
 export function serverFlagsOf(command: Command): ServerFlags {
   let program = command
   while (program.parent) program = program.parent
@@ -92,7 +92,7 @@ function saidIn(flags: ServerFlags): Record<string, string> {
   )
 }
 
-/** The same words for another command that this one starts. */
+/** The same options as environment variables, for a command that this one starts. */
 export const environmentOf = (flags: ServerFlags): Record<string, string> => ({
   ...(flags.osCloud !== undefined && { OS_CLOUD: flags.osCloud }),
   ...Object.fromEntries(Object.entries(saidIn(flags)).map(([name, value]) => [`OS_${name.toUpperCase()}`, value])),

@@ -7,7 +7,7 @@ import { widthOf } from './width.ts'
 
 const at = (width: number) => ({ width, hasColour: false })
 
-test('columns are as wide as their widest cell, and nothing trails', () => {
+test('columns are as wide as their widest cell, without trailing spaces', () => {
   assert.equal(
     tableOf(
       ['name', 'n'],
@@ -25,7 +25,7 @@ test('without rows there is only the heading', () => {
   assert.equal(tableOf(['name', 'n'], [], at(Infinity)), 'name  n\n')
 })
 
-test('where there is no room, the widest column gives way', () => {
+test('without enough room, the widest column is cut', () => {
   assert.equal(
     tableOf(['id', 'text'], [['12345678', 'abcdefghijklmnop']], at(20)),
     'id        text\n12345678  abcdefghi…\n',
@@ -34,7 +34,7 @@ test('where there is no room, the widest column gives way', () => {
 
 const UUID = '5f9b0a2e-6f36-4b5e-9d0a-3a0f6a8f0c11'
 
-test('times, ids, and columns without anything in them give way before texts; the name never does', () => {
+test('times, ids and empty columns shrink before texts; the name never does', () => {
   const headings = ['uuid', 'name', 'node_uuid', 'expires_at', 'owner', 'note']
   const rows = [[UUID, 'job-17.example.org', UUID, '2030-01-01T10:00:00+00:00', '-', 'a text of some length']]
   const lineAt = (width: number) => tableOf(headings, rows, at(width)).split('\n')[1]
@@ -46,7 +46,7 @@ test('times, ids, and columns without anything in them give way before texts; th
   assert.match(tableOf(headings, rows, at(60)), /^job-17\.example\.org .*\n\(no room for uuid; -c chooses/m)
 })
 
-test('without a name the id is one', () => {
+test('without a name column the id counts as the name', () => {
   const [, line] = tableOf(['uuid', 'node_uuid', 'count'], [[UUID, UUID, '1']], at(60)).split('\n')
   assert.equal(line, `${UUID}  5f9b0a2e…  1`)
 })
@@ -66,7 +66,7 @@ test('characters that take two cells count for two', () => {
   )
 })
 
-test('a sheet goes on below, at spaces if it can', () => {
+test('a sheet wraps long values, at spaces if possible', () => {
   assert.equal(sheetOf([['name', 'one two three four']], at(20)), 'name  one two three\n      four\n')
   assert.equal(sheetOf([['list', 'a\nb']], at(Infinity)), 'list  a\n      b\n')
 })

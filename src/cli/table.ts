@@ -1,11 +1,11 @@
-// Tables for people: columns as wide as they need to be, narrower where the terminal is.
+// Formats tables and sheets for people, to fit the terminal.
 import { styleText } from 'node:util'
 import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
 import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
 interface Screen {
-  /** Infinity when nobody looks: whoever reads a pipe wants all of it. */
+  /** Infinity if it isn't a terminal, because a pipe should get everything. */
   width: number
   hasColour: boolean
 }
@@ -17,7 +17,7 @@ export const screenOf = (stream: Output): Screen => ({
 
 const NARROWEST = 4
 
-/** One row a line; what has no room is cut or left out, and said below. */
+/** One row a line. Columns without room are cut or left out, and a line below names those left out. */
 export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {
   const all = headings.map((heading, at) =>
     columnOf(
@@ -47,7 +47,7 @@ export function tableOf(headings: readonly string[], rows: readonly (readonly st
   return lines.map(one => `${one}\n`).join('')
 }
 
-/** What isn't shown though there is something in it. */
+/** Names the columns that aren't shown although they aren't empty. */
 function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {
   const isShown = ({ heading }: Column) => shown.some(one => one.heading === heading)
   const missing = all.filter(one => !isShown(one) && !isEmpty(one)).map(({ heading }) => heading)
@@ -56,7 +56,7 @@ function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {
   return [`(no room for ${named}; -c chooses columns, -f json has all)`]
 }
 
-/** One field a line; what doesn't fit goes on below. */
+/** One field a line; long values wrap. */
 export function sheetOf(fields: readonly (readonly [string, string])[], screen: Screen): string {
   const left = widestOf(fields.map(([name]) => name))
   const room = Math.max(screen.width - left - GAP.length, NARROWEST)
@@ -99,7 +99,7 @@ const STATES = /^(state|status|provision_state|outcome)$/
 const GOOD = /^(active|available|done|reserved)$/i
 const BAD = /(^error$|fail)/i
 
-/** Only what tells how something is: good, bad, or on its way. */
+/** Colours only states: green for good, red for bad, yellow for others. */
 function coloured(column: string, text: string, screen: Screen): string {
   if (text === '-') return painted('dim', text, screen)
   if (!STATES.test(column) || text === '') return text

@@ -1,5 +1,5 @@
-// Where a command was typed: its streams, environment, signals and exit code. src/main.js hands in the process itself.
-// Tests hand in one of their own, so that many commands run in one process.
+// The surroundings of a command: its streams, environment, signals and exit code. src/main.js passes its process.
+// Tests pass their own, so that many commands can run in one process.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 type Input = NodeJS.ReadableStream & { isTTY?: boolean | undefined }
@@ -22,7 +22,7 @@ export interface Terminal {
   on: (signal: NodeJS.Signals, listener: Listener) => unknown
   once: (signal: NodeJS.Signals, listener: Listener) => unknown
   off: (signal: NodeJS.Signals, listener: Listener) => unknown
-  /** Ends the command at once, whatever is still under way. */
+  /** Ends the command at once, even with requests under way. */
   exit: (code: number) => void
 }
 
@@ -30,5 +30,5 @@ const current = new AsyncLocalStorage<Terminal>()
 
 export const atTerminal = <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> => current.run(terminal, work)
 
-/** The one of the command that runs. Listeners of signals don't know it: they keep what they need. */
+/** The terminal of the running command. Signal listeners run outside its context, and must keep their own reference. */
 export const terminal = (): Terminal => current.getStore()!

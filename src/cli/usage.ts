@@ -1,4 +1,4 @@
-// holdfast usage: how much is used, by a project or of a provider.
+// holdfast usage: what a project uses, or what is used of a provider.
 import type { Command } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'

@@ -1,4 +1,4 @@
-// Waits for something to happen over there, and says meanwhile what for.
+// Polls the server until something has happened, and shows what it waits for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../clock/clock.ts'
 import { CommandFailure, EXIT } from './failures.ts'
@@ -11,11 +11,11 @@ const FIRST_PAUSE_MS = 100
 const PAUSE_MAX_MS = 2_000
 
 export interface WaitOptions {
-  /** null for as long as it takes. */
+  /** null for no limit. */
   timeoutMs: number | null
   signal?: AbortSignal
   now?: () => number
-  /** Where it is said what for; a line of its own if nothing else is given. */
+  /** Shows what it waits for; by default on its own line. */
   progress?: { show: (text: string, waitedMs: number) => void; clear: () => void }
 }
 
@@ -40,7 +40,7 @@ export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOpti
   }
 }
 
-/** One line that changes on a terminal; elsewhere a line whenever there is something new to say. */
+/** On a terminal one line that changes, else a new line for each new text. */
 export class Progress {
   readonly #stderr = terminal().stderr
   #said = ''

@@ -1,4 +1,4 @@
-// Allocations: a node of some class, with some traits, whichever it is.
+// Allocations: any node of a resource class, with the wanted traits.
 import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
@@ -22,11 +22,11 @@ export interface NewAllocation {
   candidate_nodes?: readonly string[] | undefined
   owner?: string | undefined
   extra?: Json | undefined
-  /** A node that is deployed already, to be written down as allocated. */
+  /** A node that is deployed already, to be recorded as allocated. */
   node?: string | undefined
   /** An instant, or how long from now: 90s, 10m, 2h. */
   expires_at?: string | undefined
-  /** How long it may wait for a node while there is none; written likewise. */
+  /** Until when it may wait for a free node; in the same forms. */
   wait_until?: string | undefined
 }
 
@@ -50,20 +50,20 @@ export interface Reasons {
 export interface AllocationExplained {
   allocation: Allocation
   state: Allocation['state']
-  /** As it was when it was decided. */
+  /** The reasons at the time of the decision. */
   decided: Reasons | null
   now: Reasons
 }
 
-/** What would come of an allocation that isn't made. */
+/** The result that an allocation would have. */
 export interface Forecast {
   fits: boolean
-  /** How many nodes would do; `nodes` are some of them. */
+  /** How many nodes fit; `nodes` lists some of them. */
   count: number
   nodes: { uuid: string; name: string | null }[]
-  /** How many that would do go to those who wait already. */
+  /** How many fitting nodes will go to allocations that wait already. */
   promised: number
-  /** Not there for a node that was named. */
+  /** Missing if the request names a `node`. */
   reasons?: Reasons
 }
 
@@ -99,9 +99,9 @@ export class Allocations {
     )
   explain = (allocation: string) =>
     this.#operator.get<AllocationExplained>(`/explain/allocations/${segment(allocation)}`)
-  /** What `create` would come to now; nothing is made. */
+  /** What `create` would do now; creates nothing. */
   forecast = (wanted: NewAllocation) => this.#operator.post<Forecast>('/explain/allocations', wanted)
-  /** What `delete` would touch; refused as that would be. */
+  /** What `delete` would touch; fails if `delete` would fail. */
   explainDeletion = (allocation: string) =>
     this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`)
 }

@@ -1,4 +1,4 @@
-// Allocation candidates: where a claim would fit, and why not elsewhere.
+// Allocation candidates: where a claim would fit, and why it doesn't fit elsewhere.
 import type { Api, Json, Query } from './wire.ts'
 
 type Amounts = Record<string, number>

@@ -1,4 +1,4 @@
-// Chassis: what nodes stand in.
+// Chassis: the racks or enclosures of nodes.
 import type { Patch } from './nodes.ts'
 import { type Api, type Json, segment } from './wire.ts'
 

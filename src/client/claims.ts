@@ -1,4 +1,4 @@
-// Claims: what consumers have of which providers (Placement calls them allocations).
+// Claims: the resources that consumers have of providers (Placement calls them allocations).
 import { ApiError } from './errors.ts'
 import { type Api, type Json, segment } from './wire.ts'
 
@@ -26,16 +26,16 @@ export class Claims {
   readonly #api: Api
   readonly #self: { user: string | null; project: string | null }
 
-  /** `self` is whose new claims are unless it is said otherwise. */
+  /** `self` is the default owner of new claims. */
   constructor(api: Api, self: { user: string | null; project: string | null }) {
     this.#api = api
     this.#self = self
   }
 
-  /** A consumer that isn't there has no claims. */
+  /** An unknown consumer has no claims; that is not an error. */
   show = (consumer: string) => this.#api.get<Claim>(`/allocations/${segment(consumer)}`)
 
-  /** Replaces all that the consumer has; refused if someone else changes it meanwhile. */
+  /** Replaces all claims of the consumer; refused if someone else changes them meanwhile. */
   async set(consumer: string, resources: Resources, owners: Owners = {}): Promise<void> {
     const present = await this.show(consumer)
     await this.#api.put(`/allocations/${segment(consumer)}`, this.#body(present, resources, owners))
@@ -43,7 +43,7 @@ export class Claims {
 
   delete = (consumer: string) => this.#api.delete(`/allocations/${segment(consumer)}`)
 
-  /** All that one consumer has goes to another that has nothing: both at once, or nothing happens. */
+  /** Moves all claims of a consumer to one that has none, in one transaction. */
   async move(from: string, to: string, owners: Owners = {}): Promise<void> {
     const present = await this.show(from)
     if (Object.keys(present.allocations).length === 0) throw new ApiError(404, `Consumer ${from} has no claims.`)
@@ -68,5 +68,5 @@ export class Claims {
   }
 }
 
-/** The word for having none can't be sent back. */
+/** The server shows a missing type as `unknown`, but doesn't accept that word. */
 const knownType = (type: string | undefined) => (type === 'unknown' ? undefined : type)

@@ -1,4 +1,4 @@
-// Who drives the hardware: conductors, and the drivers that they have.
+// Conductors, which control the hardware, and their drivers.
 import type { Api, Json } from './wire.ts'
 
 export interface Conductor extends Json {

@@ -1,4 +1,4 @@
-// The server's sentence is found in the error of each API.
+// The server's message is found in the errors of each API.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sentenceIn } from './errors.ts'

@@ -1,10 +1,10 @@
-// What can go wrong between a client and Holdfast: it refuses, it can't be reached, or nobody knows where it is.
+// Errors of the client: the server refuses, doesn't answer, or its address is unclear.
 import { isObject } from '../shared/is-object.ts'
 
-/** The server refused; the message is its own sentence. */
+/** The server refused; the message is the server's. */
 export class ApiError extends Error {
   readonly status: number
-  /** The whole body, for those who know its form. */
+  /** The whole body, for callers that know its form. */
   readonly body: unknown
   readonly requestId: string | null
 
@@ -30,12 +30,12 @@ export class Unreachable extends Error {
   }
 }
 
-/** What was given doesn't say where the server is, or as whom to speak to it. */
+/** The options don't say where the server is, or which user to log in as. */
 export class ConnectionUnclear extends Error {}
 
 type Json = Record<string, unknown>
 
-/** The sentence in an error's body, in the form of each API; null when there is none. */
+/** The message in the body of an error, whichever API it comes from; null if there is none. */
 export function sentenceIn(body: unknown): string | null {
   if (!isObject(body)) return null
   const { error_message: message, errors, error } = body
@@ -43,12 +43,12 @@ export function sentenceIn(body: unknown): string | null {
   if (isObject(message)) return wordsOf(message)
   if (Array.isArray(errors) && isObject(errors[0])) return detailOf(errors[0])
   if (isObject(error)) return wordsOf(error)
-  // Compute names the object after the status.
+  // Compute has one member, named after the status, such as `itemNotFound`.
   const [only] = Object.values(body)
   return isObject(only) ? wordsOf(only) : null
 }
 
-/** Bare metal puts JSON into a string; the reservation API puts a sentence there. */
+/** The bare metal API has JSON in this string, the reservation API plain text. */
 function sentenceInString(text: string): string {
   if (!text.startsWith('{')) return text
   try {
@@ -64,7 +64,7 @@ function wordsOf(inside: Json): string | null {
   return typeof words === 'string' ? words : null
 }
 
-/** Placement puts a stock sentence before its own. */
+/** Placement puts a standard sentence before the actual message. */
 function detailOf({ detail, title }: Json): string | null {
   if (typeof detail !== 'string') return typeof title === 'string' ? title : null
   const own = detail.split('\n\n').slice(1).join(' ').trim()

@@ -30,7 +30,7 @@ export class Flavors {
   async create(wanted: NewFlavor): Promise<Flavor> {
     return (await this.#api.post<{ flavor: Flavor }>('/flavors', { flavor: wanted })).flavor
   }
-  /** Adds to them, and replaces those that are there. */
+  /** Adds extra specs, and replaces those of the same name. */
   setExtraSpecs = (id: string, specs: Record<string, string>) =>
     this.#api.post<Json>(`/flavors/${segment(id)}/os-extra_specs`, { extra_specs: specs })
   delete = (id: string) => this.#api.delete(`/flavors/${segment(id)}`)

@@ -32,7 +32,7 @@ export class Hosts {
     return (await this.#api.get<{ hosts: Host[] }>('/os-hosts')).hosts
   }
 
-  /** By its id, or by its hypervisor's name. */
+  /** Finds a host by its id, or by the name of its hypervisor. */
   async show(host: string): Promise<Host> {
     if (/^\d+$/.test(host)) return (await this.#api.get<One>(`/os-hosts/${segment(host)}`)).host
     const found = (await this.list()).find(({ hypervisor_hostname }) => hypervisor_hostname === host)

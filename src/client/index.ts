@@ -47,7 +47,7 @@ export async function connect(options: ConnectOptions): Promise<Holdfast> {
   return holdfastAt(await logIn(whereIs(options), options.askPassword))
 }
 
-/** For those who have logged in by themselves. */
+/** For callers that have logged in themselves. */
 export function holdfastAt({ url, headers, user, project }: Login) {
   const wire = new Wire(url, headers)
   const [metal, placement, reservation, compute, operator] = [
@@ -59,7 +59,7 @@ export function holdfastAt({ url, headers, user, project }: Login) {
   ]
   return {
     url,
-    /** Who we are, as far as the identity service said it. */
+    /** The ids of our user and project; null if no identity service was asked. */
     user,
     project,
     nodes: new Nodes(metal, operator),

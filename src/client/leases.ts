@@ -1,4 +1,4 @@
-// Leases: capacity that is promised for a time to come.
+// Leases: capacity that is promised for a period of time.
 import { ApiError } from './errors.ts'
 import type { Touched } from './operations.ts'
 import { type Api, type Json, segment } from './wire.ts'
@@ -18,7 +18,7 @@ export interface Lease extends Json {
 
 export interface NewLease {
   name: string
-  /** UTC, as in 2030-01-01 10:00, or the word now. */
+  /** UTC, such as `2030-01-01 10:00`, or `now`. */
   start_date: string
   end_date: string
   before_end_date?: string | undefined
@@ -27,13 +27,13 @@ export interface NewLease {
 
 export type LeaseChange = { [Name in keyof NewLease]?: NewLease[Name] | undefined }
 
-/** What would come of a lease that isn't made. */
+/** The result that a lease would have. */
 export interface LeaseExplained extends Json {
   fits: boolean
-  /** For each reservation, the slots by name of the host or node. */
+  /** For each reservation, the number of slots by host or node name. */
   places: Record<string, number>[]
   reasons: { reservation: number; reason: string; count: number; sample: { host: string; detail: string }[] }[]
-  /** When all of it would fit. */
+  /** Times at which the whole lease would fit. */
   windows: { start_date: string; end_date: string }[]
 }
 
@@ -54,7 +54,7 @@ export class Leases {
     return (await this.#api.get<{ leases: Lease[] }>('/leases')).leases
   }
 
-  /** By its id, or by its name if only one has it. */
+  /** Finds a lease by its id, or by its name if that is unique. */
   async show(lease: string): Promise<Lease> {
     try {
       return (await this.#api.get<One>(`/leases/${segment(lease)}`)).lease
@@ -75,9 +75,9 @@ export class Leases {
   }
   delete = (id: string) => this.#api.delete(`/leases/${segment(id)}`)
 
-  /** Where it would go, or why it doesn't fit and when it would; the name may be left out. */
+  /** Where the lease would be placed, or why it doesn't fit and when it would. The name is optional. */
   explain = (wanted: Omit<NewLease, 'name'> & { name?: string | undefined }) =>
     this.#operator.post<LeaseExplained>('/explain/leases', wanted)
-  /** What `delete` would touch; refused as that would be. */
+  /** What `delete` would touch; fails if `delete` would fail. */
   explainDeletion = (id: string) => this.#operator.get<Touched>(`/explain/deletions/leases/${segment(id)}`)
 }

@@ -1,4 +1,4 @@
-// Proves who we are: a token of the identity service, or a header that needs none.
+// Logs in: gets a token from the identity service, or uses a token, HTTP Basic or nothing.
 import { ApiError, ConnectionUnclear } from './errors.ts'
 import { type Credentials, type Reference, type Where, withoutApi } from './where.ts'
 import { exchange, type Json } from './wire.ts'
@@ -7,10 +7,10 @@ export interface Login {
   /** Where Holdfast is. */
   url: string
   headers: Record<string, string>
-  /** Who we are, as far as the identity service said it. */
+  /** The ids of our user and project; null if no identity service was asked. */
   user: string | null
   project: string | null
-  /** The same in names, with our roles. */
+  /** The names of both, with our roles. */
   who: Who | null
 }
 
@@ -49,7 +49,7 @@ export async function logIn({ url, authUrl, credentials, region }: Where, ask?: 
   }
 }
 
-/** Whom the token of someone who has only that stands for; null where the identity service doesn't say. */
+/** The owner of a token; null if the identity service doesn't tell. */
 export async function bearerOf({ url, authUrl }: Where, token: string): Promise<Who | null> {
   const identity = authUrl ?? `${url}/identity/v3`
   const headers = { 'x-auth-token': token, 'x-subject-token': token }
@@ -78,7 +78,7 @@ interface Service {
 
 const SIGN = /\/(baremetal|placement|reservation)(\/v1)?\/?$/
 
-/** Whoever serves these at one of our paths is Holdfast. */
+/** An endpoint of one of these services is Holdfast's if it has one of our paths. */
 function holdfastIn(catalog: readonly Service[], region: string | null): string {
   for (const type of ['baremetal', 'placement', 'reservation']) {
     for (const service of catalog.filter(one => one.type === type)) {

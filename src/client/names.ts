@@ -1,4 +1,4 @@
-// The names that Placement knows: traits and resource classes.
+// The names in Placement: traits and resource classes.
 import { type Api, type Query, segment } from './wire.ts'
 
 const isCustom = (name: string) => name.startsWith('CUSTOM_')
@@ -15,11 +15,11 @@ export class Traits {
     return (await this.#api.get<{ traits: string[] }>('/traits', where)).traits
   }
 
-  /** Also if it is there already. */
+  /** Succeeds if it exists already. */
   create = (name: string) => this.#api.put<void>(`/traits/${segment(name)}`)
   delete = (name: string) => this.#api.delete(`/traits/${segment(name)}`)
 
-  /** Makes the custom ones among these, unless they are there. */
+  /** Creates the custom ones among these that don't exist yet. */
   async ensure(names: readonly string[]): Promise<void> {
     for (const name of names.filter(isCustom)) await this.create(name)
   }
@@ -39,11 +39,11 @@ export class ResourceClasses {
     return found.map(({ name }) => name)
   }
 
-  /** Also if it is there already. */
+  /** Succeeds if it exists already. */
   create = (name: string) => this.#api.put<void>(`/resource_classes/${segment(name)}`)
   delete = (name: string) => this.#api.delete(`/resource_classes/${segment(name)}`)
 
-  /** Makes the custom ones among these, unless they are there. */
+  /** Creates the custom ones among these that don't exist yet. */
   async ensure(names: readonly string[]): Promise<void> {
     for (const name of names.filter(isCustom)) await this.create(name)
   }

@@ -1,4 +1,4 @@
-// Bare metal nodes: what they are, and what is done with them.
+// Bare metal nodes, and the actions on them.
 import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
@@ -18,13 +18,13 @@ export interface Node extends Json {
 }
 
 export interface NodeFilter {
-  /** All of them. */
+  /** Has all of these. */
   traits?: readonly string[] | undefined
-  /** Any of them. */
+  /** Has at least one of these. */
   traitsAny?: readonly string[] | undefined
-  /** Not all of them. */
+  /** Lacks at least one of these. */
   notTraits?: readonly string[] | undefined
-  /** None of them. */
+  /** Has none of these. */
   notTraitsAny?: readonly string[] | undefined
   /** Any other filter, as the API names it: provision_state, resource_class, associated, reserved … */
   where?: Query
@@ -34,7 +34,7 @@ export interface NodeFilter {
 
 export type Verb = 'manage' | 'provide' | 'active' | 'deleted' | 'inspect' | 'adopt' | 'clean' | 'rebuild' | 'abort'
 
-/** A change in the manner of JSON Patch. */
+/** An operation of JSON Patch. */
 export interface Patch {
   op: 'add' | 'replace' | 'remove'
   path: string
@@ -70,7 +70,7 @@ export class Nodes {
   update = (node: string, patches: readonly Patch[]) => this.#api.patch<Node>(`/nodes/${segment(node)}`, patches)
   delete = (node: string) => this.#api.delete(`/nodes/${segment(node)}`)
 
-  /** Is answered at once; the node's provision_state tells how it goes. */
+  /** Returns at once; the node's provision_state shows the progress. */
   provision = (node: string, target: Verb, more: Json = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
   power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
@@ -82,13 +82,13 @@ export class Nodes {
   async traits(node: string): Promise<string[]> {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits
   }
-  /** These and no others. */
+  /** Replaces all traits. */
   setTraits = (node: string, traits: readonly string[]) =>
     this.#api.put<void>(`/nodes/${segment(node)}/traits`, { traits })
   addTrait = (node: string, trait: string) => this.#api.put<void>(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTrait = (node: string, trait: string) => this.#api.delete(`/nodes/${segment(node)}/traits/${segment(trait)}`)
   removeTraits = (node: string) => this.#api.delete(`/nodes/${segment(node)}/traits`)
 
-  /** What `delete` would touch; refused as that would be. */
+  /** What `delete` would touch; fails if `delete` would fail. */
   explainDeletion = (node: string) => this.#operator.get<Touched>(`/explain/deletions/nodes/${segment(node)}`)
 }

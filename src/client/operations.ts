@@ -1,4 +1,4 @@
-// What those who run Holdfast ask: usage, the invariants, and who did what.
+// Requests of operators: usage, the check of the invariants, and the audit log.
 import type { Api, Json, Query } from './wire.ts'
 
 export type Usages = Record<string, Record<string, number>>
@@ -32,7 +32,7 @@ export class Usage {
     this.#api = api
   }
 
-  /** By type of consumer. */
+  /** Usage by consumer type. */
   async ofProject(project: string, { user, type }: { user?: string; type?: string } = {}): Promise<Usages> {
     const query = { project_id: project, user_id: user, consumer_type: type }
     return (await this.#api.get<{ usages: Usages }>('/usages', query)).usages
@@ -47,10 +47,10 @@ export const auditAt =
   (where: Query = {}, limit = 100) =>
     api.all<AuditEntry>('/audit', 'entries', where, limit)
 
-/** A word, not work: whoever doesn't say it at once isn't there. */
+/** Short, because this answer needs no work. */
 const VERSION_TIMEOUT_MS = 2_000
 
-/** The version of the server at this address, which it tells everyone; null when no Holdfast answers there. */
+/** The version of the server at this address, which needs no login; null if no Holdfast answers. */
 export async function versionAt(url: string): Promise<string | null> {
   try {
     const answer = await fetch(`${url}/`, { signal: AbortSignal.timeout(VERSION_TIMEOUT_MS) })

@@ -21,7 +21,7 @@ export class Ports {
     this.#api = api
   }
 
-  /** All, or those of a node, or the one with an address. */
+  /** All ports, those of a node, or the one with an address. */
   list = (where: { node?: string; address?: string } = {}) => this.#api.all<Port>('/ports/detail', 'ports', where)
   create = (port: Json & { node_uuid: string; address: string }) => this.#api.post<Port>('/ports', port)
   update = (uuid: string, patches: readonly Patch[]) => this.#api.patch<Port>(`/ports/${segment(uuid)}`, patches)

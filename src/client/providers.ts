@@ -1,4 +1,4 @@
-// Resource providers, what they have, and how much of it is used.
+// Resource providers, their inventories, and their usage.
 import { ApiError } from './errors.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
@@ -19,7 +19,7 @@ export interface Inventory {
   allocation_ratio: number
 }
 
-/** What is left out is as Placement has it by default. */
+/** Missing members have Placement's defaults. */
 export type NewInventory = Pick<Inventory, 'total'> & Partial<Inventory>
 
 export interface ProviderInFull extends Provider {
@@ -62,12 +62,12 @@ export class Providers {
 
   create = (provider: { name: string; uuid?: string; parent_provider_uuid?: string | null }) =>
     this.#api.post<Provider>('/resource_providers', provider)
-  /** Without a parent in it, the parent stays. */
+  /** Without `parent_provider_uuid` the parent stays. */
   update = (uuid: string, change: { name: string; parent_provider_uuid?: string | null }) =>
     this.#api.put<Provider>(`/resource_providers/${segment(uuid)}`, change)
   delete = (uuid: string) => this.#api.delete(`/resource_providers/${segment(uuid)}`)
 
-  /** These and no others. As all that follow, refused when the provider has changed since that generation. */
+  /** Replaces all inventories. This and the next two are refused if the provider's generation has changed. */
   setInventories = (uuid: string, inventories: Record<string, NewInventory>, generation: number) =>
     this.#set(uuid, 'inventories', inventories, generation)
   setTraits = (uuid: string, traits: readonly string[], generation: number) =>
@@ -75,7 +75,7 @@ export class Providers {
   setAggregates = (uuid: string, aggregates: readonly string[], generation: number) =>
     this.#set(uuid, 'aggregates', aggregates, generation)
 
-  /** Answers the generation that comes of it. */
+  /** Returns the new generation. */
   async #set(uuid: string, what: string, value: unknown, generation: number): Promise<number> {
     const path = `/resource_providers/${segment(uuid)}/${what}`
     const body = { [what]: value, resource_provider_generation: generation }
@@ -85,7 +85,7 @@ export class Providers {
   deleteInventory = (uuid: string, resourceClass: string) =>
     this.#api.delete(`/resource_providers/${segment(uuid)}/inventories/${segment(resourceClass)}`)
 
-  /** Who has something of it. */
+  /** Consumers with a claim on it. */
   async consumers(uuid: string): Promise<string[]> {
     const path = `/resource_providers/${segment(uuid)}/allocations`
     return Object.keys((await this.#api.get<{ allocations: Json }>(path)).allocations)

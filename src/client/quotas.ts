@@ -1,4 +1,4 @@
-// What projects may have at most.
+// The limits of projects.
 import { type Api, type Json, segment } from './wire.ts'
 
 /** The limits that are set for a project, by name; -1 is no limit. */
@@ -9,11 +9,11 @@ export interface Quota extends Json {
 
 export interface Limit extends Json {
   name: string
-  /** Null for no limit. */
+  /** null for no limit. */
   max: number | null
-  /** Null of what isn't counted. */
+  /** null if it isn't counted. */
   used: number | null
-  /** It holds for all who have none of their own. */
+  /** The default limit, for projects without their own. */
   is_default: boolean
 }
 
@@ -22,7 +22,7 @@ export interface QuotaInFull {
   limits: Limit[]
 }
 
-/** The project `default` stands for all that have no limit of their own. */
+/** The project `default` has the limits of all projects without their own. */
 export class Quotas {
   readonly #api: Api
 
@@ -34,7 +34,7 @@ export class Quotas {
     return (await this.#api.get<{ quotas: Quota[] }>('/quotas')).quotas
   }
   show = (project: string) => this.#api.get<QuotaInFull>(`/quotas/${segment(project)}`)
-  /** Null takes a limit away; those that aren't named stay. */
+  /** null removes a limit; limits that aren't named stay. */
   set = (project: string, limits: Record<string, number | null>) =>
     this.#api.put<QuotaInFull>(`/quotas/${segment(project)}`, { limits })
   delete = (project: string) => this.#api.delete(`/quotas/${segment(project)}`)

@@ -1,4 +1,4 @@
-// Reservations: nodes held for a while, for an instance that is on its way.
+// Reservations: nodes held for a while, for an instance that will be deployed.
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Reservation extends Json {
@@ -13,7 +13,7 @@ export interface Reservation extends Json {
 export interface NewReservation {
   uuid?: string | undefined
   instance_uuid: string
-  /** The first of them that is free is held. */
+  /** Candidates; the first free one is held. */
   node_uuid: readonly string[]
   owner?: string | undefined
   expires_at?: string | undefined
@@ -40,11 +40,11 @@ export class Reservations {
   async create(wanted: NewReservation): Promise<Reservation> {
     return (await this.#api.post<One>('/reservations', wanted)).reservation
   }
-  /** The reservation that `create` would make, or its refusal; nothing is held. */
+  /** The reservation that `create` would return, or its refusal; holds nothing. */
   async forecast(wanted: NewReservation): Promise<Reservation> {
     return (await this.#operator.post<One>('/explain/reservations', wanted)).reservation
   }
-  /** Without a time, for as long as a new one would last. */
+  /** Without a time it lasts as long as a new one. */
   async renew(uuid: string, expiresAt?: string): Promise<Reservation> {
     const body = expiresAt === undefined ? {} : { expires_at: expiresAt }
     return (await this.#api.put<One>(`/reservations/${segment(uuid)}`, body)).reservation

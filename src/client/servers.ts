@@ -1,4 +1,4 @@
-// Servers: claims of compute capacity that have a name and a flavor.
+// Servers: claims of compute capacity, with a name and a flavor.
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Server extends Json {
@@ -29,7 +29,7 @@ export class Servers {
   async show(id: string): Promise<Server> {
     return (await this.#api.get<{ server: Server }>(`/servers/${segment(id)}`)).server
   }
-  /** Is answered before it is known whether there is a place; its status tells. */
+  /** Returns before a place is found; the server's status shows the result. */
   async create(wanted: NewServer): Promise<{ id: string }> {
     return (await this.#api.post<{ server: { id: string } }>('/servers', { server: wanted })).server
   }

@@ -1,4 +1,4 @@
-// Which server is meant, and as whom to speak to it.
+// Which server a client talks to, and as which user.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,13 +29,13 @@ writeFileSync(
 )
 const env = { XDG_CONFIG_HOME: folder, HOME: folder }
 
-test('without a word it is this machine, and nobody in particular', () => {
+test('without options it is this machine, without a user', () => {
   const { url, credentials } = whereIs({ env: {} })
   assert.equal(url, 'http://127.0.0.1:8780')
   assert.deepEqual(credentials, { kind: 'nobody' })
 })
 
-test('an option wins over the environment, and the address of an API says where all of them are', () => {
+test('an option wins over the environment, and the address of one API gives that of all', () => {
   const HOLDFAST_URL = 'https://a.example/holdfast-here/'
   assert.equal(whereIs({ env: { HOLDFAST_URL } }).url, 'https://a.example/holdfast-here')
   assert.equal(whereIs({ url: 'http://b:1', env: { HOLDFAST_URL } }).url, 'http://b:1')
@@ -44,7 +44,7 @@ test('an option wins over the environment, and the address of an API says where 
   }
 })
 
-test('the environment has the names that OpenStack’s clients know', () => {
+test('environment variables have the names of OpenStack’s clients', () => {
   const given = {
     OS_AUTH_URL: 'http://k/v3/',
     OS_USERNAME: 'ann',
@@ -73,7 +73,7 @@ test('the environment has the names that OpenStack’s clients know', () => {
   assert.deepEqual(whereIs({ env: { OS_USERNAME: '' } }).credentials, { kind: 'nobody' })
 })
 
-test('a cloud is found where OpenStack’s clients look, and wins over HOLDFAST_URL only when it is asked for', () => {
+test('a cloud is found where OpenStack’s clients look, and wins over HOLDFAST_URL only if an option names it', () => {
   const lab = whereIs({ cloud: 'lab', env: { ...env, HOLDFAST_URL: 'http://other' } })
   assert.deepEqual(
     [lab.url, lab.authUrl, lab.region, lab.cacert],
@@ -91,7 +91,7 @@ test('a cloud is found where OpenStack’s clients look, and wins over HOLDFAST_
   assert.deepEqual([plain.url, plain.credentials.kind], ['http://lab:8780', 'basic'])
 })
 
-test('what is said on purpose wins over the cloud and the environment, and takes the place of what contradicts it', () => {
+test('command line settings win over the cloud and the environment, and replace settings that contradict them', () => {
   const environment = { HOLDFAST_URL: 'http://other', OS_ENDPOINT: 'http://e', OS_TOKEN: 't', OS_PROJECT_ID: '7' }
   const kept = whereIs({ env: environment, said: { username: 'ann', project_name: 'lab' } })
   assert.deepEqual([kept.url, kept.credentials.kind], ['http://other', 'password'])
@@ -113,7 +113,7 @@ test('what is said on purpose wins over the cloud and the environment, and takes
     assert.deepEqual(whereIs({ cloud, env, said: { token: 'mine' } }).credentials, token)
 })
 
-test('where the address came from is told', () => {
+test('the source of the address is reported', () => {
   const told: [Parameters<typeof whereIs>[0], string][] = [
     [{ env: {} }, 'default'],
     [{ url: 'http://a', env: { HOLDFAST_URL: 'http://b' } }, '--url'],
@@ -126,7 +126,7 @@ test('where the address came from is told', () => {
   for (const [options, from] of told) assert.equal(whereIs(options).from, from)
 })
 
-test('what can’t be meant is said', () => {
+test('invalid settings are refused', () => {
   const wrong: [Parameters<typeof whereIs>[0], RegExp][] = [
     [{ url: 'lab:8780', env: {} }, /'lab:8780' is no URL/],
     [{ cloud: 'none', env }, /has no cloud none; it has lab, robot/],

@@ -1,4 +1,4 @@
-// Finds out which server is meant and as whom to speak to it: options, environment, clouds.yaml, else this machine.
+// Decides which server to use and as which user, from options, environment and clouds.yaml; by default this machine.
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -6,15 +6,15 @@ import { parseYaml } from '../shared/yaml.ts'
 import { ConnectionUnclear } from './errors.ts'
 
 export interface ConnectOptions {
-  /** Where Holdfast is, as in http://127.0.0.1:8780. */
+  /** The address of Holdfast, such as http://127.0.0.1:8780. */
   url?: string | undefined
   /** A name in clouds.yaml. */
   cloud?: string | undefined
-  /** Where to look for HOLDFAST_URL and OS_…; nothing is taken from elsewhere. */
+  /** Holds HOLDFAST_URL and OS_…; process.env isn't read. */
   env: Record<string, string | undefined>
-  /** Said on purpose, so it wins over the cloud and the environment; named as in clouds.yaml: auth_url, username … */
+  /** Settings from the command line, which win over all others. Named as in clouds.yaml: auth_url, username … */
   said?: Readonly<Record<string, string>> | undefined
-  /** Asked when there is a user without a password. */
+  /** Called for a user without a password. */
   askPassword?: ((user: string) => Promise<string>) | undefined
 }
 
@@ -25,32 +25,32 @@ export type Credentials =
   | { kind: 'password'; user: Reference; password: string | null; project: Reference | null; isSystem: boolean }
   | { kind: 'application credential'; credential: Reference; user: Reference | null; secret: string }
 
-/** By id, or by name in a domain. */
+/** A user or project by id, or by name in a domain. */
 export type Reference = { id: string } | { name: string; domain?: { id: string } | { name: string } }
 
 export interface Where {
-  /** null when the catalog of the identity service has to say it. */
+  /** null if it must be looked up in the catalog of the identity service. */
   url: string | null
-  /** null when it is Holdfast's own. */
+  /** null for Holdfast's own identity service. */
   authUrl: string | null
   credentials: Credentials
   region: string | null
   /** A file with certificates to trust. */
   cacert: string | null
-  /** What said where it is. */
+  /** Which setting gave the address. */
   from: string
 }
 
 export const DEFAULT_URL = 'http://127.0.0.1:8780'
 
-/** What clouds.yaml calls `auth`, flat, with what stands beside it. */
+/** A cloud in clouds.yaml, with the members of `auth` lifted to the top. */
 type Settings = Record<string, string | undefined>
 
 export function whereIs({ url, cloud, env, said = {} }: ConnectOptions): Where {
   const name = cloud ?? (env['OS_CLOUD'] || undefined)
   const found = name === undefined ? fromEnvironment(env) : fromCloud(name, env)
   const settings = overridden(found.settings, said)
-  // What is named on the command line is meant, whatever the environment says.
+  // An option that names a server wins over HOLDFAST_URL.
   const isMeant = cloud !== undefined || 'endpoint' in said || 'auth_url' in said
   const place = (setting: string) => (setting in said ? `--os-${setting.replaceAll('_', '-')}` : found.from(setting))
   const candidates: [string | undefined, string][] = [
@@ -72,7 +72,7 @@ export function whereIs({ url, cloud, env, said = {} }: ConnectOptions): Where {
 
 const APPLICATION = ['application_credential_id', 'application_credential_name', 'application_credential_secret']
 
-/** What someone who says this doesn't mean any more, besides what it is itself. */
+/** The settings that each setting on the command line cancels, besides its own old value. */
 const INSTEAD_OF: Record<string, readonly string[]> = {
   auth_url: ['endpoint'],
   username: ['user_id', 'token', ...APPLICATION],
@@ -87,7 +87,7 @@ function overridden(settings: Settings, said: Readonly<Record<string, string>>):
   return { ...Object.fromEntries(Object.entries(settings).filter(([name]) => !gone.has(name))), ...textsOf(said) }
 }
 
-/** Of the address of one of the APIs, only where all of them are. */
+/** The common address of all APIs, from that of one of them. */
 function originOf(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new ConnectionUnclear(`'${text}' is no URL of a server`)
   const { origin, pathname } = new URL(text)
@@ -104,7 +104,7 @@ function identityAt(text: string): string {
 
 const NAMES = ['clouds.yaml', 'clouds.yml']
 
-/** In the order in which OpenStack's clients look. */
+/** The places of clouds.yaml, in the search order of OpenStack's clients. */
 function placesOf(env: ConnectOptions['env']): string[] {
   const config = env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config')
   const folders = ['', join(config, 'openstack'), '/etc/openstack']
@@ -112,13 +112,13 @@ function placesOf(env: ConnectOptions['env']): string[] {
   return [...(named ? [named] : []), ...folders.flatMap(folder => NAMES.map(name => join(folder, name)))]
 }
 
-/** What can be named as `cloud`. */
+/** The valid values of `cloud`. */
 export function cloudNames(env: ConnectOptions['env']): string[] {
   const file = placesOf(env).find(place => existsSync(place))
   return file === undefined ? [] : Object.keys(cloudsIn(file))
 }
 
-/** Settings, and where each of them was said. */
+/** Settings, and the source of each. */
 interface Found {
   settings: Settings
   from: (setting: string) => string
@@ -165,7 +165,7 @@ const fromEnvironment = (env: ConnectOptions['env']): Found => ({
   from: setting => `OS_${setting.toUpperCase()}`,
 })
 
-/** Without what is empty, which is how scripts take variables away. */
+/** Leaves out empty values, because scripts clear variables that way. */
 const textsOf = (given: object): Settings =>
   Object.fromEntries(
     Object.entries(given as Record<string, unknown>)

@@ -1,4 +1,4 @@
-// Requests to one server, over fetch: its prefixes, its versions, and its refusals as errors.
+// Sends requests to one server with fetch: path prefixes, version headers, and refusals as errors.
 import { ApiError, sentenceIn, Unreachable } from './errors.ts'
 
 export type Json = Record<string, unknown>
@@ -16,14 +16,14 @@ const HEADERS = {
 
 type Prefix = keyof typeof HEADERS
 
-/** Long enough for a busy server, short enough for someone who waits. */
+/** Long enough for a busy server, short enough for a waiting user. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export class Wire {
   readonly url: string
   readonly #headers: Record<string, string>
 
-  /** `headers` say who we are. */
+  /** `headers` authenticate us. */
   constructor(url: string, headers: Record<string, string>) {
     this.url = url
     this.#headers = headers
@@ -50,7 +50,7 @@ export class Api {
   patch = <T>(path: string, body: unknown) => this.#send<T>('PATCH', path, body)
   delete = (path: string) => this.#send<void>('DELETE', path)
 
-  /** All rows of a list, page by page; `limit` is how many are wanted at most. */
+  /** Reads all pages of a list, up to `limit` rows. */
   async all<T>(path: string, name: string, query: Query = {}, limit = Infinity): Promise<T[]> {
     const rows: T[] = []
     let search = searchOf({ ...query, limit: Number.isFinite(limit) ? limit : undefined })
@@ -59,7 +59,7 @@ export class Api {
       rows.push(...((page[name] ?? []) as T[]))
       const next = page['next'] ?? nextIn(page[`${name}_links`])
       if (typeof next !== 'string' || rows.length >= limit) return rows.slice(0, limit)
-      // Only the question: behind a proxy, the server may know itself by another name.
+      // Only the query: behind a proxy, the host in `next` may be wrong.
       search = new URL(next).search
     }
   }
@@ -70,11 +70,11 @@ export class Api {
   }
 }
 
-/** Where compute says it. */
+/** The next page in the form of the compute API. */
 const nextIn = (links: unknown) =>
   (links as { rel: string; href: string }[] | undefined)?.find(({ rel }) => rel === 'next')?.href
 
-/** One request; a refusal is thrown as an ApiError, silence as Unreachable. */
+/** Sends one request. Throws ApiError on a refusal, Unreachable without an answer. */
 export async function exchange(
   method: Method,
   url: string,
@@ -115,11 +115,11 @@ function reasonOf(error: unknown): string {
   const { code, message: deeper } = (cause ?? {}) as { code?: string; message?: string }
   if (code === 'ECONNREFUSED') return 'nothing listens there'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'
-  // Behind a semicolon Node says how to start itself, which is no help to our users.
+  // Cuts off Node's advice on its own command line options.
   return deeper?.split('; if the root CA', 1)[0] || code || message
 }
 
-/** undefined for what is no JSON. */
+/** undefined if it is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -138,5 +138,5 @@ function searchOf(query: Query = {}): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** A name as a part of a path. */
+/** A name, escaped for a path. */
 export const segment = (name: string) => encodeURIComponent(name)

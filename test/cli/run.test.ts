@@ -1,4 +1,4 @@
-// holdfast run: a command that has a node meanwhile.
+// holdfast run: a command with a node allocated to it.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The bare metal API in the words of tests.
+// A client of the bare metal API for tests.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +22,7 @@ export interface Allocation {
   last_error: string | null
 }
 
-/** The version that brought holds, and terms for allocations. */
+/** The version that added holds, and expiry and waiting for allocations. */
 export const NEWEST = { version: '1.83' } as const
 
 export class Baremetal extends Client {
@@ -42,7 +42,7 @@ export class Baremetal extends Client {
     return super.request(method, path, body, { ...rest, version: null, headers: { ...own, ...headers } })
   }
 
-  /** Makes a node, in the state that is asked for, and answers its uuid. */
+  /** Creates a node in the wanted state, and returns its uuid. */
   async node(attributes: object = {}, state: 'enroll' | 'manageable' | 'available' | 'active' = 'enroll') {
     const { body } = expectStatus(await this.post('/v1/nodes', { driver: 'fake-hardware', ...attributes }), 201)
     const { uuid } = body
@@ -52,7 +52,7 @@ export class Baremetal extends Client {
     return uuid as string
   }
 
-  /** So many nodes that can be had. */
+  /** Creates `count` nodes that can be allocated. */
   nodes(count: number, attributes: object = {}): Promise<string[]> {
     return inParallel(16, count, () => this.node(attributes, 'available'))
   }
@@ -61,7 +61,7 @@ export class Baremetal extends Client {
     return this.put(`/v1/nodes/${node}/states/provision`, { target, ...more }, options)
   }
 
-  /** Asks for a verb and waits until the node is where that leads. */
+  /** Sends a verb and waits until the node has reached its target state. */
   async go(node: string, verb: string, state: string, more: object = {}) {
     expectStatus(await this.provision(node, verb, more), 202)
     return this.until(node, state)
@@ -71,7 +71,7 @@ export class Baremetal extends Client {
     return expectStatus(await this.get(`/v1/nodes/${node}`), 200).body
   }
 
-  /** Waits until the node is settled in a state. */
+  /** Waits until the node is in this state, and nothing works on it any more. */
   async until(node: string, state: string, deadlineMs = DEADLINE_MS) {
     const deadline = performance.now() + deadlineMs
     for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.2, 50)) {
@@ -85,7 +85,7 @@ export class Baremetal extends Client {
     }
   }
 
-  /** Asks for an allocation that the server accepts; it is then under way. */
+  /** Requests an allocation, and expects that the server accepts it. */
   async allocate(body: object, options: Options = NEWEST) {
     return expectStatus(await this.post('/v1/allocations', body, options), 201).body
   }
@@ -94,7 +94,7 @@ export class Baremetal extends Client {
     return expectStatus(await this.get(`/v1/allocations/${ident}`, options), 200).body
   }
 
-  /** Waits until the allocation is no longer under way. */
+  /** Waits until the allocation is decided. */
   settled(ident: string, deadlineMs = DEADLINE_MS) {
     return waitFor(
       `${ident} is settled`,
@@ -110,7 +110,7 @@ export class Baremetal extends Client {
     return expectStatus(await this.get(`/v1/allocations?resource_class=${resourceClass}`), 200).body.allocations
   }
 
-  /** All allocations of a class, once none of them is under way. */
+  /** All allocations of a class, once all are decided. */
   settledOf(resourceClass: string, deadlineMs = 60_000): Promise<Allocation[]> {
     return waitFor(
       `no allocation of ${resourceClass} is under way`,
@@ -122,14 +122,14 @@ export class Baremetal extends Client {
     )
   }
 
-  /** Allocates, and answers the allocation once it has its node. */
+  /** Allocates, and returns the allocation once it has its node. */
   async allocated(body: object) {
     const allocation = await this.settled((await this.allocate(body)).uuid)
     assert.equal(allocation.state, 'active', allocation.last_error)
     return allocation
   }
 
-  /** Allocates in vain, and answers the allocation. */
+  /** Makes an allocation that must fail, and returns it. */
   async refused(body: object) {
     const allocation = await this.settled((await this.allocate(body)).uuid)
     assert.equal(allocation.state, 'error', `it got ${allocation.node_uuid}`)
@@ -142,13 +142,13 @@ export class Baremetal extends Client {
     return expectStatus(await this.post('/v1/reservations', body, NEWEST), 201).body.reservation
   }
 
-  /** Sets an attribute, or with undefined takes it away. */
+  /** Sets an attribute, or removes it if the value is undefined. */
   change(node: string, attribute: string, value?: unknown, options?: Options): Promise<Answer> {
     const patch = value === undefined ? { op: 'remove' } : { op: 'add', value }
     return this.patch(`/v1/nodes/${node}`, [{ ...patch, path: `/${attribute}` }], options)
   }
 
-  /** What is for operators on the same server. */
+  /** A request to the operator API of the same server. */
   async operator(method: string, path: string, body?: object, options: Options = {}): Promise<Answer> {
     const { token = 'admin', headers: more } = options
     const who = { 'x-auth-token': String(token), ...(more as Record<string, string> | undefined) }
@@ -169,7 +169,7 @@ export class Baremetal extends Client {
     return Date.parse(expectStatus(await this.operator('GET', '/clock'), 200).body.now)
   }
 
-  /** Moves the clock to this time, and leaves what is due then to the conductors. */
+  /** Moves the clock to this time; conductors then do the work that is due. */
   async moveTo(time: number): Promise<void> {
     const advance = Math.max(0, time - (await this.now())) / 1000
     expectStatus(await this.operator('POST', '/clock', { advance, work: false }), 200)
@@ -183,21 +183,21 @@ export class Baremetal extends Client {
   }
 }
 
-/** What an error says, whichever of its two forms it has. */
+/** The message of an error, in either of its two forms. */
 export function fault({ body }: Answer): string {
   assert.equal(typeof body?.error_message, 'string', JSON.stringify(body))
   const inside = JSON.parse(body.error_message) as { faultstring?: string; description?: string }
   return inside.faultstring ?? inside.description ?? ''
 }
 
-/** The status, and an error in the right form. */
+/** Checks the status, and the form of the error. */
 export function expectFault(answer: Answer, status: number, pattern: RegExp = /./): Answer {
   expectStatus(answer, status)
   assert.match(fault(answer), pattern)
   return answer
 }
 
-/** One group of tests for each kind of database, with a server on it; the ledger must be whole at the end. */
+/** One group of tests for each kind of database, with a server on it; fsck must pass at the end. */
 export function eachMetal(name: string, body: (api: Baremetal) => void, settings: Partial<Config> = {}): void {
   eachDatabase(name, databases => {
     void describe('', () => {
@@ -221,7 +221,7 @@ export function eachMetal(name: string, body: (api: Baremetal) => void, settings
   })
 }
 
-/** As eachMetal, and once more with two processes on one PostgreSQL, which take the requests in turn. */
+/** Like eachMetal, and once more with two servers on one PostgreSQL, which get the requests in turn. */
 export function eachMetalRace(
   name: string,
   body: (api: Baremetal) => void,
@@ -254,7 +254,7 @@ export function eachMetalRace(
   })
 }
 
-/** Looks again and again, until something is there. */
+/** Polls until there is a result. */
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | null | false | undefined>,
@@ -271,13 +271,13 @@ export async function waitFor<T>(
 
 export const uuid = randomUUID
 
-/** A resource class that no other test has. */
+/** A resource class that no other test uses. */
 export const newClass = () => `class-${randomUUID()}`
 
-/** What Placement calls a resource class of bare metal. */
+/** Placement's name of a resource class of bare metal. */
 export const classInPlacement = (name: string) => `CUSTOM_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`
 
-/** `holdfast conductor` as a process of its own, once it works. */
+/** `holdfast conductor` as a separate process, once it is ready. */
 export async function spawnConductor(database: string, name: string, args: readonly string[] = []): Promise<Command> {
   const command = runHoldfast(['conductor', '--database', database, '--conductor-name', name, ...args])
   const { child, stdout, exit } = command

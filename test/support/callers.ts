@@ -1,4 +1,4 @@
-// Who calls, in the words of noauth2: a user, a project, roles.
+// Tokens of noauth2 for tests: a user, a project, roles.
 import type { Options } from './client.ts'
 
 /** A caller with these roles in a project. */

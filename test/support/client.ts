@@ -1,4 +1,4 @@
-// A small HTTP client for tests: keep-alive, any body, and the answer as it came.
+// A small HTTP client for tests: keep-alive, any body, and the unchanged answer.
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as send } from 'node:http'
 import { requireDocumented } from './documented.ts'
 
@@ -20,7 +20,7 @@ export interface Options {
 const ANSWER_TIMEOUT_MS = 20_000
 
 export class Client {
-  /** Where the servers are, known once they have started; several take turns. */
+  /** The addresses of the servers, set once they have started; requests go to each in turn. */
   origins: string[] = []
   #turn = 0
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -40,7 +40,7 @@ export class Client {
   post = (path: string, body?: unknown, options?: Options) => this.request('POST', path, body, options)
   del = (path: string, options?: Options) => this.request('DELETE', path, undefined, options)
 
-  /** A string or a buffer is sent as it is, anything else as JSON. */
+  /** A string or buffer is sent unchanged, anything else as JSON. */
   async request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer> {
     const { version = '1.39', token = 'admin', headers = {} } = options
     const bytes = body === undefined || typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
@@ -50,7 +50,7 @@ export class Client {
       ...(bytes !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(bytes) }),
       ...headers,
     }
-    // An undefined header takes one away that would have been sent.
+    // An undefined header removes a default one.
     for (const name of Object.keys(all)) if (all[name] === undefined) delete all[name]
     const { status, headers: answered, text } = await this.#exchange(method, path, bytes, all)
     requireDocumented({ method, path: `${this.#prefix}${path}`, sent: bytes, status, headers: answered, text })
@@ -64,7 +64,7 @@ export class Client {
     headers: OutgoingHttpHeaders,
   ): Promise<Pick<Answer, 'status' | 'headers'> & { text: string }> {
     return new Promise((resolve, reject) => {
-      // Not as one URL, which would be tidied up: the path goes out as the test says it.
+      // Not as one URL, which would be normalized: the path must be sent exactly as the test has it.
       const { hostname, port } = new URL(this.origin)
       const outgoing = send(
         {

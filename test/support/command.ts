@@ -1,4 +1,4 @@
-// Types commands in this process: the same code as bin/holdfast, without the time that it takes to start Node.
+// Runs commands in this process: the same code as bin/holdfast, without the start of Node.
 import { EventEmitter } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { runCommand } from '../../src/cli/command.ts'
@@ -6,19 +6,19 @@ import type { Output, Terminal } from '../../src/cli/terminal.ts'
 import { type Exit, runHoldfast } from './server.ts'
 
 export interface TypedExit extends Exit {
-  /** What a terminal shows: both streams as they came. */
+  /** Both streams together, in order, as on a terminal. */
   shown: string
 }
 
 export interface Surroundings {
   environment?: Record<string, string>
-  /** What comes from standard input. */
+  /** The content of standard input. */
   input?: string
-  /** Those of a terminal; without them the output is a pipe. */
+  /** The width of the terminal; without it the output is a pipe. */
   columns?: number
 }
 
-/** Runs the command to its end. It sees none of the settings that this process may have in its environment. */
+/** Runs the command to its end, without the settings in this process's environment. */
 export async function typeHoldfast(words: readonly string[], around: Surroundings = {}): Promise<TypedExit> {
   const said = { stdout: '', stderr: '', shown: '' }
   const output = (name: 'stdout' | 'stderr'): Output => {
@@ -50,6 +50,6 @@ export async function typeHoldfast(words: readonly string[], around: Surrounding
 const inherited = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')))
 
-/** The same in a process of its own: for what only a process has, such as an exit code or the certificates that it trusts. */
+/** The same in a separate process, for what only a process has, such as an exit code or its trusted certificates. */
 export const launchHoldfast = (words: readonly string[], { environment }: Surroundings = {}): Promise<Exit> =>
   runHoldfast(words, environment).exit

@@ -1,4 +1,4 @@
-// The Compute API in the words of tests.
+// A client of the Compute API for tests.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, describe } from 'node:test'
@@ -12,7 +12,7 @@ import { type Databases, eachDatabase } from './stores.ts'
 const DEADLINE_MS = 15_000
 export const CIRROS = 'c14405a4-0000-4000-8000-000000000001'
 
-/** A member of a project that has no other rights. */
+/** A plain member of a project. */
 export const member = (project: string): Options => ({
   token: `someone:${project}`,
   headers: { 'x-roles': 'member' },
@@ -41,7 +41,7 @@ export class Compute extends Client {
 
   newName = (kind: string) => `${kind}-${++this.#names}`
 
-  /** Makes a hypervisor and answers its name. */
+  /** Creates a hypervisor and returns its name. */
   async hypervisor(
     sizes: { VCPU?: number; MEMORY_MB?: number; DISK_GB?: number } = {},
     name = this.newName('host'),
@@ -50,7 +50,7 @@ export class Compute extends Client {
     return name
   }
 
-  /** The uuid of the provider of this name. */
+  /** The uuid of the provider with this name. */
   async providerOf(name: string): Promise<string> {
     const { body } = expectStatus(await this.placement.get(`/resource_providers?name=${name}`), 200)
     return body.resource_providers[0].uuid
@@ -58,7 +58,7 @@ export class Compute extends Client {
 
   usages = async (host: string) => this.placement.usages(await this.providerOf(host))
 
-  /** Makes a flavor and answers its id. */
+  /** Creates a flavor and returns its id. */
   async flavor(attributes: object = {}, specs: Record<string, string> = {}): Promise<string> {
     const wanted = { name: this.newName('flavor'), vcpus: 1, ram: 512, disk: 1, ...attributes }
     const { id } = expectStatus(await this.post('/flavors', { flavor: wanted }), 200).body.flavor
@@ -73,7 +73,7 @@ export class Compute extends Client {
     return this.post('/servers', { server }, options)
   }
 
-  /** Makes a server and answers it as it is shown right after. */
+  /** Creates a server, and returns it as shown right after. */
   async server(flavor: string, more: object = {}, options?: Options) {
     const { body } = expectStatus(await this.create(flavor, more, options), 202)
     return this.show(body.server.id, options)
@@ -87,7 +87,7 @@ export class Compute extends Client {
     return this.post(`/servers/${id}/action`, { [name]: given }, options)
   }
 
-  /** Waits until the server is as it should be. */
+  /** Waits until the server is in the wanted state. */
   async until(id: string, isThere: (server: Record<string, unknown>) => boolean) {
     const deadline = performance.now() + DEADLINE_MS
     for (;;) {
@@ -126,7 +126,7 @@ export class Compute extends Client {
   }
 }
 
-/** The status, and an error in the form that Nova's clients read. */
+/** Checks the status, and that the error has the form that Nova's clients read. */
 export function expectFault(answer: Answer, status: number, pattern: RegExp = /./): Answer {
   expectStatus(answer, status)
   const [fault] = Object.values(answer.body as Record<string, { code: number; message: string }>)
@@ -140,7 +140,7 @@ interface Settings extends Partial<Config> {
   prepare?: (database: string) => Promise<void>
 }
 
-/** One group of tests for each kind of database, with a server on it; the ledger must be whole at the end. */
+/** One group of tests for each kind of database, with a server on it; fsck must pass at the end. */
 export function eachCompute(name: string, body: (api: Compute) => void, settings: Settings = {}): void {
   const { prepare, ...config } = settings
   eachDatabase(name, databases => {
@@ -151,7 +151,7 @@ export function eachCompute(name: string, body: (api: Compute) => void, settings
   })
 }
 
-/** As eachCompute, on PostgreSQL with two processes that take the requests in turn. */
+/** Like eachCompute, but on PostgreSQL with two servers, which get the requests in turn. */
 export function eachComputeRace(name: string, body: (api: Compute) => void): void {
   eachDatabase(name, databases => {
     served(databases, body, async database =>

@@ -1,4 +1,4 @@
-// What a server answers to any test must be what its OpenAPI document says, and what it takes too.
+// Checks every request and answer of the tests against the OpenAPI documents.
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { after } from 'node:test'
@@ -12,7 +12,7 @@ type Members = Record<string, unknown>
 
 export interface Exchange {
   method: string
-  /** From the root of the server, with the query. */
+  /** The full path on the server, with the query. */
   path: string
   sent: string | Buffer | undefined
   status: number
@@ -20,11 +20,11 @@ export interface Exchange {
   text: string
 }
 
-// Tests that expect requests to fail catch what is thrown here. Where files share a process, only the first gets this hook:
-// the worker looks after each of them.
+// Tests that expect a request to fail would catch the error thrown below, so it is also kept and checked here.
+// If files share a process, only the first gets this hook; for the others worker.ts checks.
 after(() => assert.deepEqual(undocumented, []))
 
-/** Fails when an exchange isn't as the document says. */
+/** Fails if an exchange doesn't match the document. */
 export function requireDocumented(exchange: Exchange): void {
   try {
     check(exchange)
@@ -34,7 +34,7 @@ export function requireDocumented(exchange: Exchange): void {
   }
 }
 
-/** What the framework answers while the server ends, before any API has the request. */
+/** The framework's own answer while the server stops, before any API gets the request. */
 const ENDING = '{"error":"Service Unavailable","message":"Service Unavailable","statusCode":503}'
 
 function check({ method, path, sent, status, headers, text }: Exchange): void {
@@ -58,7 +58,7 @@ function check({ method, path, sent, status, headers, text }: Exchange): void {
 
 const segmentsOf = (path: string) => path.split('/').filter(part => part !== '')
 
-/** The route of a path; what is spelled out goes before what is named. */
+/** The route of a path; fixed segments win over parameters. */
 function routeOf(name: string, method: string, path: string): RouteDescription | null {
   const { url, routes } = APIS[name]!
   const below = url === '/' ? path : path.slice(url.length)
@@ -103,7 +103,7 @@ function requireShape(
 
 const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** The version that was answered; APIs with one version have all there is. */
+/** The version of the answer; Infinity for APIs with only one version. */
 function minorOf(headers: IncomingHttpHeaders): number {
   const said = headers['x-openstack-ironic-api-version'] ?? headers['openstack-api-version']
   const [, minor] = /^(?:placement )?1\.(\d+)$/.exec(String(said)) ?? []
@@ -112,7 +112,7 @@ function minorOf(headers: IncomingHttpHeaders): number {
 
 const known = new Set<string>()
 
-/** The document as it is for clients of a version, known to the validator. */
+/** Adds the document of a version to the validator, and returns its address. */
 function addressOf(api: string, minor: number): string {
   const address = `https://holdfast/${api}/${minor}`
   if (!known.has(address)) ajv.addSchema(closed(documentAt(documentOf(APIS[api]!), minor)) as object, address)
@@ -125,7 +125,7 @@ const isNewer = (schema: unknown, minor: number) => {
   return typeof since === 'string' && Number(since.split('.')[1]) > minor
 }
 
-/** Without the members that came later; of what has another shape since nothing is said. */
+/** Removes members that later versions added. A schema that changed later allows anything. */
 function documentAt(document: Document, minor: number): unknown {
   const at = (value: unknown, isMembers: boolean): unknown => {
     if (Array.isArray(value)) return value.map(one => at(one, false))
@@ -140,7 +140,7 @@ function documentAt(document: Document, minor: number): unknown {
   return at(document, false)
 }
 
-/** Answers hold nothing that isn't in the document, though clients should bear it. */
+/** Forbids members that aren't in the document, although clients should tolerate them. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
   if (typeof value !== 'object' || value === null) return value
@@ -152,7 +152,7 @@ function closed(value: unknown): unknown {
 const forms = new WeakMap<object, ValidateFunction>()
 const formOf = (schema: object) => forms.get(schema) ?? forms.set(schema, ajv.compile(schema)).get(schema)!
 
-/** What was accepted has one of the forms that the handler declares. */
+/** An accepted body must match one of the forms that the handler declares. */
 function requireTaken({ operation: { body = [] } }: RouteDescription, sent: string | Buffer, what: string): void {
   const declared = body.filter(form => form !== null)
   if (declared.length === 0) return

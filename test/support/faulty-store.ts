@@ -1,13 +1,13 @@
-// A store for tests of what happens when the database goes away, or takes a commit and never answers.
+// A store for tests in which the database goes away, or commits without answering.
 import { StoreUnavailable } from '../../src/store/failure.ts'
 import type { Store } from '../../src/store/store.ts'
 
-/** Does what it is told on another store, as long as the test lets it. */
+/** Passes all calls to another store, unless the test sets a fault. */
 export class FaultyStore implements Store {
   readonly dialect
   readonly inner: Store
   isAway = false
-  /** Is told what a write has answered; throws to keep that from whoever wrote. */
+  /** Called with the result of each write; may throw to hide the result from the caller. */
   answered: (value: unknown) => void = () => {}
 
   constructor(inner: Store) {

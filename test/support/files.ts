@@ -1,8 +1,8 @@
-// Which test files there are, which run where, and in which order.
+// The test files: which run in which part, and in which order.
 import { globSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 
-/** What `npm run test:more` runs. `npm test` runs all others. */
+/** Files that `npm run test:more` runs. `npm test` runs all others. */
 const MORE = [
   'test/docs.test.ts',
   'test/docs/**',
@@ -14,12 +14,12 @@ const MORE = [
   'test/**/crash.test.ts',
 ]
 
-/** What needs a process of its own, and why. */
+/** Files that need their own process, and why. */
 const ALONE: Record<string, string> = {
   'test/store/plans.test.ts': 'explains every statement that is loaded, and means those of the ledger',
 }
 
-/** Takes long, so it begins early: else it would run last, alone, while the other cores wait. */
+/** Slow files start first. Otherwise one would run last, alone, while the other cores wait. */
 const LONG = [
   'test/docs.test.ts',
   'test/baremetal/conductors-allocations.test.ts',

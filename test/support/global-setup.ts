@@ -1,4 +1,4 @@
-// Starts one PostgreSQL for a whole test run and makes the templates. Every test file inherits where they are.
+// Starts one PostgreSQL for a whole test run, and creates the templates. Test files inherit their addresses.
 import { type Postgres, startPostgres, TEMPLATE } from './postgres.ts'
 import { migrateDatabase, sqliteTemplate } from './templates.ts'
 

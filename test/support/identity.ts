@@ -1,4 +1,4 @@
-// The identity API in the words of tests: a users file, servers that let those users in, and tokens.
+// A client of the identity API for tests, with a users file, servers that use it, and tokens.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { type Databases, eachDatabase, type Kind } from './stores.ts'
 const DEADLINE_MS = 20_000
 
 const hashes = new Map<string, Promise<string>>()
-/** The hash of a password; hashing is slow on purpose, so each is made once. */
+/** The hash of a password, cached because hashing is slow on purpose. */
 export function hashOf(password: string): Promise<string> {
   return hashes.getOrInsertComputed(password, () => hashPassword(password, Buffer.from(password.padEnd(16, '.'))))
 }
@@ -81,7 +81,7 @@ export class Identity extends Client {
     return this.get('/v3/auth/tokens', { token, headers: { 'x-subject-token': subject } })
   }
 
-  /** What the bare metal API says to this token; the shortest way to ask whether it lets one in. */
+  /** The status of a bare metal request with this token: the shortest test of whether it is accepted. */
   async knock(token: string | null, headers: Record<string, string> = {}): Promise<number> {
     const all = { ...headers, ...(token !== null && { 'x-auth-token': token }) }
     const response = await fetch(`${this.origin}/baremetal/v1/nodes`, { headers: all })
@@ -90,7 +90,7 @@ export class Identity extends Client {
   }
 }
 
-/** Asks until the answer is as expected, and answers the last one. */
+/** Repeats until the answer is as expected or time is up, and returns the last one. */
 export async function until<T>(ask: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS
   for (;;) {
@@ -106,7 +106,7 @@ export interface Setting {
   /** The users file. */
   file: () => string
   rewrite: (users: Record<string, TestUser>) => Promise<void>
-  /** One more server on a database, stopped at the end. */
+  /** Starts another server on a database; it is stopped at the end. */
   start: (database: string, settings?: Partial<Config>) => Promise<Server>
   database: () => string
 }

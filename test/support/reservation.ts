@@ -1,4 +1,4 @@
-// The reservation API in the words of tests: hosts, leases, and a clock that can be moved through them.
+// A client of the reservation API for tests: hosts, leases, and a clock that can be moved.
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -61,7 +61,7 @@ export class Reservation extends Client {
     return super.request(method, path, body, { ...rest, version: null, headers: { ...own, ...headers } })
   }
 
-  /** Makes a compute node in Placement, and a host of it; answers the host. */
+  /** Creates a compute node in Placement, makes it a host, and returns the host. */
   async host(name: string, size: Partial<Size> = {}, capabilities: object = {}): Promise<Shown> {
     await this.computeNode(name, size)
     return expectStatus(await this.post('/os-hosts', { name, ...capabilities }), 201).body.host
@@ -71,7 +71,7 @@ export class Reservation extends Client {
     return this.placement.provider({ VCPU: vcpus, MEMORY_MB: memory_mb, DISK_GB: disk_gb }, { name })
   }
 
-  /** Hosts that only those get who ask for them, and how to ask. */
+  /** Creates hosts with a capability of their own, and returns the filter `only` that selects them. */
   async pool(count: number, size: Partial<Size> = {}): Promise<Pool> {
     const pool = `pool-${++this.#pools}`
     const names = Array.from({ length: count }, (_, i) => `${pool}-${i}`)
@@ -80,7 +80,7 @@ export class Reservation extends Client {
     return { names, ids, only: `["=", "$pool", "${pool}"]` }
   }
 
-  /** A lease as a request has it, by default for an hour that begins in an hour. */
+  /** The body of a request for a lease, by default for one hour that begins in an hour. */
   async leaseBody(reservations: readonly object[], { from = 60, to = 120, ...more }: Window = {}): Promise<object> {
     const now = await this.now()
     return { name: 'a-lease', start_date: dateAt(now, from), end_date: dateAt(now, to), reservations, ...more }
@@ -94,7 +94,7 @@ export class Reservation extends Client {
     return expectStatus(await this.tryLease(reservations, window, options), 201).body.lease
   }
 
-  /** What would come of it. */
+  /** Asks what the result of such a lease would be. */
   async explain(reservations: readonly object[], window: Window = {}, options?: Options): Promise<Answer> {
     return this.#operator.post('/explain/leases', await this.leaseBody(reservations, window), options)
   }
@@ -116,19 +116,19 @@ export class Reservation extends Client {
     return Date.parse(expectStatus(await this.#operator.get('/clock'), 200).body.now)
   }
 
-  /** The minute that begins so many minutes from now, as clients write it. */
+  /** The date this many minutes from now, in the clients' form. */
   async date(minutes: number): Promise<string> {
     return dateAt(await this.now(), minutes)
   }
 
-  /** Lets time pass; when this is over, all that came due is done. */
+  /** Moves the clock, and returns when all due work is done. */
   async advance(minutes: number): Promise<void> {
     expectStatus(await this.#operator.post('/clock', { advance: minutes * 60 }), 200)
   }
 
   operate = (method: string, path: string, body?: unknown) => this.#operator.request(method, path, body)
 
-  /** How many slots of each reservation are on which host, by the hosts' names. */
+  /** The number of slots of each reservation on each host, by host name. */
   async slots(): Promise<Record<string, Record<string, number>>> {
     const { hosts } = expectStatus(await this.get('/os-hosts'), 200).body
     const names = new Map<string, string>(hosts.map((host: Shown) => [host.id, host.hypervisor_hostname]))
@@ -176,19 +176,19 @@ export class Reservation extends Client {
     return names.filter(name => name.startsWith('CUSTOM_RESERVATION_'))
   }
 
-  /** The flavor of a reservation as someone sees it; null when they don't. */
+  /** The flavor of a reservation as a user sees it; null if they can't see it. */
   async flavor(reservation: string, options: Options = {}): Promise<Shown> {
     const answer = await this.compute.get(`/flavors/${reservation}`, { version: null, ...options })
     return expectStatus(answer, 200, 404).status === 404 ? null : answer.body.flavor
   }
 
-  /** Makes a public flavor of one vcpu or more, and answers its id. */
+  /** Creates a public flavor and returns its id. */
   async plainFlavor(vcpus = 1): Promise<string> {
     const flavor = { name: `plain-${crypto.randomUUID()}`, vcpus, ram: 64, disk: 1 }
     return expectStatus(await this.compute.post('/flavors', { flavor }, { version: null }), 200).body.flavor.id
   }
 
-  /** Asks for a server; `more` stands beside it in the body, as hints do. */
+  /** Requests a server; `more` goes beside it in the body, as scheduler hints do. */
   async tryServer(flavor: string, options: Options = {}, more: object = {}): Promise<Answer> {
     const who = { version: null, ...options }
     const { images } = expectStatus(await this.#image.get('/v2/images?name=cirros', who), 200).body
@@ -196,7 +196,7 @@ export class Reservation extends Client {
     return this.compute.post('/servers', { server, ...more }, who)
   }
 
-  /** Asks for a server and waits until it is ACTIVE or in ERROR. */
+  /** Requests a server and waits until it is ACTIVE or in ERROR. */
   async server(flavor: string, options: Options = {}, more: object = {}): Promise<Shown> {
     const who = { version: null, ...options }
     const { server } = expectStatus(await this.tryServer(flavor, options, more), 202).body
@@ -209,12 +209,12 @@ export class Reservation extends Client {
     }
   }
 
-  /** The entries of the audit about something, the oldest first. */
+  /** The audit entries about an object, the oldest first. */
   async audit(object: string): Promise<Shown[]> {
     return expectStatus(await this.#operator.get(`/audit?object=${object}`), 200).body.entries.toReversed()
   }
 
-  /** Someone outside takes a slot through Placement, as another scheduler would; answers the consumer. */
+  /** Claims a slot through Placement, as another scheduler would, and returns the consumer. */
   async takeSlot(host: string, reservation: string): Promise<string> {
     const consumer = crypto.randomUUID()
     const [root, child] = [await this.provider(host), await this.provider(`blazar_${host}`)]
@@ -241,7 +241,7 @@ export interface Pool {
 export const dateAt = (now: number, minutes: number): string =>
   new Date((Math.floor(now / MINUTE_MS) + minutes) * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')
 
-/** In minutes from now; and whatever else the lease should say. */
+/** In minutes from now; other members go into the lease. */
 export interface Window {
   from?: number
   to?: number
@@ -256,7 +256,7 @@ export const as = (who: string, project: string, roles = 'member,reader'): Optio
   headers: { 'x-roles': roles },
 })
 
-/** The status, and an error in the handlers' form that says what is wrong. */
+/** Checks the status, and that the error has the handlers' form and the right message. */
 export function expectError(answer: Answer, status: number, pattern: RegExp = /./): Answer {
   expectStatus(answer, status)
   const { error_code, error_name, error_message } = answer.body
@@ -265,7 +265,7 @@ export function expectError(answer: Answer, status: number, pattern: RegExp = /.
   return answer
 }
 
-/** One group of tests for each kind of database, with a server whose clock can be moved; whole at the end. */
+/** One group of tests for each kind of database, with a server whose clock can be moved; fsck must pass at the end. */
 export function eachReservation(name: string, body: (api: Reservation) => void, settings: Partial<Config> = {}): void {
   eachDatabase(name, databases => {
     void describe('', () => {

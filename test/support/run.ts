@@ -11,7 +11,7 @@ import { globalSetup, globalTeardown } from './global-setup.ts'
 import type { Failure, Message, Outcome } from './worker.ts'
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url))
-/** When no test has begun for so long, the file hangs. Much, because machines can be busy. */
+/** If no test has begun for this long, the file hangs. Generous, because machines can be busy. */
 const HANG_MS = 10 * 60_000
 const END_MS = 5_000
 const SLOWEST = 10
@@ -27,7 +27,7 @@ class Worker {
   #printed = ''
 
   constructor() {
-    // The same folder that the command uses, so that servers which tests launch find what was compiled here.
+    // The same folder as the command's, so that servers started by tests reuse the compiled code.
     const NODE_COMPILE_CACHE = process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'node-compile-cache')
     this.#child = fork(WORKER, {
       env: { ...process.env, NODE_COMPILE_CACHE },
@@ -42,7 +42,7 @@ class Worker {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** Runs a file to its end; what ends the process instead is a failure of that file. */
+  /** Runs a file to its end. If the process dies, that is a failure of the file. */
   async run(file: string): Promise<Result> {
     const began = performance.now()
     this.#printed = ''
@@ -100,7 +100,7 @@ try {
 }
 report()
 
-/** Takes the next file as long as there is one. */
+/** Runs files until none is left. */
 async function takeFiles(): Promise<void> {
   let worker = new Worker()
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
@@ -124,7 +124,7 @@ function nameOf({ test }: Failure): string {
   return test || 'the file as a whole'
 }
 
-/** Ends with what failed, what took long, and the totals. */
+/** Prints the failures, the slowest files, and the totals. */
 function report(): void {
   const failed = results.filter(({ failures }) => failures.length > 0)
   if (failed.length > 0) say('\nfailed:')
@@ -146,7 +146,7 @@ function indented(text: string): string {
   return text.trimEnd().replaceAll(/^/gm, '        ')
 }
 
-/** At once, so that nothing is lost when something ends us. */
+/** Written synchronously, so that nothing is lost if the process is killed. */
 function say(line: string): void {
   writeSync(1, `${line}\n`)
 }

@@ -7,7 +7,7 @@ import { migrateStore, startApi } from '../../src/process/serve.ts'
 import { openStore } from '../../src/store/open.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
-/** Far more than it takes: a busy machine must not fail a test. */
+/** Far more than needed, so that a busy machine doesn't fail a test. */
 const START_TIMEOUT_MS = 120_000
 
 export interface Server {
@@ -15,7 +15,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** A server in this process; its log is silent, because refusals are what tests are about. */
+/** A server in this process, without a log, because tests cause many refusals. */
 export async function startServer(
   database: string,
   settings: Partial<Config> = {},
@@ -26,7 +26,7 @@ export async function startServer(
   return { origin: api.address, stop: () => api.stop() }
 }
 
-/** Brings a database up to this version, as `holdfast migrate` does, and answers its address. */
+/** Migrates a database, as `holdfast migrate` does, and returns its address. */
 export async function migrated(database: string): Promise<string> {
   const store = openStore(database)
   try {
@@ -46,12 +46,12 @@ export interface Exit {
 
 export interface Command {
   child: ChildProcess
-  /** All that was printed so far. */
+  /** All output so far. */
   stdout: () => string
   exit: Promise<Exit>
 }
 
-/** Runs bin/holdfast; it sees none of the settings that this process may have in its environment. */
+/** Runs bin/holdfast, without the settings in this process's environment. */
 export function runHoldfast(args: readonly string[], environment: Record<string, string> = {}, cwd = '/tmp'): Command {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
   const child = spawn(BIN, args, {
@@ -59,7 +59,7 @@ export function runHoldfast(args: readonly string[], environment: Record<string,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // A test that gives up must not leave its server behind.
+  // A failed test must not leave its server behind.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))
@@ -78,14 +78,14 @@ export interface ServerProcess extends Server {
   terminate(): Promise<Exit>
 }
 
-/** `holdfast serve` (or `api`) as a process of its own, once it listens. */
+/** `holdfast serve` (or `api`) as a separate process, once it listens. */
 export async function spawnServer(database: string, args: readonly string[] = [], role = 'serve') {
   const fixed = [role, '--port', '0', '--database', database, '--log-level', 'error']
   const command = runHoldfast([...fixed, '--auth', 'noauth2', '--placement-policy', 'legacy', ...args])
   return listening(command)
 }
 
-/** Waits until the command says where it listens. */
+/** Waits until the command has printed its address. */
 export async function listening({ child, stdout, exit }: Command): Promise<ServerProcess> {
   const origin = await new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => {

@@ -1,4 +1,4 @@
-// Runs the same tests on SQLite and on PostgreSQL, each with a database of its own.
+// Runs the same tests on SQLite and on PostgreSQL, each with its own database.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,9 +13,9 @@ export type Kind = 'sqlite' | 'postgres'
 
 export interface Databases {
   kind: Kind
-  /** The address of a new database, migrated and without anyone's data. */
+  /** The address of a new database, migrated and without data. */
   create: () => Promise<string>
-  /** The address of a new database that has nothing at all; on SQLite not even a file. */
+  /** The address of a new database without tables; on SQLite without a file. */
   createEmpty: () => Promise<string>
 }
 
@@ -49,7 +49,7 @@ export function eachStore(
   eachDatabase(name, serve, kinds)
 }
 
-/** As eachStore, and once more with two processes on one PostgreSQL, which take the requests in turn. */
+/** Like eachStore, and once more with two servers on one PostgreSQL, which get the requests in turn. */
 export function eachRace(name: string, body: (api: Placement) => void): void {
   eachStore(name, body)
   describe(`${name} on postgres with two servers`, () => {
@@ -64,7 +64,7 @@ export function eachRace(name: string, body: (api: Placement) => void): void {
   })
 }
 
-/** Whatever was started is stopped, also when the next one doesn't start. */
+/** Stops all servers that were started, even if a later one fails to start. */
 function servedBy(start: (started: Server[]) => Promise<void>): Placement {
   const api = new Placement()
   const servers: Server[] = []

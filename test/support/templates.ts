@@ -1,4 +1,4 @@
-// Databases that are migrated already. Tests copy them, because a migration takes many times as long as a copy.
+// Migrated databases that tests copy, because a migration takes many times as long as a copy.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export async function migrateDatabase(address: string): Promise<void> {
 
 let made: Promise<string> | null = null
 
-/** The path of a migrated SQLite file: the test run's, or one of our own when a file runs by itself. */
+/** The path of a migrated SQLite file: that of the test run, or a new one if a file runs by itself. */
 export function sqliteTemplate(): Promise<string> {
   const shared = process.env['HOLDFAST_TEST_SQLITE']
   return (made ??= shared === undefined ? makeSqliteTemplate() : Promise.resolve(shared))

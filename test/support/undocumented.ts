@@ -1,2 +1,2 @@
-// Exchanges that weren't as their OpenAPI document says. Many test files share one process and this list; each must leave it empty.
+// Exchanges that didn't match their OpenAPI document. Files in one process share this list; each must leave it empty.
 export const undocumented: unknown[] = []

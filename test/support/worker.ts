@@ -1,5 +1,5 @@
 // Runs test files one after the other in one process, because loading the service takes longer than most files.
-// run.ts starts it and says which file is next.
+// run.ts starts it and sends the name of the next file.
 import { stripVTControlCharacters, inspect } from 'node:util'
 import { pathToFileURL } from 'node:url'
 import { run } from 'node:test'
@@ -21,19 +21,19 @@ export type Message = { running: string } | { outcome: Outcome }
 
 const tell = (message: Message) => void process.send?.(message)
 
-// Errors that come when no test runs any more; those of a running test are its failure, too.
+// Errors outside of any test fail the file. An error during a test fails that test too.
 const stray: unknown[] = []
 process.on('uncaughtException', error => stray.push(error))
 process.on('unhandledRejection', error => stray.push(error))
 
-// Not the default, so that servers which tests have started are ended with us.
+// Exits normally instead of dying by the signal, so that exit handlers stop the servers that tests started.
 process.once('SIGTERM', () => process.exit(143))
 process.once('disconnect', () => process.exit(1))
 
 process.on('message', (file: string) => void answer(file))
 
 async function answer(file: string): Promise<void> {
-  // A run ends when nothing is left open, and the way to run.ts mustn't count.
+  // A run ends when no handle is left open, and the channel to run.ts must not count.
   process.channel!.unref()
   const outcome = await runFile(file)
   process.channel!.ref()
@@ -44,7 +44,7 @@ async function runFile(file: string): Promise<Outcome> {
   const environment = { ...process.env }
   const outcome = await collect(file)
   const whole = (error: unknown) => outcome.failures.push({ test: '', error: text(error) })
-  // Tests that a file has made before it failed to load would hide that.
+  // node:test hides an error at load time if the file has already defined tests, so the import is repeated to get it.
   await import(pathToFileURL(file).href).catch(whole)
   for (const error of [...undocumented.splice(0), ...stray.splice(0)]) whole(error)
   if (outcome.names.length + outcome.skipped === 0) whole('there is no test in it')
@@ -69,7 +69,7 @@ async function collect(file: string): Promise<Outcome> {
     const { details, nesting, name, skip } = data
     path.splice(nesting, Infinity, name)
     const test = path.filter(part => part !== '' && part !== '<anonymous>').join(' › ')
-    // A file without tests is made one by Node, and a hook of the file is reported by the file's name.
+    // Node reports a file without tests as a test, and a hook of the file under the file's name.
     const isFile = nesting === 0 && name.endsWith(file)
     if (skip !== undefined) outcome.skipped++
     else if (details.type === 'test' && !isFile) outcome.names.push(test)

@@ -1,4 +1,4 @@
-// holdfast claim set and move, --dry-run: what consumers have, and what they would have.
+// holdfast claim set and move with --dry-run: shows the claims before and after.
 import type { Holdfast, Resources } from '../../client/index.ts'
 import { type ByProvider, changesOf, type Stock } from './forecast.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
@@ -7,7 +7,7 @@ import { printList } from '../output.ts'
 const amountsOf = (resources: Resources): ByProvider =>
   Object.fromEntries(Object.entries(resources).map(([provider, { resources }]) => [provider, resources]))
 
-/** Before and after, with the room that there is; fails when there is too little. */
+/** Prints claims before and after, with each provider's capacity. Fails if the claim wouldn't fit. */
 export async function printClaimForecast(server: Holdfast, consumer: string, wanted: Resources): Promise<void> {
   const [before, after] = [amountsOf((await server.claims.show(consumer)).allocations), amountsOf(wanted)]
   const stocks = new Map<string, Stock>()

@@ -1,4 +1,4 @@
-// What a consumer would have instead of what it has, and whether the providers have room for it. Pure.
+// Compares a consumer's claims with the ones it asks for, and checks that the providers have room. Pure.
 import type { Inventory } from '../../client/index.ts'
 
 type Amounts = Readonly<Record<string, number>>
@@ -7,7 +7,7 @@ export type ByProvider = Readonly<Record<string, Amounts>>
 export interface Stock {
   name: string
   inventories: Readonly<Record<string, Inventory>>
-  /** By everyone, this consumer among them. */
+  /** Usage by all consumers, including this one. */
   usages: Amounts
 }
 
@@ -16,14 +16,14 @@ interface Change {
   resource_class: string
   before: number
   after: number
-  /** By everyone, once it was done. */
+  /** Usage by all consumers after the change. */
   used: number
   capacity: number
-  /** Why it is refused; null when it isn't. */
+  /** Why the server would refuse it; null if it would not. */
   obstacle: string | null
 }
 
-/** Each provider and class that the consumer has now or would have; `stocks` knows all of these providers. */
+/** One change for each provider and class in either claim. `stocks` must have all of these providers. */
 export function changesOf(before: ByProvider, after: ByProvider, stocks: ReadonlyMap<string, Stock>): Change[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap(uuid => {

@@ -1,4 +1,4 @@
-// holdfast completion: the script that makes a shell ask us (next-words.ts) when someone presses the Tab key.
+// holdfast completion: prints the script with which a shell asks us (next-words.ts) for completions.
 import { readFileSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import type { Word } from '../command.ts'

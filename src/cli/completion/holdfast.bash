@@ -2,7 +2,7 @@
 _holdfast() {
   local words=() word last=${COMP_WORDS[COMP_CWORD]} is_glued=
 
-  # Bash takes = and : for words of their own; to holdfast they are parts of one.
+  # Bash splits words at = and :, holdfast does not.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
     if [[ $word =~ ^[=:]+$ || $is_glued ]] && ((${#words[@]})); then
       words[-1]+=$word

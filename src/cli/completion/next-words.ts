@@ -1,5 +1,5 @@
-// What may come next on a command line, for the scripts beside this file: a line for each word, with its help behind a tab.
-// A line that begins with a tab says what the shell knows better: files, commands. Whatever goes wrong, nothing is said.
+// Completions for the shell scripts beside this file: one word a line, then a tab and its help. A line that begins with
+// a tab names what the shell completes itself: files, commands. On any error nothing is printed.
 import type { Command, Option } from 'commander'
 import { ColumnOption, connectWith } from '../client-command.ts'
 import { EXIT } from '../failures.ts'
@@ -9,11 +9,11 @@ import { terminal } from '../terminal.ts'
 
 type Program = (meant: string | undefined) => Promise<Command>
 
-/** The last of the words is the one that is being typed; it may be empty. */
+/** The last word is the one being typed; it may be empty. */
 export async function complete(words: readonly string[], program: Program): Promise<number> {
   const lines = await linesFor(words, program).catch(() => [])
   terminal().stdout.write(lines.map(line => `${line}\n`).join(''))
-  // The answer of a slow server may still be on its way.
+  // Exits now: a request to a slow server may still be open.
   terminal().exit(EXIT.ok)
   return EXIT.ok
 }
@@ -33,17 +33,17 @@ interface Place {
   command: Command
   /** The option whose value comes next. */
   option: Option | null
-  /** Whether it must come. */
+  /** Whether that value is required. */
   isDue: boolean
   /** The arguments so far. */
   arguments: string[]
   /** The options so far, by their attribute. */
   given: Map<string, string>
-  /** Behind `--`, or behind a command that has its own. */
+  /** False after `--`, and after the first word of a command that `run` starts. */
   hasOptions: boolean
 }
 
-/** Reads the words as commander will. */
+/** Reads the words as commander does. */
 function placeAfter(words: readonly string[], program: Command): Place {
   const place: Place = {
     command: program,
@@ -86,7 +86,7 @@ function takeOption(place: Place, word: string): void {
   place.isDue = option.required
 }
 
-/** The name of the argument that comes next; the last may go on. */
+/** The name of the next argument; a variadic last argument repeats. */
 function argumentAt({ command, arguments: { length } }: Place): string | undefined {
   const known = command.registeredArguments
   const last = known.at(-1)

@@ -1,4 +1,4 @@
-// Acts in the names of the demo's people: as themselves where they can log in, else as the admin who fills the server.
+// Connections for the demo's people: each logs in if possible, else the admin acts for all.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, connect, type Holdfast } from '../../client/index.ts'
 import { demoUuid } from './marks.ts'
@@ -7,20 +7,20 @@ import type { Passwords } from './users.ts'
 
 export interface Crowd {
   readonly admin: Holdfast
-  /** Whether people log in themselves. */
+  /** Whether people log in themselves; else the admin acts for them. */
   readonly areThemselves: boolean
   readonly as: (person: Person) => Promise<Holdfast>
   /** The id of a project. */
   readonly projectOf: (project: ProjectName) => string
 }
 
-/** A running server takes new users up within a second; a busy one a little later. */
+/** A running server reads new users within a second, a busy one a little later. */
 const USERS_FILE_MS_MAX = 10_000
 const USERS_FILE_LOOK_MS = 700
-/** Tokens last hours; a new one now and then costs nothing. */
+/** Tokens last for hours, so this is early enough to renew them. */
 const TOKEN_KEPT_MS = 30 * 60_000
 
-/** Without passwords people log in only where everyone is let in, whoever they say they are. */
+/** Without passwords people can log in only if the server lets everyone in. */
 export async function gather(admin: Holdfast, passwords: Passwords | null, now: () => number): Promise<Crowd> {
   const { url } = admin
   if (passwords === null && !(await isOpen(url))) return inTheirNames(admin)
@@ -53,7 +53,7 @@ async function projectOnceKnown(logIn: () => Promise<Holdfast>): Promise<string>
   }
 }
 
-/** Whether everyone is let in, as whoever they say. */
+/** Whether the server lets everyone in, under any name. */
 export async function isOpen(url: string): Promise<boolean> {
   try {
     await (await connect({ url, env: {} })).nodes.list({ limit: 1, fields: ['uuid'] })

@@ -1,4 +1,4 @@
-// Makes the demo's compute hosts: providers, the pool for leases, flavors, servers, and claims from outside.
+// Creates the demo's compute hosts: providers, the pool for leases, flavors, servers, and claims.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resources } from '../../client/index.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -30,7 +30,7 @@ export async function makeHosts({ crowd, fleet, report }: Filling): Promise<void
   })
 }
 
-/** Roots first, then what stands below them. */
+/** The providers level by level, roots first. */
 function levelsOf(all: readonly HostProvider[]): HostProvider[][] {
   const levels: HostProvider[][] = []
   const depths = new Map<string, number>()
@@ -42,13 +42,13 @@ function levelsOf(all: readonly HostProvider[]): HostProvider[][] {
   return levels
 }
 
-/** By uuid, of what is named. */
+/** Replaces the names of providers by their uuids. */
 const resourcesOf = (byName: Record<string, Record<string, number>>): Resources =>
   Object.fromEntries(
     Object.entries(byName).map(([name, resources]) => [demoUuid('provider', name), { resources }] as const),
   )
 
-/** Only admins and services claim in Placement, so it is done for people, not by them. */
+/** Only admins and services may claim in Placement, so the admin does it for people. */
 export async function makeClaims({ crowd, fleet, report }: Filling): Promise<void> {
   await atOnce(
     fleet.claims,
@@ -78,7 +78,7 @@ export async function makeServers({ crowd, fleet, report }: Filling): Promise<vo
 const LOOK_MS = 200
 const BUILD_MS_MAX = 60_000
 
-/** On bare metal a server is there when its node is. */
+/** Servers on bare metal take until their node is deployed. */
 export async function untilBuilt({ crowd, now }: Filling): Promise<void> {
   const deadline = now() + BUILD_MS_MAX
   for (;;) {

@@ -1,4 +1,4 @@
-// Makes the demo's leases: those that are over, those that run, with their servers, and those to come.
+// Creates the demo's leases: past ones, running ones with their servers, and future ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lease } from '../../client/index.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -14,7 +14,7 @@ export async function makeLeases(filling: Filling): Promise<void> {
   const leasable = fleet.machines.filter(({ fate }) => fate === 'leasable')
   await atOnce(leasable, ({ uuid }) => crowd.admin.leasableNodes.enrol(uuid))
   const { leases } = fleet
-  // One after the other: which host each gets is then the same every time.
+  // One after the other, so that each gets the same host in every run.
   for (const [at, lease] of leases.entries()) {
     report('making leases', at, leases.length)
     await makeLease(filling, lease)
@@ -44,7 +44,7 @@ async function makeLease(filling: Filling, lease: DemoLease): Promise<void> {
   }
 }
 
-/** What is to come begins at a full hour. */
+/** Future leases begin at a full hour. */
 const startOf = ({ when, startsInHours }: DemoLease, now: number) =>
   when === 'coming' ? (Math.ceil(now / HOUR_MS) + startsInHours) * HOUR_MS : now
 

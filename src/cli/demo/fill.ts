@@ -1,4 +1,4 @@
-// Makes the demo's fleet on a server, request by request, as an operator and three users would.
+// Creates the demo's fleet on a server, request by request, as an operator and three users would.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Node } from '../../client/index.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -11,13 +11,13 @@ import { demoUuid, EXTRA } from './marks.ts'
 import type { DemoAllocation } from './promises.ts'
 import { beginRecord, completeRecord, DemoFailure } from './state.ts'
 
-/** Told what is being made, and how much of it there is. */
+/** Reports what is being created, and how much of it. */
 export type Report = (what: string, done: number, total: number) => void
 
 export interface Filling {
   crowd: Crowd
   fleet: Fleet
-  /** Now, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   now: () => number
   report: Report
 }
@@ -81,7 +81,7 @@ async function makeNodes({ crowd, fleet, report, now }: Filling): Promise<void> 
   ])
 }
 
-/** A machine takes a moment, so that its states can be seen; some have a fault. */
+/** Each machine has a delay, so that its states can be seen; some have a fault. */
 function driverInfoOf({ fate }: Machine, at: number) {
   const faults: Partial<Record<Fate, string>> = { 'clean failed': 'clean', 'deploy failed': 'deploy' }
   return {
@@ -93,10 +93,10 @@ function driverInfoOf({ fate }: Machine, at: number) {
 }
 
 const LOOK_MS = 200
-/** A fleet of the largest size on a slow machine. */
+/** Enough for the largest fleet on a slow machine. */
 const STATES_MS_MAX = 5 * 60_000
 
-/** Waits until each is in one of the states that it should reach. */
+/** Waits until each machine is in one of the states that `statesOf` names for it. */
 async function untilStates(
   { crowd, report, now }: Pick<Filling, 'crowd' | 'report' | 'now'>,
   machines: readonly Machine[],
@@ -114,12 +114,12 @@ async function untilStates(
       const [{ name, uuid }] = missing as [Machine]
       throw new DemoFailure(`${missing.length} nodes are stuck: ${name} is ${states.get(uuid) ?? 'gone'}`)
     }
-    // The more there are, the more a look costs.
+    // A larger fleet costs more to list, so it is listed less often.
     await sleep(LOOK_MS + machines.length / 5)
   }
 }
 
-/** What becomes of nodes without anyone having allocated them. */
+/** Brings nodes to the fates that need no allocation, and creates the holds. */
 async function makeFates({ crowd, fleet, report }: Filling): Promise<void> {
   const { admin } = crowd
   const { nodes } = admin
@@ -162,7 +162,7 @@ async function makeAllocations(filling: Filling): Promise<void> {
       ...(times.waitsHours !== null && { wait_until: `${times.waitsHours}h` }),
     })
   }
-  // Those who wait come when all is taken.
+  // Those that wait or fail come last, when all nodes are taken.
   const [given, others] = [allocations.filter(({ machine }) => machine), allocations.filter(({ machine }) => !machine)]
   await atOnce(given, create, { onDone: done => report('making allocations', done, allocations.length) })
   await untilAllocated(filling, given)

@@ -1,4 +1,4 @@
-// The demo's fleet: the same for the same seed, and of every kind at every size.
+// The demo's fleet: the same for the same seed, and with every kind of thing at every size.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCustom, standardTraits } from '../../ledger/standard.ts'
@@ -37,7 +37,7 @@ for (const nodes of SIZES) {
     assert.deepEqual(new Set(leases.map(({ when }) => when)), new Set(['over', 'running', 'coming']))
     assert.ok(allocations.some(({ waitsHours }) => waitsHours !== null))
     assert.ok(allocations.some(({ machine, waitsHours }) => machine === null && waitsHours === null))
-    // What the leases need.
+    // The leases need these.
     assert.ok(hosts.pool.length >= 4 && hosts.open.length > 0 && hosts.trees.length > 0)
     for (const resourceClass of ['gpu-a100', 'cpu-large']) {
       assert.ok(machines.filter(one => one.fate === 'leasable' && one.resourceClass === resourceClass).length >= 2)
@@ -59,20 +59,20 @@ for (const nodes of SIZES) {
   })
 }
 
-test('of the scarce class nothing is free, so that there is something to wait for', () => {
+test('no node of the scarce class is free, so that an allocation can wait for one', () => {
   for (const nodes of SIZES) {
     const scarce = fleetOf({ nodes, seed: 7 }).machines.filter(one => one.resourceClass === SCARCE)
     assert.ok(scarce.length >= 2 && scarce.every(({ fate }) => fate !== 'free' && fate !== 'leasable'))
   }
 })
 
-test('nobody is allocated a machine that is not their project’s', () => {
+test('everyone is allocated only machines of their project', () => {
   for (const { who, machine } of fleetOf(DEFAULTS).allocations) {
     if (machine) assert.ok(machine.owner === who.project || machine.lessee === who.project)
   }
 })
 
-test('traits are known ones or custom ones', () => {
+test('traits are standard or custom ones', () => {
   const { machines, hosts } = fleetOf(DEFAULTS)
   const known = new Set(standardTraits)
   for (const { traits } of [...machines, ...hosts.providers]) {

@@ -1,4 +1,4 @@
-// Everything that the demo makes, described. Pure: the same number of nodes and the same seed give the same fleet.
+// Describes everything that the demo creates. Pure: the same number of nodes and seed give the same fleet.
 import { seeded } from '../../clock/chance.ts'
 import { type ComputeHosts, computeHostsOf } from './hosts.ts'
 import { type Machine, machinesOf, MODELS, type Rack, rackTrait } from './machines.ts'
@@ -35,7 +35,7 @@ export interface Fleet extends FleetOptions {
   claims: readonly DemoClaim[]
 }
 
-/** Fewer don't hold one of each kind; more are for benches, and take minutes. */
+/** A smaller fleet can't have one of each kind; a larger one takes minutes, and is a job for benches. */
 export const NODES_MIN = 30
 export const NODES_MAX = 5_000
 export const DEFAULTS: FleetOptions = { nodes: 300, seed: 7 }
@@ -59,7 +59,7 @@ export function fleetOf({ nodes, seed }: FleetOptions): Fleet {
   }
 }
 
-/** The traits that come into the ledger with it. */
+/** The custom traits that the fleet adds to the ledger. */
 export const customTraitsOf = ({ racks, machines, hosts }: Fleet): string[] => [
   ...new Set(
     [
@@ -71,6 +71,6 @@ export const customTraitsOf = ({ racks, machines, hosts }: Fleet): string[] => [
   ),
 ]
 
-/** And the resource classes. */
+/** The custom resource classes that it adds. */
 export const customClassesOf = (): string[] =>
   Object.keys(MODELS).map(name => `CUSTOM_${name.toUpperCase().replaceAll('-', '_')}`)

@@ -4,7 +4,7 @@ import { demoUuid, DEMO_TRAIT } from './marks.ts'
 export interface HostProvider {
   name: string
   uuid: string
-  /** Made before it. */
+  /** The uuid of a provider earlier in the list. */
   parent: string | null
   inventories: Record<string, { total: number; reserved?: number; allocation_ratio?: number; max_unit?: number }>
   traits: readonly string[]
@@ -14,14 +14,14 @@ export interface HostProvider {
 export interface ComputeHosts {
   /** Parents before their children. */
   providers: HostProvider[]
-  /** Those of the hypervisors that servers of everyone run on. */
+  /** Hypervisors that run everyone's servers. */
   open: string[]
-  /** Those that leases are booked on. */
+  /** Hypervisors that leases are booked on. */
   pool: string[]
   trees: Tree[]
 }
 
-/** One host as a tree: what a consumer can have of each cell. */
+/** A host as a tree, with the providers of each NUMA cell. */
 export interface Tree {
   name: string
   cells: { numa: string; gpus: string[] }[]
@@ -31,7 +31,7 @@ export interface Tree {
 }
 
 const SITES = ['a', 'b']
-/** One host for so many nodes; as many as a small fleet needs for its leases, and no more than are easily read. */
+/** One host for this many nodes. The minimum is enough for the leases; more than the maximum would be hard to read. */
 const NODES_PER_HOST = 12.5
 const HOSTS_MIN = 10
 const HOSTS_MAX = 64

@@ -1,4 +1,4 @@
-// Does what the demo's people decided, over HTTP, and says what came of it.
+// Carries out over HTTP what the demo's people decided, and reports the result.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../client/index.ts'
 import { make } from './live-make.ts'
@@ -16,7 +16,7 @@ import {
 import type { Act, Thing } from './live.ts'
 import { DEMO_TRAIT } from './marks.ts'
 
-/** A refusal is something to say, and changes nothing. */
+/** A refusal is reported, and changes nothing. */
 export async function perform(acting: Acting, act: Act<Held>): Promise<void> {
   const who = 'thing' in act ? act.thing.who : act.who
   try {
@@ -72,7 +72,7 @@ async function deploy(acting: Acting, thing: Held): Promise<void> {
     }
     thing.state = 'deployed'
   } catch (error) {
-    // A hold that is gone can't come back.
+    // The hold may be used up, so it is dropped.
     if (isHold) acting.drop(thing)
     throw error
   } finally {
@@ -106,7 +106,7 @@ async function giveBack(acting: Acting, thing: Held): Promise<void> {
     say({ who, text, isRefused: false })
     drop(thing)
   } catch (error) {
-    // What ended by itself needs no giving back.
+    // 404: it has ended by itself.
     if (!(error instanceof ApiError) || error.status !== 404) throw error
     drop(thing)
   } finally {

@@ -1,4 +1,4 @@
-// Makes what the demo's people ask for, over HTTP: a maker for each kind of thing.
+// Creates over HTTP what the demo's people ask for, with one maker for each kind of thing.
 import type { Json } from '../../client/index.ts'
 import { ownersOf } from './fill-hosts.ts'
 import { dateOf } from './fill-leases.ts'
@@ -27,7 +27,7 @@ const KINDS = {
   claim: 'claim',
 } as const
 
-/** It counts from the moment that it is asked for, so that there are never too many. */
+/** The thing is added before the request, so that the bounds count it at once. */
 export async function make(acting: Acting, act: Made): Promise<void> {
   const { who, name, isForgotten, lifeMs } = act
   const thing: Held = {
@@ -58,7 +58,7 @@ type Maker<K extends Made['kind']> = (acting: Acting, act: Extract<Made, { kind:
 
 const seconds = (ms: number) => `${Math.max(Math.ceil(ms / 1_000), 1)}s`
 const lasting = (ms: number) => (ms < 90_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`)
-/** Whoever means to give something back keeps it a little longer than planned. */
+/** A thing that will be given back expires much later than planned, so that it doesn't expire first. */
 const expiresIn = ({ isForgotten, lifeMs }: Made) => seconds(isForgotten ? lifeMs : lifeMs * 3 + 60_000)
 
 const MAKERS: { [K in Made['kind']]: Maker<K> } = {
@@ -127,12 +127,12 @@ const MAKERS: { [K in Made['kind']]: Maker<K> } = {
     const lease = await leases.create({
       name: liveLeaseName(name),
       start_date: inHours === 0 ? 'now' : dateOf(start),
-      // Longer than it is wanted: it is ended before.
+      // Longer than needed: its user deletes the lease earlier.
       end_date: dateOf(start + HOUR_MS + lifeMs * 3),
       reservations: [RESERVATIONS[what]],
     })
     const [reservation] = lease.reservations as [{ id: string }]
-    // Servers run on instances, once the lease runs.
+    // Only a running lease of instances can have servers.
     const isRunning = inHours === 0 && what === 'instances'
     Object.assign(thing, { id: lease.id, node: reservation.id, state: isRunning ? 'ready' : 'deployed' })
     const when = inHours === 0 ? 'from now on' : `in ${inHours} h`

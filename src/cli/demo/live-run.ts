@@ -1,4 +1,4 @@
-// The demo's people at work, until it is enough: they think, act, and look at what has become of what they asked for.
+// The main loop of demo --live: people pause, act, and look at the results, until the signal ends it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../clock/chance.ts'
 import type { Crowd } from './crowd.ts'
@@ -14,7 +14,7 @@ interface Living {
   random: Random
   now: () => number
   newUuid: () => string
-  /** Events in a minute. */
+  /** Events per minute. */
   pace: number
   signal: AbortSignal
   say: (said: Said) => void
@@ -25,7 +25,7 @@ interface Tally {
   refusals: number
 }
 
-/** More than the server answers at once would only make it look slow. */
+/** A faster pace would only overload the server, and make it look slow. */
 export const PACE_MAX = 3_000
 const ACTS_AT_ONCE_MAX = 8
 const LOOK_MS = 1_000
@@ -59,7 +59,7 @@ export async function live(living: Living): Promise<Tally> {
   const tickMs = 60_000 / pace
   let [lookedAt, acts, isLooking] = [now(), 0, false]
   while (!signal.aborted && failures.length === 0) {
-    // As chance has it, and never very long.
+    // Exponentially distributed, at most three ticks.
     await pause(Math.min(-Math.log(1 - random()), 3) * tickMs, signal)
     if (!isLooking && now() - lookedAt >= LOOK_MS) {
       isLooking = true
@@ -81,20 +81,20 @@ export async function live(living: Living): Promise<Tally> {
   return tally
 }
 
-/** The server's sentences name nodes by their uuids, people by their names. */
+/** Replaces uuids of nodes in the server's messages by names. */
 const withNames = (text: string, machines: Acting['machines']) =>
   text.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, uuid => machines.get(uuid)?.name ?? uuid)
 
-/** Ends early when it is enough. */
+/** Ends early if the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(ms, undefined, { signal })
   } catch {
-    // Then the loop ends.
+    // The loop sees the signal, and ends.
   }
 }
 
-/** What happened by itself: who waited got a node or gave up, and what was forgotten has ended. */
+/** Reports what happened by itself: a waiting allocation got a node or failed, a forgotten thing expired. */
 async function look(acting: Acting, things: readonly Held[]): Promise<void> {
   const open = things.filter(({ isBusy, state, isForgotten }) => !isBusy && (state === 'waiting' || isForgotten))
   if (open.length === 0) return

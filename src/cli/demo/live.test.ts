@@ -1,4 +1,4 @@
-// The people of the demo: they do everything, and never pile anything up.
+// The demo's people: they do every kind of act, and stay within the bounds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seeded } from '../../clock/chance.ts'
@@ -14,7 +14,7 @@ const MADE: Partial<Record<Act['kind'], Kind>> = {
   claim: 'claim',
 }
 
-/** A world in which every act succeeds at once, except that some who may wait do. */
+/** A world where every act succeeds at once, except that some allocations wait. */
 function played(seed: number, acts: number) {
   const random = seeded(seed)
   const free = fleetOf({ nodes: 30, seed }).machines.filter(({ fate }) => fate === 'free')
@@ -52,13 +52,13 @@ const deployed = ({ kind }: Thing): Partial<Thing> => ({
   state: 'deployed',
 })
 
-test('never more than the bound of anything, whatever chance says', () => {
+test('no kind of thing exceeds its bound, with any seed', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     for (const [kind, most] of played(seed, 2_000).most) assert.ok(most <= BOUNDS[kind], `${most} of ${kind}`)
   }
 })
 
-test('everything happens', () => {
+test('every kind of act happens', () => {
   assert.deepEqual(
     [...played(7, 2_000).seen].toSorted(),
     [
@@ -82,12 +82,12 @@ test('everything happens', () => {
   )
 })
 
-test('the same seed, the same story', () => {
+test('the same seed gives the same acts', () => {
   assert.deepEqual(played(3, 300).log, played(3, 300).log)
   assert.notDeepEqual(played(3, 300).log, played(4, 300).log)
 })
 
-test('what is due is given back when nothing else can be done', () => {
+test('things that are due are given back when no other act is possible', () => {
   const { free } = played(1, 1)
   const who = { name: 'alice', project: 'vision', role: 'member', work: [] } as const
   const base = { who, name: 'x', state: 'ready', isBusy: false, doneAt: 0, isForgotten: false, on: null } as const
@@ -105,7 +105,7 @@ test('what is due is given back when nothing else can be done', () => {
   }
 })
 
-test('a lease is not given back under its servers', () => {
+test('a lease is not given back while servers run on it', () => {
   const who = { name: 'bob', project: 'nlp', role: 'member', work: [] } as const
   const base = { who, name: 'x', state: 'ready', isBusy: false, isForgotten: false } as const
   const lease: Thing = { ...base, kind: 'lease', doneAt: 0, on: null }

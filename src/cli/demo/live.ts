@@ -1,11 +1,11 @@
-// What the demo's people do next. Pure: the world as they know it and chance make one act, or none.
+// Decides what the demo's people do next. Pure: the known world and the random source give one act, or none.
 import { type Random } from '../../clock/chance.ts'
 import { type ClassName, type Machine, MODELS } from './machines.ts'
 import { PEOPLE, type Person, personIn } from './people.ts'
 
 export type Kind = 'allocation' | 'hold' | 'machine' | 'maintenance' | 'lease' | 'server' | 'claim'
 
-/** Never more than so many at once; what is made above it would pile up. */
+/** The most things of each kind at a time, so that they don't pile up. */
 export const BOUNDS: Readonly<Record<Kind, number>> = {
   allocation: 12,
   hold: 4,
@@ -22,22 +22,22 @@ export interface Thing {
   who: Person
   name: string
   state: 'waiting' | 'ready' | 'deployed'
-  /** Something is under way with it. */
+  /** A request about it is under way. */
   isBusy: boolean
   /** When its user is done with it. */
   doneAt: number
-  /** Its user won't give it back: it ends by itself. */
+  /** Its user won't give it back: it expires. */
   isForgotten: boolean
-  /** Of a server: the lease that it runs on. */
+  /** For a server: the lease that it runs on. */
   on: Thing | null
 }
 
 interface World<T extends Thing = Thing> {
   now: number
-  /** How long it is from one event to the next, on average. */
+  /** The average time between two events. */
   tickMs: number
   things: readonly T[]
-  /** Nobody's when the demo was filled. */
+  /** Machines that were free when the demo was filled. */
   free: readonly Machine[]
   /** How many acts there have been. */
   acts: number
@@ -61,7 +61,7 @@ export type Act<T extends Thing = Thing> =
   | { kind: 'deploy'; thing: T }
   | { kind: 'give back'; thing: T }
 
-/** What things are called, by who has them. */
+/** Words for the names of things, by person. */
 const WORDS: Record<string, readonly string[]> = {
   alice: ['train', 'label', 'render'],
   bob: ['tune', 'eval', 'embed'],
@@ -69,18 +69,18 @@ const WORDS: Record<string, readonly string[]> = {
 }
 const REASONS = ['replacing a fan', 'checking a cable', 'updating firmware', 'reseating a GPU']
 
-/** All that claims are ever called, so that those who come later find what was left. */
+/** All names that claims can have, so that a later run finds leftover ones. */
 export const CLAIM_NAMES: readonly string[] = Array.from({ length: BOUNDS.claim }, (_, at) => `job-${at + 1}`)
 
 const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)]!
 const chance = (share: number, random: Random) => random() < share
 
-/** Mostly short, sometimes long: in ticks. */
+/** In ticks; mostly short, sometimes long. */
 const LIFE_TICKS = { min: 5, mean: 25, max: 240 }
 const lifeOf = (random: Random) =>
   Math.min(LIFE_TICKS.max, LIFE_TICKS.min - Math.log(1 - random()) * (LIFE_TICKS.mean - LIFE_TICKS.min))
 
-/** Who is done gives back soon, but not at once. */
+/** The chance that the next act gives back a thing that is due. */
 const GIVES_BACK = 0.6
 const FORGETS = 0.15
 
@@ -114,7 +114,7 @@ function making(world: World, who: Person, random: Random, canForget = false): M
 
 interface Choice {
   weight: number
-  /** What it makes one more of. */
+  /** The kind of thing that it adds, which must be below its bound. */
   needs: Kind | null
   act: <T extends Thing>(world: World<T>, idle: readonly T[], random: Random) => Act<T> | null
 }
@@ -215,7 +215,7 @@ const CHOICES: readonly Choice[] = [
   },
 ]
 
-/** What there isn't, or isn't together. */
+/** Classes and traits that don't exist, or not together. */
 const IN_VAIN: readonly [string, readonly string[]][] = [
   ['gpu-a100', ['CUSTOM_NVLINK', 'CUSTOM_INFINIBAND']],
   ['cpu-arm', ['HW_CPU_X86_AVX512F']],

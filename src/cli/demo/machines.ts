@@ -1,4 +1,4 @@
-// The machines of the demo: racks of nodes, and what has become of each. Pure: the same seed gives the same machines.
+// The machines of the demo: racks of nodes, and the fate of each. Pure: the same seed gives the same machines.
 import type { Json } from '../../client/index.ts'
 import { type Random, shuffled } from '../../clock/chance.ts'
 import { demoUuid, DEMO_TRAIT } from './marks.ts'
@@ -10,16 +10,16 @@ export interface Rack {
   description: string
 }
 
-/** What has become of a node when the demo is filled. */
+/** The situation of a node after the demo is filled. */
 export type Fate =
   | 'enroll'
   | 'manageable'
   | 'clean failed'
   | 'deploy failed'
   | 'maintenance'
-  /** Leases hand it out. */
+  /** Leases may book it. */
   | 'leasable'
-  /** An instance that no allocation knows of. */
+  /** Has an instance without an allocation. */
   | 'instance'
   | 'held'
   | 'allocated'
@@ -37,7 +37,7 @@ export interface Machine {
   addresses: readonly string[]
   owner: ProjectName
   lessee: ProjectName | null
-  /** Whose allocations may have it. */
+  /** The project whose allocations may get it. */
   tenant: ProjectName
   fate: Fate
 }
@@ -101,7 +101,7 @@ const SITES = ['a', 'b', 'c']
 const RACK_NODES_MAX = 20
 const TENANTS: readonly ProjectName[] = ['vision', 'nlp', 'vision', 'ops', 'nlp']
 
-/** Of a kind of which everything is taken, so that there is something to wait for. */
+/** A class with no free node, so that an allocation can wait for one. */
 export const SCARCE: ClassName = 'gpu-h100'
 
 export const MAINTENANCE_REASONS = [
@@ -115,7 +115,7 @@ export const MAINTENANCE_REASONS = [
 export const rackTrait = ({ name }: Pick<Rack, 'name'>) => `CUSTOM_${name.toUpperCase().replaceAll('-', '_')}`
 
 export function machinesOf(count: number, random: Random): { racks: Rack[]; machines: Machine[] } {
-  // A rack of each model, however few there are.
+  // At least one rack of each model, even in a small fleet.
   const perRack = Math.min(RACK_NODES_MAX, Math.floor(count / ORDER.length))
   const racks = Array.from({ length: Math.ceil(count / perRack) }, (_, at) => rackAt(at))
   const blanks = Array.from({ length: count }, (_, at) => blankAt(at, racks, perRack))
@@ -157,23 +157,23 @@ function blankAt(at: number, racks: readonly Rack[], perRack: number): Blank {
   }
 }
 
-/** The A100s of one rack are joined by NVLink, those of the next by InfiniBand, and none by both. */
+/** The A100s of a rack have NVLink or InfiniBand, never both. */
 const interconnectOf = (resourceClass: ClassName, rack: number): string[] =>
   resourceClass !== 'gpu-a100' ? [] : rack % ORDER.length === 0 ? ['CUSTOM_NVLINK'] : ['CUSTOM_INFINIBAND']
 
-/** Of a maker of network cards; the number makes it unique. */
+/** A MAC address with a real vendor's prefix; the number makes it unique. */
 function addressOf(node: number, card: number): string {
   const hex = (node * 2 + card).toString(16).padStart(6, '0')
   return `3c:ec:ef:${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4)}`
 }
 
-/** What leases hand out is everyone's. */
+/** Leasable nodes belong to ops, not to a tenant's project. */
 const shared = ({ owner, lessee, tenant }: Blank, fate: Fate) =>
   fate === 'leasable'
     ? { fate, owner: 'ops' as const, lessee: null, tenant: 'ops' as const }
     : { fate, owner, lessee, tenant }
 
-/** How many of a hundred, and at least how many. */
+/** The percentage of each fate, and its minimum. */
 const SHARES: readonly [Fate, { percent: number; min: number }][] = [
   ['enroll', { percent: 2, min: 1 }],
   ['manageable', { percent: 3, min: 1 }],
@@ -185,13 +185,13 @@ const SHARES: readonly [Fate, { percent: number; min: number }][] = [
   ['deployed', { percent: 18, min: 2 }],
   ['allocated', { percent: 12, min: 2 }],
 ]
-/** Of these classes leases hand out some: one in so many, and at least two. */
+/** Classes with leasable nodes: one in this many, and at least two. */
 const LEASABLE: Partial<Record<ClassName, number>> = { 'gpu-a100': 5, 'cpu-large': 8 }
 const LEASABLE_MIN = 2
 
 const SHOWN = ['CUSTOM_A100', 'CUSTOM_NVLINK']
 
-/** Whoever asks why there is none of these hears several reasons. */
+/** Various fates, so that `allocation explain` has several reasons to show. */
 const SCARCE_FATES: readonly Fate[] = [
   'maintenance',
   'deployed',
@@ -212,7 +212,7 @@ function fatesOf(blanks: readonly Blank[], random: Random): Map<string, Fate> {
   for (const [at, { name }] of scarce.entries()) {
     fates.set(name, SCARCE_FATES[at % SCARCE_FATES.length]!)
   }
-  // Whoever looks for a free one of the best known kind finds it, and so does who asks for too much of it.
+  // One A100 with NVLink is always free, for the suggested `node list` and for `allocation explain`.
   const shown = blanks.find(({ traits, tenant }) => tenant === 'nlp' && SHOWN.every(trait => traits.includes(trait)))!
   fates.set(shown.name, 'free')
   for (const [resourceClass, oneIn] of Object.entries(LEASABLE)) {

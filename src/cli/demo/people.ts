@@ -1,4 +1,4 @@
-// The people of the demo: who they are, and what they call their work.
+// The people of the demo, and the names of their work.
 import type { Role } from '../../identity/roles.ts'
 
 export type ProjectName = 'vision' | 'nlp' | 'ops'
@@ -7,7 +7,7 @@ export interface Person {
   name: string
   project: ProjectName
   role: Role
-  /** What their allocations and servers are called. */
+  /** Names for their allocations. */
   work: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// Who has what of the demo's machines, and who is promised what: allocations, holds, leases, servers, claims.
+// Who uses the demo's machines, now or later: allocations, holds, leases, servers, claims.
 import type { Json } from '../../client/index.ts'
 import { type Random } from '../../clock/chance.ts'
 import type { ComputeHosts, Tree } from './hosts.ts'
@@ -11,7 +11,7 @@ export interface DemoAllocation {
   who: Person
   resourceClass: string
   traits: readonly string[]
-  /** The one that it gets; null for those that find none. */
+  /** The machine that it gets; null for one that waits or fails. */
   machine: Machine | null
   isDeployed: boolean
   expiresInHours: number | null
@@ -28,11 +28,11 @@ export interface DemoLease {
   name: string
   who: Person
   when: 'over' | 'running' | 'coming'
-  /** Hours from now on; what is over or running has begun now. */
+  /** Hours until it starts; 0 for past and running leases, which start now. */
   startsInHours: number
   hours: number
   reservations: readonly Json[]
-  /** Names of servers on its private flavor. */
+  /** Names of the servers on its private flavor. */
   servers: readonly string[]
 }
 
@@ -50,18 +50,18 @@ export interface DemoServer {
   flavor: string
 }
 
-/** Someone outside, who uses Placement alone. */
+/** A claim by a client that uses only Placement. */
 export interface DemoClaim {
   consumer: string
   who: Person
   type: 'INSTANCE' | 'BATCH_JOB'
-  /** By the names of providers. */
+  /** By provider name. */
   resources: Record<string, Record<string, number>>
 }
 
 const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)]!
 
-/** Names that count up for each kind of work. */
+/** Numbers the names of each kind of work. */
 function counting(): (who: Person, at: number) => string {
   const counts = new Map<string, number>()
   return ({ work }, at) => {
@@ -72,7 +72,7 @@ function counting(): (who: Person, at: number) => string {
   }
 }
 
-/** The one that waits for the kind that is all taken, and those that ask for what there isn't. */
+/** An allocation that waits for the scarce class, and one that no node can ever fit. */
 export const WAITING = 'llama-pretrain'
 export const IMPOSSIBLE = 'bert-nvlink-ib'
 
@@ -151,7 +151,7 @@ const wholeNodes = (resource_class: ClassName, min: number, max = min): Json => 
   max,
 })
 
-/** Two weeks; they fit the smallest pool that there is, of four hosts and two leasable nodes of each class. */
+/** Two weeks of leases. They fit the smallest pool: four hosts and two leasable nodes of each class. */
 export function leasesOf(): DemoLease[] {
   const [alice, bob, carol] = PEOPLE as [Person, Person, Person]
   const at = (
@@ -182,7 +182,7 @@ export function leasesOf(): DemoLease[] {
   ]
 }
 
-/** Nothing but a node of this class. */
+/** For a flavor that takes a whole node, and no VCPU, memory or disk. */
 const METAL_ONLY = { 'resources:VCPU': '0', 'resources:MEMORY_MB': '0', 'resources:DISK_GB': '0' }
 const specs = { [`trait:${DEMO_TRAIT}`]: 'required' }
 export const FLAVORS: readonly DemoFlavor[] = [
@@ -199,7 +199,7 @@ export const FLAVORS: readonly DemoFlavor[] = [
   },
 ]
 
-/** As many as the open hypervisors take easily, one that is too large for all of them, and one on bare metal. */
+/** Three servers for each open hypervisor, one that is too large for all, and one on bare metal. */
 export function serversOf({ open }: ComputeHosts, random: Random): DemoServer[] {
   const roles = ['web', 'db', 'jupyter', 'grafana', 'queue', 'mirror']
   const usual = open.flatMap((_, at) =>
@@ -219,7 +219,7 @@ export function serversOf({ open }: ComputeHosts, random: Random): DemoServer[] 
   ]
 }
 
-/** Each tree has a job on its first cell; every second one more on the other. */
+/** Each tree has a claim on its first cell; every second tree has one on the other cell too. */
 export const claimsOf = (trees: readonly Tree[]): DemoClaim[] =>
   trees.flatMap((tree, at) =>
     tree.cells.slice(0, 1 + (at % 2)).map(({ numa, gpus }, cell): DemoClaim => ({

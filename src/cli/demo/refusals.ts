@@ -1,4 +1,4 @@
-// Refusals that are no trouble.
+// Ignores refusals that are expected.
 import { ApiError } from '../../client/index.ts'
 
 export const statusOf = (error: unknown) => (error instanceof ApiError ? error.status : null)

@@ -1,5 +1,5 @@
-// Takes the demo away again: all that is marked as the demo's, and what others have put on its machines, which were
-// never there. Nothing else.
+// Removes the demo: all things with its marks, and everything that others have put on its machines.
+// Nothing else.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Holdfast, type Node, type Provider } from '../../client/index.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -12,17 +12,17 @@ import { DemoFailure, type Present, presentDemo } from './state.ts'
 
 interface Sweep {
   server: Holdfast
-  /** The demo's, with what is on them. */
+  /** The demo's nodes and providers, and all consumers on them. */
   nodes: Map<string, Node>
   providers: Map<string, Provider>
   consumers: Set<string>
-  /** Does it to all, several at once; counts them. */
+  /** Acts on all items, several at a time, and counts them. */
   each: <T>(what: string, items: readonly T[], act: (item: T) => Promise<unknown>) => Promise<void>
-  /** Tries again as long as something is still on its way. */
+  /** Retries while the server answers 409. */
   whenFree: (act: () => Promise<unknown>) => Promise<void>
 }
 
-/** Answers how many things went. */
+/** Returns how many things were removed. */
 export async function remove(server: Holdfast, now: () => number, report: Report): Promise<number> {
   const record = await presentDemo(server)
   let gone = 0
@@ -64,7 +64,7 @@ async function findAll(server: Holdfast): Promise<Pick<Sweep, 'nodes' | 'provide
 }
 
 const LOOK_MS = 150
-/** A node that is torn down takes a while; more than this is an error to be told. */
+/** Enough for a node to be torn down; after this it is an error. */
 const FREE_MS_MAX = 60_000
 
 async function untilFree(act: () => Promise<unknown>, now: () => number): Promise<void> {
@@ -80,7 +80,7 @@ async function untilFree(act: () => Promise<unknown>, now: () => number): Promis
   }
 }
 
-/** Someone else may have been faster. */
+/** Someone else may have removed it first. */
 const unlessGone = (act: Promise<unknown>) => unless(404, act)
 
 async function removeServers({ server: { servers }, consumers, each }: Sweep, now: () => number): Promise<void> {
@@ -111,7 +111,7 @@ async function removeLeases({ server, nodes, providers, each }: Sweep): Promise<
   await each('leases', ours, ({ id }) => server.leases.delete(id))
 }
 
-/** Allocations and holds. One whose node is active goes with the node. */
+/** Removes allocations and holds. An allocation whose node is active can't be deleted: it goes with the node. */
 async function removeHolders({ server: { allocations, reservations }, nodes, each }: Sweep): Promise<void> {
   const ourAllocations = (await allocations.list({ fields: ['uuid', 'node_uuid', 'extra'] })).filter(
     one => isMarked(one) || nodes.has(one.node_uuid ?? ''),
@@ -121,7 +121,7 @@ async function removeHolders({ server: { allocations, reservations }, nodes, eac
   await each('holds', holds, ({ uuid }) => reservations.delete(uuid))
 }
 
-/** From the calendar. */
+/** Takes hosts and nodes out of leasing. */
 async function withdraw({ server, nodes, providers, each, whenFree }: Sweep): Promise<void> {
   const names = new Set(providers.values().map(({ name }) => name))
   const hosts = (await server.hosts.list()).filter(({ hypervisor_hostname }) => names.has(hypervisor_hostname))
@@ -132,14 +132,14 @@ async function withdraw({ server, nodes, providers, each, whenFree }: Sweep): Pr
 
 async function removeNodes({ server, nodes, each, whenFree }: Sweep): Promise<void> {
   await each('nodes', [...nodes.keys()], async uuid => {
-    // In maintenance a node goes in whatever state it is, and what has it goes with it.
+    // In maintenance a node can be deleted in any state, together with its allocation.
     await server.nodes.startMaintenance(uuid, 'holdfast demo --remove')
     await whenFree(async () => {
       try {
         await server.nodes.delete(uuid)
       } catch (error) {
         if (statusOf(error) !== 409) throw error
-        // All but what was claimed in Placement.
+        // Claims made through Placement don't go with the node.
         for (const consumer of await server.providers.consumers(uuid)) await unless(409, server.claims.delete(consumer))
         throw error
       }
@@ -154,7 +154,7 @@ async function removeHosts({ server, providers, each, whenFree }: Sweep): Promis
     await unlessGone(found)
   })
   await each('claims', [...consumers], consumer => server.claims.delete(consumer))
-  // What stands below others goes first.
+  // Children go before their parents.
   const depthOf = ({ parent_provider_uuid: parent }: Provider): number =>
     parent === null ? 0 : 1 + depthOf(providers.get(parent)!)
   const levels = Map.groupBy(providers.values(), depthOf)
@@ -163,7 +163,7 @@ async function removeHosts({ server, providers, each, whenFree }: Sweep): Promis
   }
 }
 
-/** The rack that remembers goes last. */
+/** The rack with the record goes last. */
 async function removeRest({ server, each }: Sweep, record: Present | null): Promise<void> {
   const ids = new Set(FLAVORS.map(({ name }) => flavorId(name)))
   const flavors = (await server.flavors.list()).filter(({ id }) => ids.has(id))
@@ -172,7 +172,7 @@ async function removeRest({ server, each }: Sweep, record: Present | null): Prom
   await each('racks', racks, ({ uuid }) => server.chassis.delete(uuid))
   if (!record) return
   const isNew = (name: string) => !record.kept.includes(name)
-  // What someone else has meanwhile begun to use stays.
+  // Names that someone else uses by now stay.
   await atOnce(customTraitsOf(fleetOf(record)).filter(isNew), name =>
     unless(409, unlessGone(server.traits.delete(name))),
   )

@@ -1,4 +1,4 @@
-// Runs holdfast demo: checks what is asked for, shows how it goes, and says what there is then.
+// Runs holdfast demo: checks the options, shows the progress, and prints a summary.
 import { styleText } from 'node:util'
 import { systemClock } from '../../clock/clock.ts'
 import { UsageError } from '../../shared/usage-error.ts'
@@ -48,7 +48,7 @@ async function fillDemo(server: Server, flags: DemoFlags): Promise<void> {
   const started = now()
   const present = await presentDemo(server)
   if (present && !present.isComplete) {
-    throw new InTheWay('an earlier demo was cut off before it was whole', 'holdfast demo --remove takes it away')
+    throw new InTheWay('an earlier demo was cut off before it was complete', 'holdfast demo --remove removes it')
   }
   const fleet = fleetOf(present ?? flags)
   if (!present) await requireRoom(server, fleet, flags.beside === true)
@@ -57,7 +57,7 @@ async function fillDemo(server: Server, flags: DemoFlags): Promise<void> {
   if (present) {
     say(`The demo is here already (${fleet.nodes} nodes, seed ${fleet.seed}); nothing was added.`)
   } else {
-    await shown('to be taken away with: holdfast demo --remove', report => fill({ crowd, fleet, now, report }))
+    await shown('holdfast demo --remove removes what was made', report => fill({ crowd, fleet, now, report }))
     say(`The demo is here, after ${Math.round((now() - started) / 1_000)} s.`)
   }
   if (!present || !flags.live) await printSummary(crowd, passwords, { url: flags.url ?? null, isAdded: !present })
@@ -74,17 +74,17 @@ async function peopleOf(server: Server, { users }: DemoFlags): Promise<Passwords
 }
 
 async function removeDemo(server: Server, { users }: DemoFlags): Promise<void> {
-  const gone = await shown('to be gone on with: holdfast demo --remove', report => remove(server, now, report))
+  const gone = await shown('holdfast demo --remove removes the rest', report => remove(server, now, report))
   say(gone === 0 ? 'There was nothing of the demo.' : `The demo is gone: ${gone} things.`)
   if (users !== undefined) say(`Users removed: ${removePeople(users).join(', ') || 'none'}`)
 }
 
-/** A line that changes at a terminal; whoever interrupts is told what is left. */
+/** Shows progress. On Ctrl-C it tells how to remove what exists so far. */
 async function shown<T>(onInterrupt: string, work: (report: Report) => Promise<T>): Promise<T> {
   const [started, progress, here] = [now(), new Progress(), terminal()]
   const interrupted = () => {
     progress.clear()
-    here.stderr.write(`holdfast: interrupted; what there is, is ${onInterrupt}\n`)
+    here.stderr.write(`holdfast: interrupted; ${onInterrupt}\n`)
     here.exit(130)
   }
   here.once('SIGINT', interrupted)
@@ -104,7 +104,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 async function liveOn(flags: DemoFlags, { crowd, fleet }: Pick<Parameters<typeof live>[0], 'crowd' | 'fleet'>) {
   const enough = new AbortController()
   const stop = () => enough.abort()
-  // Only the first time: who asks twice means at once.
+  // Only once, so that a second signal ends the process at once.
   for (const signal of SIGNALS) terminal().once(signal, stop)
   const signal =
     flags.for === undefined

@@ -1,9 +1,9 @@
-// Is the demo on this server, and whose is what else is there? The first rack is made first and goes last, and remembers.
+// The demo's record, kept on its first rack, which is created first and removed last; and the check for room.
 import type { Chassis, Holdfast } from '../../client/index.ts'
 import { customClassesOf, customTraitsOf, type Fleet, type FleetOptions } from './fleet.ts'
 import { EXTRA, isMarked } from './marks.ts'
 
-/** What the demo can't do, in one line. */
+/** A failure of the demo, in one line. */
 export class DemoFailure extends Error {
   readonly hint: string | null
 
@@ -13,14 +13,14 @@ export class DemoFailure extends Error {
   }
 }
 
-/** Something else is in the way. */
+/** Other things on the server are in the way. */
 export class InTheWay extends DemoFailure {}
 
 export interface Present extends FleetOptions {
-  /** The rack that remembers. */
+  /** The uuid of the rack with the record. */
   chassis: string
   isComplete: boolean
-  /** Names that were known before the demo came, and stay. */
+  /** Traits and classes that existed before the demo, and stay. */
   kept: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export async function presentDemo({ chassis }: Holdfast): Promise<Present | null
   return found ? { ...recordIn(found)!, chassis: found.uuid } : null
 }
 
-/** The first rack, with what there was before. */
+/** Creates the first rack, with the record. */
 export async function beginRecord(server: Holdfast, fleet: Fleet): Promise<string> {
   const ours = new Set([...customTraitsOf(fleet), ...customClassesOf()])
   const known = [...(await server.traits.list()), ...(await server.resourceClasses.list())]
@@ -45,7 +45,7 @@ export async function beginRecord(server: Holdfast, fleet: Fleet): Promise<strin
 export const completeRecord = ({ chassis }: Holdfast, uuid: string) =>
   chassis.update(uuid, [{ op: 'replace', path: '/extra/record/isComplete', value: true }])
 
-/** Refuses where the demo would be in someone's way. */
+/** Throws if the server has other things, unless `isBeside`, or if names clash. */
 export async function requireRoom(server: Holdfast, fleet: Fleet, isBeside: boolean): Promise<void> {
   const [nodes, providers, allocations] = await Promise.all([
     server.nodes.list({ fields: ['name'] }),

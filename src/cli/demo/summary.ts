@@ -1,4 +1,4 @@
-// What there is on a server with the demo, counted there, and what to try on it.
+// Prints what a server with the demo has, as counted on the server, and commands to try.
 import type { Crowd } from './crowd.ts'
 import { DEMO_TRAIT, isDemoLease, isDemoProvider, isMarked } from './marks.ts'
 import { PEOPLE } from './people.ts'
@@ -91,7 +91,7 @@ async function countedOn({ admin }: Crowd): Promise<Row[]> {
 const ALLOCATION_WORDS = { active: 'active', allocating: 'waiting', error: 'in error' } as const
 const LEASE_WORDS: Record<string, string> = { TERMINATED: 'over', ACTIVE: 'running', PENDING: 'to come' }
 
-/** The commonest first. */
+/** Counts by word, the most frequent first. */
 function tallied<T>(things: readonly T[], wordFor: (thing: T) => string): string {
   const groups = Map.groupBy(things, wordFor)
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length)
@@ -105,7 +105,7 @@ function mannerOf({ areThemselves }: Crowd, passwords: Passwords | null, isAdded
   }
   return isAdded
     ? 'They are no users here: what is theirs was made in the names of their projects. --users FILE adds them.'
-    : 'Whether they are users here, the users file knows.'
+    : 'The users file shows whether they are users here.'
 }
 
 const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
@@ -126,7 +126,7 @@ const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
   ['demo --live', 'watch alice, bob and carol at work; demo --remove takes it all away'],
 ]
 
-/** As it was typed where the shell tells, so that the lines can be copied. */
+/** The command as the user typed it, if the shell tells, so that the lines can be copied. */
 function calledAs(): string {
   const typed = terminal().env['_'] ?? ''
   return /^(\.{0,2}\/)?[\w./-]*holdfast$/.test(typed) && !typed.startsWith('/') ? typed : 'holdfast'

@@ -1,5 +1,5 @@
-// Gives back all that the demo's people have taken while it lived, whoever took it: at the end, and what an earlier run
-// that was cut off has left.
+// Gives back everything that demo --live has taken: at its end, and at its start what an interrupted run
+// has left.
 import { ApiError, type Json } from '../../client/index.ts'
 import { atOnce } from '../../shared/at-once.ts'
 import type { Crowd } from './crowd.ts'
@@ -28,7 +28,7 @@ export async function tidy({ admin }: Crowd): Promise<void> {
 
 const USED = new Set(['active', 'deploy failed', 'error'])
 
-/** A node in use is torn down when its allocation ends. */
+/** An allocation whose node is in use can't be deleted (409); if it expires, the node is torn down. */
 async function endAllocation({ allocations }: Crowd['admin'], uuid: string): Promise<void> {
   try {
     await allocations.delete(uuid)
@@ -38,7 +38,7 @@ async function endAllocation({ allocations }: Crowd['admin'], uuid: string): Pro
   }
 }
 
-/** Gone already, or just ending: both are as they should be. */
+/** Ignores refusals: the thing is gone already, or is just ending. */
 async function tolerated(act: Promise<unknown>): Promise<void> {
   try {
     await act

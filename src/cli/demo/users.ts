@@ -1,4 +1,4 @@
-// The demo's people in the users file of a server that has users of its own.
+// Adds the demo's people to the users file of a server, and removes them.
 import { UsageError } from '../../shared/usage-error.ts'
 import { hashPassword } from '../../identity/passwords.ts'
 import { addUserTo } from '../../identity/user-edits.ts'
@@ -6,15 +6,15 @@ import { editUsersFile, readUsersFile } from '../../identity/users-file.ts'
 import { demoUuid } from './marks.ts'
 import { PEOPLE } from './people.ts'
 
-/** Ids have no hyphens; this one says that the user is the demo's. */
+/** The id marks the user as the demo's. Ids have no hyphens. */
 const idOf = (name: string) => demoUuid('user', name).replaceAll('-', '')
 const ABOUT_PROJECT = 'of holdfast demo'
 
 export type Passwords = Readonly<Record<string, string>>
 
-/** Adds those who aren't there, with passwords that are new for all of them; `newSecret` is chance. */
+/** Adds the people who are missing, and gives all of them new passwords. `newSecret` returns random bytes. */
 export async function addPeople(path: string, newSecret: (bytes: number) => Buffer): Promise<Passwords> {
-  // Only users of a server that there is: a new file would be nobody's.
+  // The file must exist: no server would read a new one.
   const { users } = readUsersFile(path)
   for (const { name } of PEOPLE) {
     if (Object.hasOwn(users, name) && users[name]!.id !== idOf(name)) {
@@ -34,7 +34,7 @@ export async function addPeople(path: string, newSecret: (bytes: number) => Buff
   return Object.fromEntries(secrets)
 }
 
-/** Takes the demo's people away, and their projects unless others work there; answers who went. */
+/** Removes the demo's people, and their projects unless others use them. Returns the removed names. */
 export function removePeople(path: string): string[] {
   const gone: string[] = []
   editUsersFile(path, (document, { users, projects }) => {

@@ -1,4 +1,4 @@
-// A look into a database that leaves no trace: read only, and without the store, which prepares what it opens.
+// Inspects a database without changing it: read only, and not through the store, which would set the database up.
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,16 +11,16 @@ import { type Exchange, judgeMode, judgePostgres } from './judgement.ts'
 
 export interface Seen {
   dialect: 'sqlite' | 'postgres'
-  /** The migrations that it has. */
+  /** Names of the migrations that were applied. */
   applied: string[]
-  /** What its clock said; null where it is this machine's. */
+  /** A reading of its clock; null if it uses this machine's. */
   clock: Exchange | null
 }
 
 const CONNECT_MS_MAX = 5_000
 const ROUNDS = 3
 
-/** null when there is nothing to look into. */
+/** `seen` is null if the database can't be read. */
 export function seenInSqlite(path: string): { finding: Finding; seen: Seen | null } {
   if (path === ':memory:') {
     const hint = 'name a file: sqlite:FILE'
@@ -33,7 +33,7 @@ export function seenInSqlite(path: string): { finding: Finding; seen: Seen | nul
     const hint = 'holdfast serve makes one; if there should be one, the path is wrong'
     return { finding: warning(`there is no file ${file} yet`, hint), seen: null }
   }
-  // Without its log beside it nobody has it open; then even the files that a reader would make are left out.
+  // Without a -wal file nobody has it open. Then `immutable` keeps SQLite from creating -wal and -shm files.
   const address = pathToFileURL(file)
   if (!existsSync(`${file}-wal`)) address.search = '?immutable=1'
   const database = new DatabaseSync(address, { readOnly: true })
@@ -73,7 +73,7 @@ function refusalOf(file: string): Finding | null {
   return null
 }
 
-/** Of several hosts the first that will do; else what is wrong with the last. */
+/** Tries the hosts in order: the first that works, or the error of the last. */
 export async function seenInPostgres(address: string): Promise<{ finding: Finding; seen: Seen | null }> {
   let found: Awaited<ReturnType<typeof seenAt>> | null = null
   for (const url of parseAddress(address).urls) {
@@ -108,13 +108,13 @@ async function seenAt(address: string): Promise<{ finding: Finding; seen: Seen |
   }
 }
 
-/** Several addresses of one name fail as several errors, which have no message of their own. */
+/** If a name has several addresses, Node throws an AggregateError without a message. */
 function reasonOf(error: unknown): string {
   const { message, code, errors } = error as Error & { code?: string; errors?: Error[] }
   return message || errors?.map(one => one.message).join(', ') || (code ?? 'unknown')
 }
 
-/** The quickest of a few answers tells the most. */
+/** The fastest of a few round trips gives the most exact reading. */
 async function clockOf(rows: (sql: string) => Promise<Record<string, unknown>[]>): Promise<Exchange> {
   const rounds: Exchange[] = []
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// holdfast doctor: looks at everything that may be wrong, and changes nothing.
+// holdfast doctor: checks the service and its surroundings, and changes nothing.
 import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { type Command, Option } from 'commander'
@@ -76,7 +76,7 @@ const SIGNS: Record<Grade, { sign: string; word: string; colour: 'green' | 'yell
 
 const NAME_WIDTH = 12
 
-/** A line each, as soon as it is known: some of it takes its time. */
+/** Prints a result as soon as it is known, because some checks take seconds. */
 function tell({ side, check, grade, found, hint }: Row, before: Row | undefined): void {
   const { isTTY } = terminal().stdout
   const { sign, word, colour } = SIGNS[grade]

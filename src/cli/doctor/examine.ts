@@ -1,13 +1,13 @@
-// Checks are looked at in their order; one whose needs weren't met is left out, because it would only repeat the news.
+// Runs checks in order. A check is skipped unless all that it needs passed: it would only repeat the fault.
 import { ApiError } from '../../client/index.ts'
 import { verdictOn } from '../failures.ts'
 
-/** `unknown`: it could not be looked at. */
+/** `unknown`: the check could not be made. */
 export type Grade = 'ok' | 'warning' | 'wrong' | 'unknown'
 
 export interface Finding {
   grade: Grade
-  /** What was looked at, and what was there. */
+  /** What was checked, and what was found. */
   found: string
   /** What to do about it. */
   hint: string | null
@@ -20,9 +20,9 @@ export const unknown = (found: string): Finding => ({ grade: 'unknown', found, h
 
 export interface Check<Patient> {
   name: string
-  /** Checks before it that must have been met. */
+  /** Names of earlier checks that must have passed. */
   needs?: readonly string[]
-  /** Whether there is anything to look at; what isn't there stands in nobody's way. */
+  /** Whether the check applies. One that doesn't counts as passed. */
   when?: (patient: Patient) => boolean
   look: (patient: Patient) => Promise<Finding>
 }
@@ -43,7 +43,7 @@ export async function* examine<Patient>(checks: readonly Check<Patient>[], patie
   }
 }
 
-/** What a check that failed on the way says. */
+/** The finding for a check that threw. */
 function findingOf(error: unknown): Finding {
   if (error instanceof ApiError && error.status === 403) return unknown(`not for this user: ${error.message}`)
   const verdict = verdictOn(error)

@@ -1,4 +1,4 @@
-// What is right and what isn't, in numbers. Pure.
+// The thresholds of the checks: which values are ok, a warning, or wrong. Pure.
 import { type Finding, ok, warning, wrong } from './examine.ts'
 
 const SECOND_MS = 1_000
@@ -6,9 +6,9 @@ const DAY_MS = 86_400_000
 const MIB = 1_048_576
 
 const SKEW_MS_MAX = 2 * SECOND_MS
-/** Time to get a new certificate without haste. */
+/** Leaves time to get a new certificate. */
 const CERTIFICATE_DAYS_MIN = 14
-/** SQLite needs room for its log beside the file. */
+/** SQLite needs room for its write-ahead log too. */
 const DISK_MIB_WANTED = 1_024
 const DISK_MIB_MIN = 100
 const POSTGRES_MIN = 130_000
@@ -16,12 +16,12 @@ const POSTGRES_MIN = 130_000
 export interface Exchange {
   sentAt: number
   receivedAt: number
-  /** What the other clock said in between, cut down to `stepMs`. */
+  /** What the other clock said between the two, rounded down to a multiple of `stepMs`. */
   saidAt: number
   stepMs: number
 }
 
-/** By how much the other clock is ahead, as far as that can be known; 0 when both may show the same. */
+/** How far the other clock is ahead: the smallest skew that is certain, 0 if both may agree. */
 export function skewOf({ sentAt, receivedAt, saidAt, stepMs }: Exchange): number {
   const [least, most] = [saidAt - receivedAt, saidAt + stepMs - sentAt]
   return least > 0 ? least : most < 0 ? most : 0
@@ -57,7 +57,7 @@ export function judgeDisk(freeBytes: number, folder: string): Finding {
   return mib < DISK_MIB_WANTED ? warning(found, hint) : ok(found)
 }
 
-/** `mode` as stat tells it. */
+/** `mode` is that of fs.stat. */
 export function judgeMode(mode: number, file: string, found: string): Finding {
   if (mode & 0o002) return wrong(`${found}, and everyone may change it`, `chmod 600 ${file}`)
   return mode & 0o004 ? warning(`${found}, and everyone may read it`, `chmod 600 ${file}`) : ok(found)

@@ -1,4 +1,4 @@
-// The service on this machine, before it starts or beside it: its settings, its database, its files, its port.
+// Checks the service on this machine, running or not: its settings, database, files and port.
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs'
@@ -118,7 +118,7 @@ async function readCertificate({ config }: Local): Promise<Finding> {
   return dates.grade === 'ok' ? judgeMode(statSync(tlsKey!).mode, tlsKey!, dates.found) : dates
 }
 
-/** Taken for a moment, which says more than asking who is there. */
+/** Listens on the port for a moment: the only sure way to know that it is free. */
 async function tryPort({ config }: Local): Promise<Finding> {
   const { host, port } = config!
   if (port === 0) return ok('any that is free')
@@ -139,7 +139,7 @@ async function tryPort({ config }: Local): Promise<Finding> {
 
 async function whoseIs({ host, port, tlsCert }: Config): Promise<Finding> {
   const there = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
-  // With TLS its certificate may not be for this address; that it is taken is all that can be told.
+  // With TLS the certificate may not cover this address, so we can't ask who listens there.
   if (tlsCert !== null)
     return warning(`${port} is taken, perhaps by this service`, `holdfast doctor --url https://NAME:${port}`)
   const isOurs = await ask(`http://${there}:${port}/`).then(

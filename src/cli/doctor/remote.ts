@@ -1,4 +1,4 @@
-// A server as its clients meet it: found, reached, logged in to, and asked how it is.
+// Checks a server from the client's side: address, connection, login, and the health of its parts.
 import { lookup } from 'node:dns/promises'
 import {
   ApiError,
@@ -18,7 +18,7 @@ import { type Check, type Finding, ok, unknown, warning, wrong } from './examine
 import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
 import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
 
-/** What was learned so far; a check's needs say what of it is there. */
+/** Filled in check by check; the `needs` of a check say which members it can rely on. */
 interface Remote {
   flags: ServerFlags
   where?: Where
@@ -27,11 +27,11 @@ interface Remote {
   heartbeat?: Answer
 }
 
-/** More nodes than anyone looks at one by one. */
+/** Counting stops here. */
 const NODES_MAX = 10_000
 const HTTP_DATE_STEP_MS = 1_000
 
-/** Where Holdfast is, or at first only the identity service that knows it. */
+/** The address of Holdfast, or of the identity service until its catalog was read. */
 const addressOf = ({ where, login }: Remote) => login?.url ?? where!.url ?? where!.authUrl!
 
 export const remoteChecks: readonly Check<Remote>[] = [
@@ -125,7 +125,7 @@ async function logInAndSay(remote: Remote): Promise<Finding> {
   try {
     await remote.server.nodes.list({ fields: ['uuid'], limit: 1 })
   } catch (error) {
-    // Whoever may not list nodes is known all the same.
+    // 403 still proves that the login works.
     if (!(error instanceof ApiError) || error.status !== 403) throw error
   }
   if (who) return ok(`${who.user} in ${who.project ?? 'no project'}: ${who.roles.join(', ') || 'without a role'}`)
@@ -143,7 +143,7 @@ interface Version {
 
 async function askVersions({ login }: Remote, api: string): Promise<Finding> {
   const { status, body } = await ask(`${login!.url}/${api}/`, login!.headers)
-  // With another's tokens there is none of ours.
+  // With an external Keystone, Holdfast serves no identity API.
   if (api === 'identity' && status === 404) return ok('served elsewhere')
   const { versions } = (body ?? {}) as { versions?: Version[] | { values: Version[] } }
   const [newest] = Array.isArray(versions) ? versions : (versions?.values ?? [])

@@ -1,4 +1,4 @@
-// The way to a server, a step at a time: its name, a connection, TLS, an answer.
+// Reaches a server step by step: name, TCP connection, TLS, HTTP answer.
 import { once } from 'node:events'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
@@ -49,7 +49,7 @@ export async function knock(url: string): Promise<Finding> {
 
 export async function shakeHands(url: string, now: number): Promise<Finding> {
   const { host, port } = placeOf(url)
-  // Judged here and not by the socket, so that what is wrong can be told in full.
+  // The socket accepts any certificate; judgeTls checks it, to say exactly what is wrong.
   const name = isAddress(url) ? {} : { servername: host }
   const socket = connectTls({ host, port, ...name, rejectUnauthorized: false, timeout: CONNECT_MS_MAX })
   socket.once('timeout', () => socket.destroy(new Error('no answer in time')))
@@ -81,7 +81,7 @@ function judgeTls(socket: TLSSocket, now: number): Finding {
 export interface Answer {
   status: number
   headers: Headers
-  /** undefined when it is no JSON. */
+  /** undefined if it is not JSON. */
   body: unknown
   sentAt: number
   receivedAt: number
@@ -95,7 +95,7 @@ export async function ask(url: string, headers: Record<string, string> = {}): Pr
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: parsed(text), sentAt, receivedAt }
   } catch (error) {
-    // fetch itself says only that it failed.
+    // fetch only says "fetch failed"; the reason is in the cause.
     const { message, cause } = error as Error
     throw new Error(`${url}: ${cause instanceof Error ? cause.message : message}`, { cause: error })
   }

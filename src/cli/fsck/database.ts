@@ -1,4 +1,4 @@
-// Checks the invariants in the database itself, whether a server runs on it or not.
+// Checks the invariants directly in the database, with or without a running server.
 import type { Fsck } from '../../client/index.ts'
 import type { Config } from '../../config/config.ts'
 import { checkEverything, unreadable } from '../../measure/fsck.ts'

@@ -1,4 +1,4 @@
-// holdfast fsck: the invariants of the ledger, as a running server sees them or in the database itself.
+// holdfast fsck: checks the invariants of the ledger, through a running server or directly in the database.
 import { type Command, Option } from 'commander'
 import type { Fsck } from '../../client/index.ts'
 import { UsageError } from '../../shared/usage-error.ts'

@@ -1,5 +1,5 @@
-// Does what was planned, a few things at a time. Each can be done again: an import that was interrupted is finished by
-// the next one.
+// Carries out a plan, a few requests at a time. Every step can be repeated, so a second import finishes an
+// interrupted one.
 import { ApiError, type Holdfast, type NewInventory, Unreachable } from '../../client/index.ts'
 import { verdictOn } from '../failures.ts'
 import type { Plan } from './plan.ts'
@@ -10,22 +10,22 @@ import type { Progress } from './progress.ts'
 import { settle } from './settle.ts'
 import type { Step } from './step.ts'
 
-/** Requests at a time: more of them only wait in the server. */
+/** Requests at a time; more would only queue in the server. */
 const WIDTH = 8
 
 export interface Applied {
   failures: Map<Step, unknown>
-  /** What wasn't begun because all else would have failed as well. */
+  /** Steps not begun after an error that would have failed them too. */
   untried: Set<Step>
 }
 
 interface ApplyOptions {
   progress: Progress
-  /** How long nodes may take to their states; null for as long as it takes. */
+  /** How long nodes may take to reach their states; null for no limit. */
   waitMs: number | null
 }
 
-/** Units of progress. */
+/** How many units of progress the plan has. */
 export const workIn = ({ nodes, providers, hosts }: Plan) =>
   [...nodes, ...providers, ...hosts].filter(isWork).length + nodes.filter(hasJourney).length
 
@@ -45,7 +45,7 @@ class Run {
   readonly #options: ApplyOptions
   readonly outcome: Applied = { failures: new Map(), untried: new Set() }
   #isOver = false
-  /** Of nodes and providers that this run has made or found. */
+  /** UUIDs of the nodes and providers that this run has created or found. */
   readonly #uuids = new Map<Step | string, string>()
 
   constructor(server: Holdfast, options: ApplyOptions) {
@@ -121,7 +121,7 @@ class Run {
       this.#failed(steps[0]!, error)
       return this.#leave(steps.slice(1))
     }
-    // Parents first: what is on one level has its parents above it.
+    // Level by level, so that parents exist before their children.
     for (const level of Map.groupBy(steps, ({ depth }) => depth).values()) {
       await this.#each('writing providers', level, step => this.#writeProvider(step))
     }
@@ -184,13 +184,13 @@ class Run {
   }
 
   #failed(step: Step, error: unknown): void {
-    // A bug is not for a summary.
+    // An unexpected error is a bug, and doesn't belong in the summary.
     if (verdictOn(error) === null) throw error
     this.outcome.failures.set(step, error)
     this.#isOver ||= isFinal(error)
   }
 }
 
-/** Whoever isn't let in, or gets no answer, need not ask five hundred times. */
+/** After these errors every other request would fail too. */
 const isFinal = (error: unknown) =>
   error instanceof Unreachable || (error instanceof ApiError && (error.status === 401 || error.status === 403))

@@ -1,4 +1,4 @@
-// Checks of a document's shape, put together from small ones; each says all that is wrong, and where.
+// Small checks that combine into checks of a whole document. Each reports everything that is wrong, and where.
 import type { Path } from './mistake.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -9,7 +9,7 @@ export interface Finding {
 
 export type Check = (value: unknown, path: Path) => Finding[]
 
-/** As a mistake repeats it: short. */
+/** The value for an error message, shortened. */
 export const shown = (value: unknown) => {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
@@ -42,13 +42,13 @@ export const textOrNumber = (max: number) =>
     `a text of at most ${max} characters`,
   )
 
-/** null takes a value away. */
+/** null removes a value. */
 export const orNull =
   (check: Check): Check =>
   (value, path) =>
     value === null ? [] : check(value, path)
 
-/** Any object of at most so many bytes. */
+/** Any object of at most `bytesMax` bytes. */
 export const anyObject =
   (bytesMax: number): Check =>
   (value, path) => {
@@ -78,7 +78,7 @@ export const objectOf =
     return [...missing, ...found]
   }
 
-/** An object whose members have names of a kind. */
+/** An object with free names: `name` checks each name, `member` each value. */
 export const mapOf =
   (name: Check, member: Check, max = Infinity): Check =>
   (value, path) => {
@@ -89,7 +89,7 @@ export const mapOf =
     return [...tooMany, ...found]
   }
 
-/** What may be written short, as its most important part. */
+/** A value with a short and a long form, such as a port as its MAC address or as an object. */
 export const either =
   (isShort: (value: unknown) => boolean, short: Check, long: Check): Check =>
   (value, path) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseCsv } from '../csv.ts'
 import { csvOf, nodeOf } from './csv.ts'
 
-test('nodes are rows: members of objects have columns, lists are words apart by spaces', () => {
+test('each row is a node: members of objects have their own columns, lists are separated by spaces', () => {
   const nodes = [
     {
       name: 'n1',

@@ -1,23 +1,23 @@
-// Nodes as rows of a table.
+// Nodes as rows of a CSV file.
 import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
 import { csvText } from '../csv.ts'
 import { NODE_DOCUMENTS, NODE_FLAGS } from './members.ts'
 
-/** Between the words of a list, as in traits and ports. */
+/** Separates the items of a list, such as traits and ports. */
 const SEPARATOR = ' '
 const LISTS = new Set(['traits', 'ports'])
-/** Objects, of which each member has a column: properties.cpus. */
+/** Objects whose members each have a column: properties.cpus. */
 const DOCUMENTS: ReadonlySet<string> = new Set(NODE_DOCUMENTS)
 
-/** What a column is about: a member of a node, or a member of one of its objects. */
+/** Which member of a node a column holds, and which key if that member is an object. */
 export function columnOf(name: string): { member: string; key: string | null } {
   const dot = name.indexOf('.')
   const member = dot < 0 ? name : name.slice(0, dot)
   return DOCUMENTS.has(member) && dot > 0 ? { member, key: name.slice(dot + 1) } : { member: name, key: null }
 }
 
-/** A node as a row says it; an empty cell says nothing. */
+/** The node in a row; an empty cell means that the member isn't given. */
 export function nodeOf(columns: readonly string[], cells: readonly string[]): Json {
   const node: Json = {}
   for (const [at, name] of columns.entries()) {
@@ -31,7 +31,7 @@ export function nodeOf(columns: readonly string[], cells: readonly string[]): Js
   return node
 }
 
-/** All nodes as one table, with the columns that any of them needs. Of ports it has the addresses. */
+/** All nodes as one table, with every column that any node needs. Ports are only their addresses. */
 export function csvOf(nodes: readonly Json[], members: readonly string[]): string {
   const rows = nodes.map(node => new Map(Object.entries(node).flatMap(([name, value]) => cellsOf(name, value))))
   const used = new Set(rows.flatMap(row => [...row.keys()]))
@@ -53,6 +53,6 @@ function cellsOf(name: string, value: unknown): [string, string][] {
   return [[name, words.join(SEPARATOR)]]
 }
 
-/** Text as it is, unless it would be read as something else. */
+/** Text stays as it is, unless it is blank or would be parsed as JSON. */
 const jsonCell = (value: unknown) =>
   typeof value === 'string' && value.trim() !== '' && jsonOrText(value) === value ? value : JSON.stringify(value)

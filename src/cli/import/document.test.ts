@@ -10,7 +10,7 @@ function read(text: string, format: FileFormat = 'yaml') {
   return { fleet: fleet.fleet, said: inOrder([...mistakes, ...fleet.mistakes], ['f']).map(mistakeText) }
 }
 
-test('each mistake is told with its line and its place', () => {
+test('each mistake is reported with its line and its path', () => {
   const { said } = read(`nodes:
   - name: bad name
     colour: red
@@ -63,7 +63,7 @@ fleet: []
   assert.ok(said.includes('f:13: nodes[2].ports[0].address: 52:54:00:00:00:01 is there twice, first at f:11'))
 })
 
-test('what entries share may be written once; a mistake in it is told where it is used', () => {
+test('entries may share an anchor; a mistake in it is reported where it is used', () => {
   const { fleet, said } = read(`nodes:
   - &gpu { name: n1, driver: fake-hardware, extra: { rack: 7 } }
   - { <<: *gpu, name: n2 }
@@ -76,7 +76,7 @@ test('what entries share may be written once; a mistake in it is told where it i
   assert.deepEqual(said, ['f:4: nodes[2].name: n1 is there twice, first at f:2'])
 })
 
-test('what is no document is refused with its line, where there is one', () => {
+test('an unreadable or invalid document is refused, with its line if known', () => {
   for (const [text, format, said] of [
     ['nodes: [\n', 'yaml', /^f:\d: /],
     ['a: 1\na: 2\n', 'yaml', /^f:2: Map keys must be unique$/],
@@ -96,7 +96,7 @@ test('what is no document is refused with its line, where there is one', () => {
   }
 })
 
-test('the end of a name says the format', () => {
+test('the file extension decides the format', () => {
   assert.deepEqual(['a.csv', 'a.JSON', 'a.yml', 'a.yaml', '-', 'fleet'].map(formatOf), [
     'csv',
     'json',

@@ -1,4 +1,4 @@
-// The entries of fleet files, ready to be compared with what the server has, and what is wrong with them.
+// Turns fleet files into entries that can be compared with the server, and collects the mistakes in them.
 import type { Inventory, Json } from '../../client/index.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Finding } from './checks.ts'
@@ -9,23 +9,23 @@ import type { Source } from './source.ts'
 import type { Wanted } from './states.ts'
 import { isObject } from '../../shared/is-object.ts'
 
-/** Where a member of an entry is. */
+/** The file and line of a member of an entry. */
 type At = (...path: Path) => Place
 
 export interface PortEntry {
   at: At
   uuid: string | null
-  /** With its address, in lower case. */
+  /** The address is in lower case. */
   members: Json & { address: string }
 }
 
-/** What is null wasn't named, and stays as it is. */
+/** A member that is null isn't in the file, and stays unchanged. */
 export interface NodeEntry {
   at: At
-  /** Something of it was wrong, and was left out. */
+  /** It had a mistake, and the wrong part was left out. */
   isFlawed: boolean
   uuid: string | null
-  /** Attributes as the API has them; null takes one away. */
+  /** Attributes as the API names them; null removes one. */
   members: Json
   traits: string[] | null
   ports: PortEntry[] | null
@@ -39,11 +39,11 @@ export interface NodeEntry {
 
 export interface ProviderEntry {
   at: At
-  /** Something of it was wrong, and was left out. */
+  /** It had a mistake, and the wrong part was left out. */
   isFlawed: boolean
   uuid: string | null
   name: string | null
-  /** A name or a uuid; null for a root, undefined where it isn't named. */
+  /** A name or a uuid; null for a root, undefined if not in the file. */
   parent: string | null | undefined
   inventories: Record<string, Partial<Inventory>> | null
   traits: string[] | null
@@ -52,7 +52,7 @@ export interface ProviderEntry {
 
 export interface HostEntry {
   at: At
-  /** Something of it was wrong, and was left out. */
+  /** It had a mistake, and the wrong part was left out. */
   isFlawed: boolean
   name: string
   capabilities: Record<string, string>
@@ -64,7 +64,7 @@ export interface Fleet {
   hosts: HostEntry[]
 }
 
-/** All entries of these files, without members that are wrong, and all that is wrong. */
+/** All entries of these files, without their wrong members, and all mistakes. */
 export function readFleet(sources: readonly Source[]): { fleet: Fleet; mistakes: Mistake[] } {
   const fleet: Fleet = { nodes: [], providers: [], hosts: [] }
   const mistakes: Mistake[] = []
@@ -94,7 +94,7 @@ function addEntries(fleet: Fleet, value: unknown, findings: readonly Finding[], 
   fleet.hosts.push(...entriesOf('hosts').flatMap(({ entry, ...where }) => hostEntry(entry, where)))
 }
 
-/** Without what is wrong; in lists there is a hole then, so that the rest stays where it is. */
+/** Removes the wrong values. In a list undefined takes their place, so that the other indexes stay valid. */
 function withoutWrong(value: unknown, path: Path, wrong: ReadonlySet<string>): unknown {
   if (wrong.has(path.join('\n'))) return undefined
   if (Array.isArray(value)) return value.map((item, i) => withoutWrong(item, [...path, i], wrong))
@@ -121,7 +121,7 @@ const picked = (entry: Json, names: readonly string[]) =>
 
 function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
   const members = picked(entry, [...NODE_WORDS, ...NODE_DOCUMENTS])
-  // As the server keeps them.
+  // The server stores it in lower case.
   if (typeof members['conductor_group'] === 'string')
     members['conductor_group'] = members['conductor_group'].toLowerCase()
   const ports = entry['ports'] as (string | Json | undefined)[] | undefined
@@ -184,7 +184,7 @@ function hostEntry(entry: Json, { at, isFlawed }: Where): HostEntry[] {
   ]
 }
 
-/** What is there twice and can be only once. */
+/** Reports uuids, names and addresses that occur twice. */
 function twins({ nodes, providers, hosts }: Fleet): Mistake[] {
   const ports = nodes.flatMap(node => node.ports ?? [])
   return [

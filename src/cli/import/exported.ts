@@ -1,4 +1,4 @@
-// A fleet as a document: what a person would write to have it again. What is as it would be anyway is left out.
+// Exports a fleet as the document that a person would write to import it. Default values are left out.
 import { Document, isScalar, Scalar, visit } from 'yaml'
 import type { Driver, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
 import { csvOf } from './csv.ts'
@@ -19,7 +19,7 @@ import { standingOf } from './states.ts'
 
 type FleetDocument = Partial<Record<Kind, Json[]>>
 
-/** The document, and what had to be left out of it: secrets, which the server doesn't show. */
+/** The document, and the names of the secrets that it lacks, because the server masks them. */
 export function exportedFrom(
   present: Present,
   kinds: ReadonlySet<Kind>,
@@ -36,10 +36,10 @@ export function exportedFrom(
 export function textOf(document: FleetDocument, format: FileFormat): string {
   if (format === 'csv') return csvOf(document.nodes ?? [], NODE_MEMBERS)
   if (format === 'json') return `${JSON.stringify(document, null, 2)}\n`
-  // Older readers take a MAC address for a number to the base of 60, and `no` for false.
+  // YAML 1.1 readers take a MAC address for a base 60 number, and `no` for false; `compat` quotes these.
   const yaml = new Document(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
   visit(yaml, {
-    // Bare, it would merge another object into this one when it is read.
+    // Unquoted, the key `<<` would be read as a YAML merge.
     Pair: (_, { key }) => {
       if (isScalar(key) && key.value === '<<') key.type = Scalar.QUOTE_DOUBLE
     },
@@ -88,7 +88,7 @@ function nodesIn({ nodes, ports, leasable, drivers }: Present, secrets: string[]
         traits: node.traits,
         ports: (portsOf.get(node.uuid) ?? []).toSorted(by(port => port.address)).map(portOf),
       }),
-      // Retired nodes don't become available.
+      // A retired node can't become available.
       provision_state: node['retired'] === true && standingOf(node) === 'available' ? 'manageable' : standingOf(node),
       ...something(picked(node, ['maintenance', 'maintenance_reason', 'retired', 'retired_reason'])),
       ...something({ leasable: leasable.has(node.uuid) }),
@@ -127,7 +127,7 @@ function providersIn(present: Present): Json[] {
   const kept = keptProviders(present)
   const names = new Map(present.providers.map(({ uuid, name }) => [uuid, name]))
   const parentOf = new Map(present.providers.map(({ uuid, parent_provider_uuid: parent }) => [uuid, parent]))
-  /** From the root down, so that trees stay together and parents come first. */
+  /** A sort key: the names from the root down, so that trees stay together and parents come first. */
   const lineOf = (uuid: string): string => {
     const parent = parentOf.get(uuid)
     return `${parent ? `${lineOf(parent)}\u0000` : ''}${names.get(uuid)}`

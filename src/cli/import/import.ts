@@ -1,4 +1,4 @@
-// holdfast import: brings the server to what files say of a fleet.
+// holdfast import: makes the server's fleet match the files.
 import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Holdfast } from '../../client/index.ts'
@@ -100,7 +100,7 @@ async function textIn(file: string, bytesMax: number): Promise<string> {
   }
 }
 
-/** Also with mistakes in the file: whoever mends them should know of all others. */
+/** Plans even if the file has mistakes, so that its author sees all mistakes at once. */
 async function planned(server: Holdfast, fleet: Fleet, mistakes: readonly Mistake[]) {
   const { presentOf, NOTHING } = await import('./present.ts')
   const { planOf, stepsOf } = await import('./plan.ts')
@@ -130,7 +130,7 @@ function questionFor({ nodes, providers, hosts }: Fleet): Question {
   }
 }
 
-/** Enough for whoever mends a file, and an end for whoever named the wrong one. */
+/** Enough to fix a file, without endless output if it was the wrong file. */
 const MISTAKES_SHOWN_MAX = 1_000
 
 async function refuse(mistakes: readonly Mistake[], files: readonly string[]): Promise<void> {

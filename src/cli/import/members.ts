@@ -1,9 +1,9 @@
-// What a fleet file may say of nodes, ports, providers and hosts, in the order in which it is written.
+// The members of nodes, ports, providers and hosts in a fleet file, in the order of an export.
 import { IN_FLEET_FILES, NODE_FIELDS, type NodeField } from '../../shared/node-fields.ts'
 
 export type FleetField = (typeof IN_FLEET_FILES)[number]
 
-/** What a person looks for first is written first. The rest follows as clients are shown it. */
+/** The members that people look for first. The others follow in the order of the API. */
 const FIRST: readonly FleetField[] = [
   'name',
   'driver',
@@ -21,11 +21,11 @@ const FIELDS = [...new Set([...FIRST, ...IN_FLEET_FILES])]
 const fieldsOf = (...types: NodeField['type'][]) => FIELDS.filter(name => types.includes(NODE_FIELDS[name].type))
 
 export const INTERFACES = fieldsOf('interface')
-/** Texts and flags of a node that are changed one by one, as they are. */
+/** Texts and flags of a node, each replaced as a whole. */
 export const NODE_WORDS = fieldsOf('text', 'text?', 'flag', 'flag?', 'interface')
-/** Objects of a node: only those of their members change that a file names. */
+/** Objects of a node: an import changes only the members that the file names. */
 export const NODE_DOCUMENTS = fieldsOf('json')
-/** False is something else than unsaid in these. */
+/** Flags for which false differs from not set. */
 export const NODE_CHOICES = fieldsOf('flag?')
 /** The members that are true or false. */
 export const NODE_FLAGS: ReadonlySet<string> = new Set([

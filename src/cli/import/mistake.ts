@@ -1,11 +1,11 @@
-// What is wrong with a fleet file, and where.
+// A mistake in a fleet file, and its place.
 
-/** The way to a value in a document: names of members, and places in lists. */
+/** The path to a value in a document: names of members and indexes in lists. */
 export type Path = readonly (string | number)[]
 
 export interface Place {
   file: string
-  /** null where lines are not known. */
+  /** null if unknown, as in JSON. */
   line: number | null
   path: Path
 }
@@ -13,7 +13,7 @@ export interface Place {
 export interface Mistake {
   place: Place
   says: string
-  /** The file is fine in itself: it is the server that has something else. */
+  /** The file is valid, but contradicts what the server has. */
   isClash: boolean
 }
 
@@ -29,7 +29,7 @@ const pathText = (path: Path) =>
 export const mistakeText = ({ place, says }: Mistake) =>
   [fileAndLine(place), ...(place.path.length > 0 ? [pathText(place.path)] : []), says].join(': ')
 
-/** By file, and from top to bottom. */
+/** Sorted by file, then by line. */
 export function inOrder(mistakes: readonly Mistake[], files: readonly string[]): Mistake[] {
   const rank = ({ place }: Mistake) => files.indexOf(place.file)
   return mistakes.toSorted((a, b) => rank(a) - rank(b) || (a.place.line ?? 0) - (b.place.line ?? 0))

@@ -1,4 +1,4 @@
-// What has to be done with nodes.
+// Plans the changes to nodes and their ports.
 import type { Json, Node, Patch, Port } from '../../client/index.ts'
 import type { NodeEntry, PortEntry } from './document.ts'
 import { NODE_DOCUMENTS, PORT_DOCUMENTS } from './members.ts'
@@ -7,14 +7,14 @@ import type { Present } from './present.ts'
 import { isBusy, isInUse, nextStep, type Seen, type Wanted } from './states.ts'
 import { actionFor, fieldOf, isSameSet, patchesFor, setting, type Step } from './step.ts'
 
-/** In the order of its members; what is null or empty is left alone. */
+/** Carried out in the order of its members; null or empty means no change. */
 export interface NodeStep extends Step {
   kind: 'node'
-  /** null for one that is to be made. */
+  /** null for a new node. */
   uuid: string | null
-  /** Now that it is being worked on it can't be patched. */
+  /** A conductor is working on it, so it can't be patched yet. */
   isBusy: boolean
-  /** What a new one is made with. */
+  /** The attributes to create a new node with. */
   attributes: Json
   endsMaintenance: boolean
   patches: Patch[]
@@ -22,7 +22,7 @@ export interface NodeStep extends Step {
   newPorts: (Json & { address: string })[]
   changedPorts: { uuid: string; patches: Patch[] }[]
   provisionState: Wanted | null
-  /** What would stand in the way of the state. */
+  /** Changes that would block the change of state, so they come after it. */
   latePatches: Patch[]
   startsMaintenance: { reason: string | null } | null
   leasable: boolean | null
@@ -30,7 +30,7 @@ export interface NodeStep extends Step {
 
 type Standing = Json & Seen & Pick<Node, 'maintenance' | 'traits'>
 
-/** As a node is right after it was made. */
+/** A node right after its creation. */
 const BLANK: Standing = {
   provision_state: 'enroll',
   target_provision_state: null,
@@ -128,7 +128,7 @@ function maintenanceOf(
   }
 }
 
-/** What the server has that doesn't go with the entry. */
+/** Contradictions between the entry and the server. */
 function clashesOf({ conductors, drivers, traits }: Present, entry: NodeEntry, node: Node | undefined): Mistake[] {
   const { members, at } = entry
   const found: Mistake[] = []
@@ -192,7 +192,7 @@ class PortPlanner {
     return planned
   }
 
-  /** The port that is meant; another node's, or one of another uuid, is a clash. */
+  /** The present port of this entry. A clash if it belongs to another node or has another uuid. */
   #find({ at, uuid, members: { address } }: PortEntry, node: Node | undefined, mistakes: Mistake[]): Port | undefined {
     const [owner, mine] = [this.#byAddress.get(address), uuid === null ? undefined : this.#byUuid.get(uuid)]
     if (owner && (owner.node_uuid !== node?.uuid || (uuid !== null && owner.uuid !== uuid))) {

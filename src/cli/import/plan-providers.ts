@@ -1,4 +1,4 @@
-// What has to be done with providers, and with the hosts of the reservation pool.
+// Plans the changes to providers, and to the hosts of the reservation pool.
 import type { Host, Inventory, Provider } from '../../client/index.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Fleet, HostEntry, ProviderEntry } from './document.ts'
@@ -8,19 +8,19 @@ import { unknownTraits } from './plan-nodes.ts'
 import { capabilitiesOf, keptProviders, type Present, type ProviderDetails } from './present.ts'
 import { actionFor, isSameSet, type Step } from './step.ts'
 
-/** What is null is left alone. */
+/** null means no change. */
 export interface ProviderStep extends Step {
   kind: 'provider'
-  /** null for one that is to be made. */
+  /** null for a new provider. */
   uuid: string | null
-  /** The uuid that a new one was given. */
+  /** The uuid that the file gives. */
   givenUuid: string | null
-  /** How many of the providers above it are in the file too. */
+  /** How many of its ancestors are in the file too. */
   depth: number
   isRenamed: boolean
-  /** A name or a uuid; null for a root, undefined where it stays. */
+  /** A name or a uuid; null for a root, undefined for no change. */
   parent: string | null | undefined
-  /** Of classes that change, what is said of them. */
+  /** The inventories that change, with the members that the file names. */
   inventories: Record<string, Partial<Inventory>> | null
   traits: string[] | null
   aggregates: string[] | null
@@ -28,7 +28,7 @@ export interface ProviderStep extends Step {
 
 export interface HostStep extends Step {
   kind: 'host'
-  /** null for one that is to be made. */
+  /** null for a new host. */
   id: string | null
   capabilities: Record<string, string>
 }
@@ -122,7 +122,7 @@ function wrongInventories(
   })
 }
 
-/** Who is whose parent, in the file and on the server. */
+/** The parents of providers, in the file and on the server. */
 class Parents {
   readonly #entries = new Map<string, ProviderEntry>()
   readonly #providers = new Map<string, Provider>()
@@ -143,7 +143,7 @@ class Parents {
   #entryOf = (ident: string) => this.#entries.get(ident) ?? this.#entries.get(canonicalUuid(ident) ?? '')
   #providerOf = (ident: string) => this.#providers.get(ident) ?? this.#providers.get(canonicalUuid(ident) ?? '')
 
-  /** Those above it that are in the file; null when they go round in circles. */
+  /** Its ancestors in the file; null if they form a cycle. */
   #above(entry: ProviderEntry): ProviderEntry[] | null {
     const above: ProviderEntry[] = []
     for (let at: ProviderEntry | undefined = entry; typeof at?.parent === 'string';) {
@@ -165,7 +165,7 @@ class Parents {
     return this.#above(entry) === null ? [mistake(at('parent'), 'is below itself')] : []
   }
 
-  /** Whether this is where the provider is already. */
+  /** Whether the provider already has this parent. */
   isBelow(provider: Provider | undefined, parent: string | null): boolean {
     const above = provider?.parent_provider_uuid ?? null
     return parent === null ? above === null : above !== null && this.#providerOf(parent)?.uuid === above
@@ -199,14 +199,14 @@ function hostStep({ name, capabilities }: HostEntry, host: Host | undefined): Ho
   }
 }
 
-/** Which names are those of hypervisors once the file's providers are there. */
+/** Tells which names will be hypervisors after the import of the file's providers. */
 function hypervisorsAfter(present: Present, { providers }: Fleet): (name: string) => boolean {
   const kept = keptProviders(present)
   const entries = new Map(providers.flatMap(entry => (entry.name === null ? [] : [[entry.name, entry] as const])))
   return name => {
     const entry = entries.get(name)
     const provider = present.providers.find(one => one.name === name || one.uuid === entry?.uuid)
-    // What is wrong with it is told already.
+    // Its mistakes are reported already.
     if (entry?.isFlawed) return true
     const parent = entry?.parent === undefined ? (provider?.parent_provider_uuid ?? null) : entry.parent
     const classes = { ...(provider && present.details.get(provider.uuid)?.inventories), ...entry?.inventories }

@@ -117,7 +117,7 @@ function planned(text: string, present: Present, format: FileFormat = 'yaml') {
   return { plan, said: [...mistakes, ...read.mistakes, ...clashes].map(mistakeText) }
 }
 
-/** What is done, as `change node n1: owner`. */
+/** The steps as text, such as `change node n1: owner`. */
 function doneFor(text: string, present: Present = POOL): string[] {
   const { plan, said } = planned(text, present)
   assert.deepEqual(said, [])
@@ -125,7 +125,7 @@ function doneFor(text: string, present: Present = POOL): string[] {
 }
 const refusedFor = (text: string, present: Present = POOL) => planned(text, present).said
 
-test('what is there is changed in what the file names, and in nothing else', () => {
+test('only the members that the file names are changed', () => {
   assert.deepEqual(doneFor('nodes: [{ name: n1, resource_class: gpu }]'), ['unchanged node n1: '])
   assert.deepEqual(doneFor('nodes: [{ name: n2, owner: lab, extra: { rack: 8, row: b } }]'), [
     'change node n2: owner extra.rack',
@@ -140,14 +140,14 @@ test('what is there is changed in what the file names, and in nothing else', () 
   assert.deepEqual(doneFor(`nodes: [{ uuid: ${uuid(1)}, name: renamed }]`), ['change node renamed: name'])
 })
 
-test('a secret can not be compared, and is written', () => {
+test('a secret is always written, because it can’t be compared', () => {
   assert.deepEqual(doneFor('nodes: [{ name: n2, driver_info: { ipmi_password: x } }]'), [
     'change node n2: driver_info.ipmi_password',
   ])
   assert.match(refusedFor("nodes: [{ name: n2, driver_info: { ipmi_password: '******' } }]")[0]!, /is masked/)
 })
 
-test('what is new is made, with what the file says', () => {
+test('new things are created as the file says', () => {
   const text = `nodes: [{ name: new, driver: fake-hardware, owner: null, ports: ['52-54-00-AA-00-01'], provision_state: available }]`
   assert.deepEqual(doneFor(text), ['create node new: name driver ports provision_state'])
   const { plan } = planned(text, POOL)
@@ -156,7 +156,7 @@ test('what is new is made, with what the file says', () => {
   assert.deepEqual(plan.nodes[0]!.patches, [])
 })
 
-test('what ends comes before the state, and what begins after it', () => {
+test('maintenance and retirement end before the change of state, and begin after it', () => {
   const present = {
     ...POOL,
     nodes: [node(1, { maintenance: true, maintenance_reason: 'fan', retired: true, provision_state: 'manageable' })],
@@ -181,7 +181,7 @@ test('what ends comes before the state, and what begins after it', () => {
   ])
 })
 
-test('inventories change in the terms that are named; traits and aggregates become what is said', () => {
+test('inventories change only in the named terms; traits and aggregates are replaced', () => {
   assert.deepEqual(doneFor('providers: [{ name: hv, inventories: { VCPU: 8 }, traits: [HW_CPU_X86_AVX2] }]'), [
     'unchanged provider hv: ',
   ])
@@ -200,7 +200,7 @@ test('inventories change in the terms that are named; traits and aggregates beco
   assert.deepEqual([plan.newTraits, plan.newClasses], [['CUSTOM_NEW'], ['CUSTOM_X']])
 })
 
-test('parents are made before their children, in whatever order they are written', () => {
+test('parents are created before their children, in any order of the file', () => {
   const text = 'providers: [{ name: c, parent: b }, { name: b, parent: a }, { name: a }, { name: z, parent: hv }]'
   assert.deepEqual(
     planned(text, POOL).plan.providers.map(({ name }) => name),
@@ -208,7 +208,7 @@ test('parents are made before their children, in whatever order they are written
   )
 })
 
-test('a host may be a hypervisor that the same file makes', () => {
+test('a host may be a hypervisor that the same file creates', () => {
   assert.deepEqual(doneFor('hosts: [{ name: hv, capabilities: { gpu: no } }]'), ['unchanged host hv: '])
   assert.deepEqual(doneFor('hosts: [{ name: hv, capabilities: { gpu: yes, rack: 7 } }]'), [
     'change host hv: capabilities.gpu capabilities.rack',
@@ -222,7 +222,7 @@ test('a host may be a hypervisor that the same file makes', () => {
   }
 })
 
-test('what clashes with the server is told', () => {
+test('contradictions with the server are reported', () => {
   for (const [text, said] of [
     [`nodes: [{ name: n1, uuid: ${uuid(3)}, driver: fake-hardware }]`, /f:1: nodes\[0\].name: n1 is the name of node/],
     [`nodes: [{ uuid: ${uuid(1)}, name: n2 }]`, /n2 is the name of node/],
@@ -251,7 +251,7 @@ test('what clashes with the server is told', () => {
   }
 })
 
-test('a fleet that was exported and is imported where it came from changes nothing, in any format', () => {
+test('importing an export into the same server changes nothing, in any format', () => {
   const word = fc.string({ minLength: 1, maxLength: 8 }).filter(text => text.trim() !== '')
   const key = fc.oneof(word, fc.constantFrom('<<', 'no', '1', 'a.b', '__proto__', '~'))
   const value = fc.oneof(
@@ -300,7 +300,7 @@ test('a fleet that was exported and is imported where it came from changes nothi
           const text = textOf(exportedFrom(present, kinds).document, format)
           const { plan, said } = planned(text, present, format)
           assert.deepEqual(said, [], text)
-          // Failed steps are mended, so only those may be something to do.
+          // An import repairs nodes whose cleaning failed, so only those may have steps.
           const isStranded = (name: string) =>
             present.nodes.some(one => one.name === name && one.provision_state === 'clean failed')
           const todo = stepsOf(plan).filter(({ action, name }) => action !== 'unchanged' && !isStranded(name))

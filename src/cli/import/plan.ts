@@ -1,4 +1,4 @@
-// What has to be done so that the server has what the file says: decided from both, without asking anybody.
+// Compares the file with the server's state, and plans the steps that make the server match. Pure.
 import type { Fleet } from './document.ts'
 import type { Mistake } from './mistake.ts'
 import { type NodeStep, planNodes } from './plan-nodes.ts'
@@ -10,12 +10,12 @@ export interface Plan {
   /** Parents before their children. */
   providers: ProviderStep[]
   hosts: HostStep[]
-  /** Custom traits and resource classes of providers that there aren't yet. */
+  /** Custom traits and resource classes of providers that the server doesn't have yet. */
   newTraits: string[]
   newClasses: string[]
 }
 
-/** Makes sense only when there are no mistakes, and those of the file itself count too. */
+/** The plan is valid only if there are no mistakes, neither these nor those of the file. */
 export function planOf(present: Present, fleet: Fleet): { plan: Plan; mistakes: Mistake[] } {
   const mistakes: Mistake[] = []
   const plan: Plan = {

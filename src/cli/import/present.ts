@@ -1,4 +1,4 @@
-// What the server has of a fleet.
+// Reads the present fleet from the server.
 import type { Conductor, Driver, Holdfast, Host, Inventory, Json, Node, Port, Provider } from '../../client/index.ts'
 import { HOST_MEMBERS, type Kind } from './shape.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -17,10 +17,10 @@ export interface Present {
   drivers: readonly Driver[]
   conductors: readonly Conductor[]
   providers: readonly Provider[]
-  /** By uuid, of those that were asked for. */
+  /** By uuid, for the providers that `inFull` chose. */
   details: ReadonlyMap<string, ProviderDetails>
   hosts: readonly Host[]
-  /** The names that Placement knows; null where nobody asked. */
+  /** All names that Placement has; null if not read. */
   traits: ReadonlySet<string> | null
   classes: ReadonlySet<string> | null
 }
@@ -42,11 +42,11 @@ export interface Question {
   kinds: ReadonlySet<Kind>
   leasable: boolean
   traits: boolean
-  /** Of which providers all is to be known. */
+  /** Whether to read this provider's inventories, traits and aggregates. */
   inFull: (provider: Provider) => boolean
 }
 
-/** Asks for no more than is needed: not everyone may see everything. */
+/** Reads only what is needed, because the user may not be allowed to see the rest. */
 export async function presentOf(server: Holdfast, question: Question): Promise<Present> {
   const { kinds } = question
   const [nodes, besideNodes, capacity, traits, classes] = await Promise.all([
@@ -84,11 +84,11 @@ async function capacityOf(server: Holdfast, { inFull }: Question) {
   return { providers, hosts, details }
 }
 
-/** What a person said of a host. */
+/** The capabilities that people have given a host. */
 export const capabilitiesOf = (host: Json) =>
   Object.fromEntries(Object.entries(host).filter(([name]) => !HOST_MEMBERS.has(name))) as Record<string, string>
 
-/** Providers that Holdfast keeps by itself, for nodes and for started leases: they are not described as providers. */
+/** Providers that Holdfast manages itself, for nodes and started leases, with the reason why a file can't have them. */
 export function keptProviders({ nodes, hosts, providers }: Present): Map<string, string> {
   const names = new Map(providers.map(({ uuid, name }) => [uuid, name]))
   const reservable = new Set(hosts.map(host => host.hypervisor_hostname))

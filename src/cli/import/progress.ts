@@ -1,4 +1,4 @@
-// How far a long piece of work is: a bar at a terminal, a line for each part of it elsewhere.
+// Shows the progress of an import: a bar on a terminal, else one line for each phase.
 import { styleText } from 'node:util'
 import { visible } from '../output.ts'
 import { terminal } from '../terminal.ts'
@@ -15,7 +15,7 @@ export class Progress {
     this.#total = total
   }
 
-  /** What is being done now. */
+  /** Names the present phase. */
   says(words: string): void {
     const isNews = words !== this.#words
     this.#words = words
@@ -23,7 +23,7 @@ export class Progress {
     else if (isNews) this.#stderr.write(`${visible(words)}\n`)
   }
 
-  /** The same in other words, for those who look. */
+  /** A detail of the phase, shown only on a terminal. */
   shows(words: string): void {
     if (this.#stderr.isTTY) this.says(words)
   }

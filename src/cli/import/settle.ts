@@ -1,4 +1,4 @@
-// Brings nodes to the states that are wanted: all at once, since each takes its time.
+// Brings nodes to their wanted states, all in parallel, because each one takes long.
 import type { Holdfast, Node, Verb } from '../../client/index.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { waitFor } from '../waiting.ts'
@@ -7,22 +7,22 @@ import { isBusy, nextStep, type Wanted } from './states.ts'
 
 interface Traveller {
   uuid: string
-  /** null when it only has to come to rest. */
+  /** null if it only has to stop being busy. */
   wanted: Wanted | null
   arrived: () => void
   failed: (error: unknown) => void
 }
 
 interface SettleOptions {
-  /** At a time. */
+  /** Requests at a time. */
   width: number
-  /** null for as long as it takes. */
+  /** null for no limit. */
   timeoutMs: number | null
   show: (words: string) => void
 }
 
 const FIELDS = ['uuid', 'provision_state', 'target_provision_state', 'instance_uuid', 'last_error']
-/** Up to so many are asked for one by one; more of them are read from the list of all. */
+/** Above this many nodes, one list of all is cheaper than one request for each. */
 const ASKED_SINGLY_MAX = 16
 
 export async function settle(
@@ -56,7 +56,7 @@ export async function settle(
 
 const countOf = (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
 
-/** Sends the next verb if it is time for one; says whether it is still on its way. */
+/** Sends the next verb unless the node is busy. Returns whether the node is still on its way. */
 async function goOn(server: Holdfast, { uuid, wanted }: Traveller, node: Node | undefined, sent: Set<Verb>) {
   if (!node) throw new CommandFailure(EXIT.notFound, 'it is gone')
   const next = wanted === null ? (isBusy(node) ? 'wait' : 'there') : nextStep(node, wanted)

@@ -1,4 +1,4 @@
-// What a fleet file may say, and in which form.
+// The schema of a fleet file.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { NODE_FIELDS, type Rule, TEXT_MAX } from '../../shared/node-fields.ts'
@@ -10,7 +10,7 @@ import { isObject } from '../../shared/is-object.ts'
 export const KINDS = ['nodes', 'providers', 'hosts'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Ten times the largest fleet that Holdfast is made for. */
+/** Ten times the largest fleet that Holdfast is designed for. */
 const ENTRIES_MAX = 50_000
 /** The largest number in an inventory. */
 export const AMOUNT_MAX = 2_147_483_647
@@ -46,7 +46,7 @@ const unmasked: c.Check = (value, path) =>
     .map(([name]) => ({ path: [...path, name], says: 'is masked: give the secret, or leave it out to keep it' }))
 
 const MASK = '******'
-/** The server shows no secrets: this has one in it. */
+/** Whether the value contains a secret that the server has masked. */
 export const isMasked = (value: unknown): boolean =>
   value === MASK || (typeof value === 'object' && value !== null && Object.values(value).some(isMasked))
 
@@ -73,7 +73,7 @@ const RULES: Record<Rule, c.Check> = {
   group: c.matching(/^[\w.-]{0,255}$/, 'a group made of letters, digits, ., _ and -'),
   sizes: c.also(document, sizes),
 }
-/** What the server would take, but nobody can mean. */
+/** Values that the server would accept, but that are surely mistakes. */
 const STRICTER: Partial<Record<FleetField, c.Check>> = {
   resource_class: c.orNull(c.text(80, 1)),
   driver_info: c.also(document, unmasked),
@@ -137,7 +137,7 @@ const provider = c.objectOf({
   aggregates: c.listOf(uuid),
 })
 
-/** What the server says of a host itself. */
+/** Members of a host that the server sets; they can't be names of capabilities. */
 const HOST_OWN =
   'id|name|hypervisor_hostname|service_name|vcpus|memory_mb|local_gb|cpu_info|hypervisor_type|hypervisor_version|availability_zone|status|reservable|trust_id|created_at|updated_at'
 export const HOST_MEMBERS: ReadonlySet<string> = new Set(HOST_OWN.split('|'))

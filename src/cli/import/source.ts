@@ -1,4 +1,4 @@
-// A fleet file as text, read into a document that knows its lines.
+// Parses a fleet file, and finds the line of each value.
 import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { CsvError, parseCsv } from '../csv.ts'
 import { columnOf, nodeOf } from './csv.ts'
@@ -8,9 +8,9 @@ import { NODE_MEMBERS } from './members.ts'
 const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
-/** Ten thousand nodes with all that one says about a node; a YAML file of this size takes some ten seconds to read. */
+/** Enough for 10,000 nodes described in full. A YAML file of this size takes about ten seconds to parse. */
 export const FILE_BYTES_MAX = 32 * 1024 * 1024
-/** As often as an anchor may be used: once by each of the entries that a file may have. */
+/** One use of an anchor for each entry that a file may have. */
 const ALIASES_MAX = 50_000
 
 export interface Source {
@@ -20,14 +20,14 @@ export interface Source {
 }
 
 interface ReadSource {
-  /** null for what can't be read at all. */
+  /** null if the file can't be parsed. */
   source: Source | null
   mistakes: Mistake[]
 }
 
 const EXTENSIONS: Record<string, FileFormat> = { yaml: 'yaml', yml: 'yaml', json: 'json', csv: 'csv' }
 
-/** By the end of its name; YAML, which JSON is too, if that says nothing. */
+/** The format by file extension. The default is YAML, which includes JSON. */
 export const formatOf = (file: string): FileFormat =>
   EXTENSIONS[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ''] ?? 'yaml'
 
@@ -69,7 +69,7 @@ function yamlSource(file: string, text: string): ReadSource {
     }
   }
   try {
-    // Copied as JSON: what an anchor is used for twice is two things, and what goes round in circles is found.
+    // Copied through JSON, so that each use of an anchor is a separate object, and a cycle is an error.
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX })) ?? 'null')
     return { source: { file, value, lineOf: path => lineOf(document.contents, path, lineAt) }, mistakes: [] }
   } catch (error) {
@@ -77,7 +77,7 @@ function yamlSource(file: string, text: string): ReadSource {
   }
 }
 
-/** Of the value, or of what it would be in. */
+/** The line of the value, or of the nearest parent that exists. */
 function lineOf(contents: unknown, path: Path, lineAt: (offset: number) => number): number | null {
   let found = isNode(contents) ? contents : null
   let line = found?.range ? lineAt(found.range[0]) : null
@@ -89,7 +89,7 @@ function lineOf(contents: unknown, path: Path, lineAt: (offset: number) => numbe
   return line
 }
 
-/** A member is where its name is, and what an alias stands for is where the alias is. */
+/** The line of a member is that of its name; the line of an aliased value is that of the alias. */
 function stepInto(parent: Node | null, part: string | number): { at: Node | null; value: Node | null } | null {
   if (!isCollection(parent)) return null
   const node = (given: unknown) => (isNode(given) && !isAlias(given) ? given : null)
@@ -105,7 +105,7 @@ function csvSource(file: string, text: string): ReadSource {
   try {
     const [head, ...rows] = parseCsv(text)
     if (!head) return unreadable(file, 1, 'is empty; the first line names the columns')
-    // Spaces around a name are forgiven; those in the name of a document's member are its own.
+    // Spaces around a column name are ignored, unless they belong to the key of an object's member.
     const columns = head.cells.map(cell => (isKnown(cell) ? cell : cell.trim()))
     const wrong = columns.flatMap((name, at) => {
       const says = wrongColumn(name, columns.indexOf(name) < at)

@@ -9,7 +9,7 @@ const node = (provision_state: string, more: Partial<Seen> = {}): Seen => ({
   ...more,
 })
 
-test('each state has one next step towards the wanted one', () => {
+test('each state has one next step towards the wanted state', () => {
   const table: [string, Wanted, ReturnType<typeof nextStep>][] = [
     ['enroll', 'enroll', 'there'],
     ['enroll', 'manageable', 'manage'],
@@ -30,7 +30,7 @@ test('each state has one next step towards the wanted one', () => {
   for (const [state, wanted, next] of table) assert.equal(nextStep(node(state), wanted), next, `${state} → ${wanted}`)
 })
 
-test('a node that someone uses is left to them, whatever the file wants', () => {
+test('a node in use keeps its state, whatever the file wants', () => {
   for (const wanted of ['enroll', 'manageable', 'available'] as const) {
     for (const state of ['active', 'rescue', 'deploy failed', 'error']) {
       assert.equal(nextStep(node(state), wanted), 'there', state)
@@ -39,7 +39,7 @@ test('a node that someone uses is left to them, whatever the file wants', () => 
   }
 })
 
-test('a file says how far a node was brought, not what its user does with it', () => {
+test('an export has the operator’s part of a node’s state, not its user’s', () => {
   for (const [state, target, standing] of [
     ['enroll', null, 'enroll'],
     ['verifying', 'manageable', 'manageable'],

@@ -1,4 +1,4 @@
-// How far a node has come, and the next step on its way to where the file wants it.
+// The provision state of a node in a fleet file, and the next step towards it.
 import type { Verb } from '../../client/index.ts'
 
 export const WANTED = ['enroll', 'manageable', 'available'] as const
@@ -10,26 +10,26 @@ export interface Seen {
   instance_uuid: string | null
 }
 
-/** A conductor is at work on it, or it works by itself: it can't be changed now. */
+/** A conductor or the node itself is working, so it can't be changed now. */
 export const isBusy = ({ provision_state: state }: Seen) => /ing$| wait$|^wait /.test(state)
 
-/** From here a person has to say how it goes on, and `manage` is how. */
+/** Failed states that only `manage` leads out of. */
 const STRANDED = new Set(['clean failed', 'inspect failed', 'adopt failed'])
 
 const wantedIn = (state: string | null) => WANTED.find(wanted => wanted === state)
 
-/** What a file says of a node that is like this: how far it was brought, not what its user does with it. */
+/** The state for an export: the last one that an operator chose. What a user does with the node isn't exported. */
 export function standingOf({ provision_state, target_provision_state }: Seen): Wanted {
   const target = wantedIn(target_provision_state)
   return wantedIn(provision_state) ?? target ?? (STRANDED.has(provision_state) ? 'manageable' : 'available')
 }
 
-/** Deployed, on the way to it, or given to someone: its state is theirs. */
+/** Deployed, being deployed, or given to someone: then its user decides on its state. */
 export const isInUse = (node: Seen) =>
   node.instance_uuid !== null ||
   (!isBusy(node) && !wantedIn(node.provision_state) && !STRANDED.has(node.provision_state))
 
-/** The verb that brings it nearer; null when it can't get there. */
+/** The verb that leads towards the wanted state; null if there is none. */
 export function nextStep(node: Seen, wanted: Wanted): 'there' | 'wait' | Verb | null {
   const { provision_state: state } = node
   if (isBusy(node)) return 'wait'

@@ -1,4 +1,4 @@
-// One entry of a plan, and how differences become changes.
+// One step of a plan, and the patches that turn the present state into the wanted one.
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, Patch } from '../../client/index.ts'
 
@@ -6,14 +6,14 @@ export interface Step {
   kind: 'node' | 'provider' | 'host'
   action: 'create' | 'change' | 'unchanged'
   name: string
-  /** What is named for a new one, or what changes. */
+  /** The fields that change, or that a new thing gets. */
   fields: string[]
 }
 
 export const actionFor = (isNew: boolean, fields: readonly string[]): Step['action'] =>
   isNew ? 'create' : fields.length > 0 ? 'change' : 'unchanged'
 
-/** The changes that make `present` say what is wanted; of documents only members that are named change. */
+/** The patches from `present` to `wanted`. Of `documents` only the named members change. */
 export function patchesFor(wanted: Json, present: Json, documents: readonly string[]): Patch[] {
   return Object.entries(wanted).flatMap(([name, value]): Patch[] => {
     if (!documents.includes(name)) return isSame(value, present[name]) ? [] : [setting([name], value)]
@@ -34,7 +34,7 @@ export const isSameSet = (some: readonly string[], others: readonly string[]) =>
 const pointer = (path: readonly string[]) =>
   path.map(part => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
-/** As in `driver_info.address`. */
+/** The field that a patch changes, such as `driver_info.address`. */
 export const fieldOf = ({ path }: Patch) =>
   path
     .slice(1)

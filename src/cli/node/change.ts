@@ -5,7 +5,7 @@ import { UsageError } from '../../shared/usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
 import { printOne } from '../output.ts'
 
-/** Attributes that are one word, and those that hold pairs; in the API they have the same names with underscores. */
+/** Attributes with one value, and attributes with key=value pairs. The API spells them with underscores. */
 const WORDS = [
   'name',
   'driver',

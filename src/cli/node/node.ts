@@ -1,4 +1,4 @@
-// holdfast node: bare metal nodes, from their enrolment to their end.
+// holdfast node: bare metal nodes, from enrolment to deletion.
 import type { Command } from 'commander'
 import type { Holdfast } from '../../client/index.ts'
 import {
@@ -88,7 +88,7 @@ function addListCommand(node: Command): void {
     .option('--not-trait-any <traits...>', 'that have none of these', listed)
     .option('--provision-state <provision-state>', 'in this state')
     .option('--resource-class <resource-class>', 'of this class')
-    .option('--owner <owner>', "that are this one's")
+    .option('--owner <owner>', 'of this owner')
     .option('--maintenance', 'in maintenance')
     .option('--no-maintenance', 'not in maintenance')
     .option('--associated', 'that have an instance')

@@ -11,7 +11,7 @@ interface VerbFlags extends ServerFlags {
   reservation?: string
 }
 
-/** The command's word, the API's, and the state that it leads to. */
+/** The command's verb, the API's verb, and the state that it leads to. */
 const VERBS: Record<string, { verb: Verb; to: string; help: string }> = {
   manage: { verb: 'manage', to: 'manageable', help: 'take nodes under management' },
   provide: { verb: 'provide', to: 'available', help: 'make nodes available' },

@@ -6,7 +6,7 @@ import { startApi } from '../../process/serve.ts'
 import { terminal } from '../terminal.ts'
 
 export async function serve(config: Config, role: 'serve' | 'api'): Promise<number> {
-  // Before anyone can know that we run: who reads the welcome may send a signal at once.
+  // Listens before the welcome is printed: its reader may send a signal at once.
   const told = new Promise<string>(resolve => {
     terminal().once('SIGTERM', resolve)
     terminal().once('SIGINT', resolve)

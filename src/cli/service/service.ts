@@ -1,11 +1,11 @@
-// holdfast serve, api, conductor, migrate: what runs the service or prepares its database.
+// holdfast serve, api, conductor, migrate: run the service, or prepare its database.
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { Word } from '../command.ts'
 import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
 import { terminal } from '../terminal.ts'
 
-/** Each answers the exit code. */
+/** Each returns the exit code. */
 const RUN: Record<string, (config: Config) => Promise<number>> = {
   serve: async config => (await import('./serve.ts')).serve(config, 'serve'),
   api: async config => (await import('./serve.ts')).serve(config, 'api'),

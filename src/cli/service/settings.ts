@@ -7,7 +7,7 @@ import { type Terminal, terminal } from '../terminal.ts'
 
 export type SettingFlags = Record<string, unknown>
 
-/** `shown` are those that the help lists; all, unless it says which. */
+/** `shown` are the settings in the help; all by default. */
 export function withSettings(command: Command, shown?: readonly (keyof Config)[]): Command {
   for (const [name, { flag, fallback, help }] of Object.entries(SETTINGS)) {
     const isWorthSaying = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
@@ -22,7 +22,7 @@ export const withPrintConfig = (command: Command): Command =>
 
 export const printConfig = (config: Config) => void terminal().stdout.write(yamlOf(printable(config)))
 
-/** Whether the command line says anything about the service. */
+/** Whether the command line has any setting of the service. */
 export const saysSettings = (flags: SettingFlags): boolean =>
   ['config', ...Object.keys(SETTINGS)].some(name => flags[name] !== undefined)
 

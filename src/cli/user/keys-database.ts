@@ -1,4 +1,4 @@
-// The keys that tokens are signed with, in the database itself, whether a server runs on it or not.
+// Lists and rotates the token signing keys directly in the database, with or without a running server.
 import { systemClock } from '../../clock/clock.ts'
 import type { Config } from '../../config/config.ts'
 import { isAccepted, rotateSigningKeys, type SigningKey, signingKeys } from '../../identity/signing-keys.ts'
@@ -15,7 +15,7 @@ type Work = (keys: { store: Store; now: number; lifeMs: number }) => Promise<voi
 
 async function onDatabase({ database, tokenHours, testClock }: Config, work: Work): Promise<void> {
   await withLedger(database, async store => {
-    // The servers' time: by a clock that is behind it, tokens from just before would count as made after.
+    // The servers' shared time. With a slow local clock, tokens issued just before would seem newer than the rotation.
     const clock = new SharedClock(store, testClock)
     try {
       await clock.start()

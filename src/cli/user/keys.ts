@@ -1,4 +1,4 @@
-// holdfast user keys list, rotate: the keys that tokens are signed with, in the database of the settings.
+// holdfast user keys list, rotate: the token signing keys, in the database that the settings name.
 import type { Command } from 'commander'
 import { configOf, type SettingFlags, withSettings } from '../service/settings.ts'
 
@@ -12,7 +12,7 @@ export function addKeyCommands(user: Command): void {
   const rotate = keys
     .command('rotate')
     .description('signs new tokens with a new key; old tokens last until they end')
-    .option('--now', 'end all tokens of the old keys at once: a key was seen by someone')
+    .option('--now', 'end all tokens of the old keys at once, as after a leak')
   withSettings(rotate, SHOWN).action(async (flags: SettingFlags & { now?: boolean }) =>
     (await database()).rotateKeys(configOf(flags), flags.now ?? false),
   )

@@ -1,4 +1,4 @@
-// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; keys are in a file of their own
+// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; `user keys` is in keys.ts.
 import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { systemClock } from '../../clock/clock.ts'
@@ -44,8 +44,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
   subcommand(user, 'sign-out <name>', 'ends all tokens of a user, wherever they are').action(told(signOut))
   subcommand(user, 'remove <name>', 'removes a user; their tokens end').action(told(removeUser))
   subcommand(user, 'clouds-yaml <name>', 'prints a clouds.yaml for the openstack command', true)
-    .option('--url <url>', 'where Holdfast is for them', 'http://127.0.0.1:8780')
-    .option('--cloud <name>', 'what they call it', 'holdfast')
+    .option('--url <url>', 'the address of Holdfast for this user', 'http://127.0.0.1:8780')
+    .option('--cloud <name>', 'the name of the cloud', 'holdfast')
     .option('--project <name>', "another than the user's default project")
     .action(told(printClouds))
   addKeyCommands(user)
@@ -62,7 +62,7 @@ function subcommand(user: Command, usage: string, help: string, hasPassword = fa
   return command
 }
 
-/** What is wrong with the file is told like what is wrong with the command line. */
+/** Reports a mistake in the users file like one on the command line. */
 function told<Given extends unknown[]>(action: (...given: Given) => Promise<void>) {
   return async (...given: Given): Promise<void> => {
     try {
@@ -82,7 +82,7 @@ async function addUser(name: string, flags: AddFlags): Promise<void> {
     if (!new RegExp(NAME_PATTERN).test(word)) throw new UsageError(`'${word}' can't be a name: no colon, 1 to 255 long`)
   }
   const password = await hashed(await newPassword(flags))
-  // An id of their own: who comes later under the same name is someone else.
+  // A new id, because a later user of the same name is someone else.
   const id = systemClock.newUuid().replaceAll('-', '')
   const user = { id, name, password, project: flags.project, roles: flags.role }
   editUsersFile(path, (document, content) => addUserTo(document, content, user))
@@ -126,7 +126,7 @@ function listUsers(flags: Flags): void {
   }
 }
 
-/** The password is in it only when it was given: the file of users doesn't know it, and openstack asks. */
+/** Has the password only if it was given: the users file has only a hash, and openstack asks for it. */
 async function printClouds(name: string, flags: CloudFlags): Promise<void> {
   const user = requireUser(fileOf(flags), name)
   const project = flags.project ?? user.defaultProject

@@ -1,4 +1,4 @@
-// Test only: small providers by hand, and answers read back as plain objects.
+// Test only: small providers written by hand, and answers parsed into plain objects.
 import { answer } from '../../../src/ledger/candidates/answer.ts'
 import type { ModelCandidate } from './model.ts'
 import type { CandidateRequest } from '../../../src/ledger/candidates/request.ts'
@@ -23,7 +23,7 @@ export function inventory(resourceClass: string, total: number): InventorySnapsh
   return { resourceClass, total, ...units }
 }
 
-/** A provider in part, with ids as numbers. */
+/** A partial provider, with ids as numbers. */
 type Sketch = Partial<Omit<ProviderSnapshot, 'parentId' | 'rootId'> & { parentId: number | null; rootId: number }>
 
 export function provider(number: number, { parentId = null, rootId = number, ...rest }: Sketch): ProviderSnapshot {
@@ -59,7 +59,7 @@ export function parse(body: Buffer): Body {
   return JSON.parse(body.toString()) as Body
 }
 
-/** Searches to the end and reads the written answer back. */
+/** Runs the whole search, and parses the written answer. */
 export function read(table: CandidateTable, request: CandidateRequest): ModelCandidate[] {
   return parse(answer(table, searchNow(table, request, WORK_MAX), NEWEST)).allocation_requests.map(one => ({
     allocations: Object.fromEntries(Object.entries(one.allocations).map(([id, { resources }]) => [id, resources])),

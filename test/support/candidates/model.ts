@@ -51,7 +51,7 @@ export function canonical(candidate: ModelCandidate): string {
 const shares = (p: ProviderSnapshot) => p.traits.includes('MISC_SHARES_VIA_AGGREGATE')
 const inTreeOf = (p: ProviderSnapshot, root: ProviderSnapshot) => p.rootId === root.id
 
-/** In the anchor's tree, or shared with some provider of it. */
+/** Whether the provider is in the anchor's tree, or shares with a provider of that tree. */
 function reachable(world: readonly ProviderSnapshot[], anchor: ProviderSnapshot, p: ProviderSnapshot): boolean {
   if (inTreeOf(p, anchor)) return true
   const tree = world.filter(other => inTreeOf(other, anchor))
@@ -155,7 +155,7 @@ function usesTwoOfATree(parts: Part[]): boolean {
   return new Set(givers.map(p => p.rootId)).size < givers.length
 }
 
-/** What is dedicated comes only together with something of a child that the same part manages. */
+/** A dedicated provider may be used only together with a child that is managed by the same part of Holdfast. */
 function isHandedOut(parts: Part[]): boolean {
   const givers = parts.flatMap(part => part.takes.map(([p]) => p))
   return givers.every(

@@ -101,7 +101,7 @@ function group(suffix: string, ids: number[]): fc.Arbitrary<Group> {
     forbiddenAggregates: rarely(fc.subarray(AGGREGATES, { maxLength: 2 }), [], 12),
     inTree: rarely(fc.constantFrom(...ids.map(id => uuid('b', id)), uuid('b', 99)), null, 15),
   })
-  // A group that asks for nothing finds nothing: common enough in one of four.
+  // A group that asks for nothing finds nothing, so most of them get a trait.
   return fc
     .tuple(open, anyOf(TRAITS), chance(3, 1))
     .map(([one, traits, named]) =>
