@@ -1,5 +1,5 @@
 // Writes an audit entry in the transaction of the change, so that both are committed or neither is.
-import { lastly, type Subject, type Write } from '../store/transaction.ts'
+import { lastly, NOTHING, type Subject, type Write, type Yielded } from '../store/transaction.ts'
 import { append, type Entry, rowOf } from './entry.ts'
 
 /**
@@ -9,10 +9,17 @@ import { append, type Entry, rowOf } from './entry.ts'
 export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value: T) => Entry | undefined)): Write<T> {
   if (!entry) return yield* work
   const subjects: Subject[] = []
+  // What the work records by itself came of this deed, so its entries follow this one.
+  const later: Yielded[] = []
   let isChange = false
   let step = work.next()
   while (!step.done) {
     const calls = step.value
+    if (calls.every(call => call.kind === 'last')) {
+      later.push(...calls)
+      step = work.next(calls.map(() => NOTHING))
+      continue
+    }
     const answers = yield calls
     for (const [i, call] of calls.entries()) {
       if (call.kind === 'mark') subjects.push(...call.subjects)
@@ -22,6 +29,7 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
   }
   const made = typeof entry === 'function' ? entry(step.value) : entry
   if (isChange && made) yield* lastly(append({ rows: [rowOf(made, subjects)] }))
+  if (later.length > 0) yield later
   return step.value
 }
 
