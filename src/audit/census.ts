@@ -1,4 +1,4 @@
-// How far the seals are behind, counted for those who watch over them.
+// The gauge of the audit: how many entries have no seal yet.
 import type { Gauges, Sample } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { one, type Read } from '../store/transaction.ts'

@@ -1,4 +1,4 @@
-// Seals entries of the audit soon after they are written, and drops old ones when it is told to.
+// The duty that seals audit entries soon after they are written, and drops old ones if configured.
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import { Duty } from '../shared/duty.ts'
@@ -12,7 +12,7 @@ interface AuditDutyOptions {
   store: Store
   clock: Clock
   log: Logger
-  /** 0 for ever. */
+  /** 0 keeps entries for ever. */
   keepDays: number
 }
 

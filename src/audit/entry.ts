@@ -5,10 +5,10 @@ import type { Schema } from '../store/schema.ts'
 import { bulk } from '../store/statement.ts'
 import type { Subject } from '../store/transaction.ts'
 
-/** done: it is so. accepted: it was asked for, and a conductor sees to it. failed: a conductor tried. */
+/** done: the change is made. accepted: a conductor will make it. failed: it was tried in vain. */
 export type Outcome = 'done' | 'accepted' | 'failed'
 
-/** All but what was changed, which only the transaction knows. */
+/** An entry without the changed objects, which only the transaction knows. */
 export interface Entry {
   readonly at: number
   readonly requestId: string | null
@@ -62,7 +62,7 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
   }
 }
 
-/** Each once: what was changed in several steps was one thing before and is another after. */
+/** Lists each object once: with its first `before`, and otherwise its last values. */
 function merged(subjects: readonly Subject[]): readonly Subject[] {
   if (subjects.length < 2) return subjects
   const found = new Map<string, Subject>()

@@ -1,4 +1,4 @@
-// Checks the chain of seals against the entries. In many short transactions: what is sealed doesn't change any more.
+// Checks the chain of seals against the entries, in many short transactions: sealed entries never change.
 import type { Finding } from '../store/fsck.ts'
 import { limits } from '../shared/limits.ts'
 import { query } from '../store/statement.ts'
@@ -40,18 +40,18 @@ const straySeals = query((db, a: { anchor: number }) =>
     .where('id', '<=', a.anchor),
 )
 
-/** A seal that was checked, or where the chain begins. */
+/** The last checked seal, or the start of the chain. */
 interface Link {
   id: number
   seal: string
 }
 
-/** Checks what follows a link; null after the last. Seals that don't fit are counted, and the next go on from what stands there. */
+/** Checks the seals after a link; null after the last. A wrong seal is counted, and the check continues from it. */
 function* checkSome(after: Link): Read<{ violations: number; link: Link | null }> {
   const chain = yield* one(chainNow({}))
   if (!chain) return { violations: 1, link: null }
   const { anchor_id, anchor_seal, head_id, head_seal } = chain
-  // Pruned meanwhile, or at the beginning.
+  // The first call, or the link was pruned meanwhile.
   let link = after.id <= anchor_id ? { id: anchor_id, seal: anchor_seal } : after
   const [seals, ...strays] = yield* together(
     sealsAfter({ id: link.id, limit: limits.auditCheckSeals }),

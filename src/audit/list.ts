@@ -1,16 +1,16 @@
-// Entries of the audit, newest first.
+// Lists audit entries, newest first.
 import { type RawBuilder, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import { query, type Tools } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import type { AuditRow } from './seals.ts'
 
-/** null leaves a filter out. */
+/** null means no filter. */
 export interface AuditFilter {
   user: string | null
   project: string | null
   action: string | null
-  /** The id of something that was changed. */
+  /** The id of a changed object. */
   object: string | null
   requestId: string | null
   since: number
@@ -18,7 +18,7 @@ export interface AuditFilter {
 }
 
 interface ListArgs extends AuditFilter {
-  /** As JSON writes it, to be found in a list of objects. */
+  /** The object's id as it appears in the JSON of `objects`. */
   quoted: string | null
   markerAt: number
   markerId: number

@@ -1,10 +1,10 @@
-// Writes an entry down in the transaction that makes the change: it is there if and only if the change is.
+// Writes an audit entry in the transaction of the change, so that both are committed or neither is.
 import { lastly, type Subject, type Write } from '../store/transaction.ts'
 import { append, type Entry, rowOf } from './entry.ts'
 
 /**
- * The same transaction, with an entry about what it changed; none when it changed nothing. Where only the transaction
- * finds out what it does, the entry is made from what it answers.
+ * Runs the work and adds an entry about its changes; none when it changed nothing. `entry` may be a function of the
+ * result, where only the transaction finds out what it does.
  */
 export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value: T) => Entry | undefined)): Write<T> {
   if (!entry) return yield* work
@@ -25,7 +25,7 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
   return step.value
 }
 
-/** The entries of several changes that share a transaction. */
+/** Writes the entries of several changes that share a transaction. */
 export function* recordAll(changes: readonly { entry: Entry; subjects: readonly Subject[] }[]): Write<void> {
   if (changes.length > 0) yield* lastly(append({ rows: changes.map(({ entry, subjects }) => rowOf(entry, subjects)) }))
 }

@@ -1,14 +1,14 @@
-// What a transaction would do: it is run as it is, under the same locks and guards, and undone at its end.
+// Dry runs: the transaction runs with the same locks and guards, and is rolled back at its end.
 import type { Store } from '../store/store.ts'
 import type { Subject, Write } from '../store/transaction.ts'
 
 interface Rehearsed<T> {
   value: T
-  /** What it would have changed, each once. */
+  /** The objects that it would have changed, each once. */
   subjects: Subject[]
 }
 
-/** Carries the outcome out of a transaction that must not be committed. */
+/** Rolls the transaction back and carries its outcome to the caller. */
 class Undone<T> extends Error {
   readonly outcome: Rehearsed<T>
   constructor(outcome: Rehearsed<T>) {
@@ -17,7 +17,7 @@ class Undone<T> extends Error {
   }
 }
 
-/** Refused like the transaction itself. Whoever keeps a copy hears nothing of it, and no entry is written. */
+/** Throws the same problems as the real transaction. Caches are not told, and no audit entry is written. */
 export async function rehearse<T>(store: Store, work: () => Write<T>): Promise<Rehearsed<T>> {
   try {
     return await store.write(() => undone(work()))

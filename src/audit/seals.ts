@@ -1,5 +1,5 @@
-// Seals the audit: entries that are committed get their place in a chain of hashes, so that one that is changed, taken
-// out or slipped in later is found. One process at a time does it, under a lock that no writer needs.
+// Seals the audit: committed entries become part of a hash chain, which shows if one is changed, removed or inserted
+// later. One process seals at a time, under a lock that no writer needs.
 import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import { limits } from '../shared/limits.ts'
@@ -10,7 +10,7 @@ import { all, one, run, runAll, type Write } from '../store/transaction.ts'
 
 export type AuditRow = Selectable<Schema['audit']>
 
-/** Over the seal before, and over all that an entry says, in the order of their ids. */
+/** Hashes the previous seal and all fields of the entries, in the order of their ids. */
 export function sealOf(before: string, rows: readonly AuditRow[]): string {
   const hash = createHash('sha256').update(before)
   for (const row of rows) hash.update('\n').update(canonical(row))
@@ -31,13 +31,13 @@ const canonical = (row: AuditRow) =>
     row.outcome,
   ])
 
-// Whoever finds the row locked leaves the work to the one who holds it.
+// If the row is locked, another process is already sealing.
 const lockChain = command((db, _: object, on) => {
   const chain = db.selectFrom('audit_chain').select(['anchor_id', 'anchor_seal', 'head_id', 'head_seal'])
   const only = chain.where('one', '=', 1)
   return on.dialect === 'sqlite' ? only : only.forUpdate().skipLocked()
 })
-// Without an order: on PostgreSQL an entry may be committed before one with a lower id, which then comes with the next.
+// Not by the last sealed id: on PostgreSQL an entry may commit after one with a higher id, and gets a later seal.
 const unsealed = query((db, a: { limit: number }) =>
   db
     .selectFrom('audit')
@@ -60,7 +60,7 @@ const setHead = command((db, a: { id: number; seal: string }) =>
   db.updateTable('audit_chain').set({ head_id: a.id, head_seal: a.seal }).where('one', '=', 1),
 )
 
-/** Seals the next entries; says how many. */
+/** Seals the next entries and returns their number. */
 export function* sealNext(now: number): Write<number> {
   const chain = yield* one(lockChain({}))
   if (!chain) return 0
@@ -91,7 +91,7 @@ const setAnchor = command((db, a: { id: number; seal: string }) =>
   db.updateTable('audit_chain').set({ anchor_id: a.id, anchor_seal: a.seal }).where('one', '=', 1),
 )
 
-/** Drops entries that were sealed before a time, oldest first, and keeps the last of their seals as where the chain begins. */
+/** Drops entries that were sealed before a time, oldest first. The last dropped seal becomes the start of the chain. */
 export function* pruneSealed(before: number): Write<number> {
   const chain = yield* one(lockChain({}))
   if (!chain) return 0

@@ -1,16 +1,16 @@
-// Entries about what conductors do by themselves, or for a request that was answered long ago.
+// Audit entries about the work of conductors, which happens without a request or long after its answer.
 import type { Entry, Outcome } from './entry.ts'
 
 export interface Deed {
   action: string
   outcome: Outcome
-  /** Whose thing it was done to, where it has an owner. */
+  /** The project that owns the changed object, if there is one. */
   project?: string | null
-  /** The request that asked for it, where that is known. */
+  /** The id of the request that asked for it, if known. */
   request?: string | null | undefined
 }
 
-/** Makes the entry about a deed; there is none when nothing is written down. */
+/** Makes the entry about a deed; null when the audit is off. */
 export type Witness = ((deed: Deed) => Entry) | null
 
 export const conductorEntry = ({ action, outcome, project, request }: Deed, hostname: string, now: number): Entry => ({

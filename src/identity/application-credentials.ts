@@ -1,4 +1,4 @@
-// Application credentials: a secret of its own for a script, with at most the roles of the one who made it.
+// Application credentials: a separate secret for a script, with at most the roles of the user who made it.
 import type { Selectable } from 'kysely'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
@@ -39,7 +39,7 @@ const remove = command((db, a: { id: string; user: string }) =>
 
 const markCredential = (id: string) => mark({ kind: 'application_credential', id })
 
-/** Refuses a name that is taken, and one credential too many. */
+/** Refuses a name that is taken, and more credentials than the limit. */
 export function* requireRoomForCredential(wanted: { user_id: string; name: string }): Read<void> {
   const present = yield* all(credentialsOf({ user: wanted.user_id }))
   if (present.some(({ name }) => name === wanted.name)) {

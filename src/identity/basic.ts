@@ -1,4 +1,4 @@
-// HTTP Basic, for scripts: name and password with each request.
+// Parses HTTP Basic, which scripts use: name and password in each request.
 import { limits } from '../shared/limits.ts'
 
 interface BasicCredentials {
@@ -6,10 +6,10 @@ interface BasicCredentials {
   password: string
 }
 
-/** No user's name is longer. */
+/** The longest user name. */
 const NAME_MAX = 255
 
-/** What the header says, or null when it is none of ours. */
+/** The credentials in the header; null when they are malformed or too long, or it is another scheme. */
 export function basicCredentials(header: string): BasicCredentials | null {
   const [, encoded] = /^basic +([A-Za-z0-9+/=_-]+) *$/i.exec(header) ?? []
   if (encoded === undefined) return null

@@ -1,12 +1,12 @@
-// Who makes a request, whatever way they proved it.
+// The caller of a request, the same for every way to authenticate.
 
 export interface Caller {
   readonly user: string
   readonly project: string | null
   readonly roles: ReadonlySet<string>
-  /** A token for the whole system instead of a project. */
+  /** The token is for the whole system instead of a project. */
   readonly systemScope: boolean
-  /** What people call user and project, where the way of proving tells it. */
+  /** The names of user and project, if the way to authenticate provides them. */
   readonly userName?: string
   readonly projectName?: string | null
 }

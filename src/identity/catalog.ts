@@ -1,9 +1,9 @@
-// The catalog: where each API is, under the host that the client spoke to.
+// The catalog: the URL of each API, under the host that the client used.
 import { idOf } from './ids.ts'
 
 export const REGION = 'RegionOne'
 
-/** Type, the name that people know it by, and its path. */
+/** Type, common name and path of each API. */
 const SERVICES = [
   ['identity', 'keystone', '/identity'],
   ['placement', 'placement', '/placement'],

@@ -1,4 +1,4 @@
-// Who there is: users, projects, and which roles a user has where.
+// The directory: users, projects, and the roles of users in projects.
 import { createHash } from 'node:crypto'
 import { idOf, isId } from './ids.ts'
 import { type Role, withImplied } from './roles.ts'
@@ -8,13 +8,13 @@ export interface User {
   readonly id: string
   readonly name: string
   readonly isEnabled: boolean
-  /** The hash of the password; null lets nobody in with one. */
+  /** The hash of the password; with null no password is accepted. */
   readonly password: string | null
-  /** Changes with the password and when the user is signed out, so that tokens from before can be told. */
+  /** Changes with the password and when the user is signed out. Tokens with an older stamp are invalid. */
   readonly stamp: string
-  /** The name of the project that is meant when none is named. */
+  /** The name of the project for logins that name none. */
   readonly defaultProject: string | null
-  /** Projects by name, with the roles given there; implied ones are not among them. */
+  /** The assigned roles by project name, without implied roles. */
   readonly assignments: ReadonlyMap<string, readonly Role[]>
 }
 
@@ -32,9 +32,9 @@ export interface Directory {
   userWithId(id: string): User | null
   project(name: string): Project | null
   projectWithId(id: string): Project | null
-  /** All roles that a user has in a project; empty when there is no way in. */
+  /** All roles of a user in a project, with implied ones; empty when the user has no access. */
   rolesOn(user: User, project: Project): ReadonlySet<Role>
-  /** All roles that a user has for the whole system: an admin's, for those who are admin anywhere. */
+  /** All roles of a user for the whole system: those of an admin, if the user is admin in any project. */
   systemRoles(user: User): ReadonlySet<Role>
 }
 
@@ -42,7 +42,7 @@ const NO_ROLES: ReadonlySet<Role> = new Set()
 const ADMIN = withImplied(['admin'])
 const EVERY_ROLE = withImplied(['admin', 'service'])
 
-/** Those whom the users file names. */
+/** The users and projects of the users file. */
 export class FileDirectory implements Directory {
   readonly users: readonly User[]
   readonly projects: readonly Project[]
@@ -95,7 +95,7 @@ function stampOf({ password, 'signed-out': signedOut = '' }: UserEntry): string 
 
 const onlyOne = (names: string[]): string | null => (names.length === 1 ? names[0]! : null)
 
-/** In mode `none` everyone is who they say, and may do everything in any project, by default in one of their name. */
+/** For mode `none`: every name exists and has every role in every project. The default project has the user's name. */
 export const openDirectory: Directory = {
   users: [],
   projects: [],

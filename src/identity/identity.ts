@@ -1,4 +1,4 @@
-// Who gets in, by mode: everyone (none), whom the headers name (noauth2), our own users (password), Keystone's (keystone).
+// Authenticates requests by mode: everyone (none), by headers (noauth2), our users (password), Keystone's (keystone).
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { availableParallelism } from 'node:os'
@@ -22,17 +22,17 @@ import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
 import { UsersFileError } from './users-file.ts'
 
-/** What of a request tells who makes it. */
+/** The parts of a request that identify the caller. */
 interface Bearer {
   readonly headers: IncomingHttpHeaders
-  /** The address that it came from. */
+  /** The client's address. */
   readonly ip: string
 }
 
-/** Who it is, null for nobody known; a promise only where someone must be asked. */
+/** The caller, or null when authentication fails; a promise only if the answer is not cached. */
 export type Authenticate = (bearer: Bearer) => Caller | null | Promise<Caller | null>
 
-/** What stands behind /identity where we hand out tokens ourselves. */
+/** The services behind /identity, in the modes in which we issue tokens ourselves. */
 export interface Issuer {
   readonly tokens: Tokens
   readonly login: Login
@@ -51,7 +51,7 @@ export interface IdentityOptions {
   store: Store
   clock: Clock
   log: Logger
-  /** Counts logins, and what Keystone said of tokens. */
+  /** Counts logins and Keystone's answers about tokens. */
   observe: (method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable') => void
 }
 
@@ -132,7 +132,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     },
     observe: (method, outcome, address) => {
       observe(method, outcome)
-      // One that is throttled would let a guesser fill the log.
+      // Throttled logins are not logged: an attacker could fill the log with them.
       if (outcome === 'refused') log.warn({ method, address }, 'a login was refused')
     },
   })
@@ -159,7 +159,7 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Identi
   return { authenticate, issuer: null, stop: () => {} }
 }
 
-/** Read at each login, so that a new password in the file is taken up. */
+/** Read at each login, so that a new password in the file is used. */
 function keystonePassword({ keystonePassword, keystonePasswordFile }: IdentitySettings): string {
   if (keystonePasswordFile === null) return keystonePassword ?? ''
   return readFileSync(keystonePasswordFile, 'utf8').replace(/\r?\n$/, '')

@@ -1,4 +1,4 @@
-// Ids as Keystone's clients know them: 32 hexadecimal digits, made from the name where nobody gave one.
+// Ids in Keystone's format: 32 hexadecimal digits, derived from the name if none is given.
 import { createHash } from 'node:crypto'
 
 export const ID_PATTERN = '^[0-9a-f]{32}$'
@@ -6,7 +6,7 @@ const ID = new RegExp(ID_PATTERN)
 
 export const isId = (text: string) => ID.test(text)
 
-/** The same name has the same id in every process, today and tomorrow. */
+/** A hash, so that the same name has the same id in every process, also after a restart. */
 export function idOf(kind: 'user' | 'project' | 'role' | 'service' | 'endpoint', name: string): string {
   return createHash('sha256').update(`${kind}:${name}`).digest('hex').slice(0, 32)
 }

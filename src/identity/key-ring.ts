@@ -1,4 +1,4 @@
-// The signing keys as this process knows them, read again at least twice a second while tokens come in.
+// This process's cache of the signing keys, refreshed at least twice a second while it gets tokens.
 import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import type { Store } from '../store/store.ts'
@@ -34,9 +34,9 @@ export class KeyRing {
     return writeToken(facts, this.#keys[0]!.secret)
   }
 
-  /** What the token says, or null when it isn't signed with a key that is accepted. */
+  /** The facts of the token; null when no accepted key has signed it. */
   async read(text: string): Promise<TokenFacts | null> {
-    // While the database is away, the keys that are known say who is unknown; whoever is known is looked up there next.
+    // Without the database the cached keys still reject forged tokens; a valid one needs the database next, and fails.
     await this.#refresh().catch(() => {})
     const { clock, lifeMs } = this.#options
     const now = clock.now()

@@ -1,4 +1,4 @@
-// Tokens of a real Keystone: asked about there with a token of our own, and remembered for a while.
+// Validates tokens with a real Keystone, using our own service token, and caches the answers for a while.
 import type { Logger } from 'pino'
 import { BoundedMap } from '../shared/bounded-map.ts'
 import { limits } from '../shared/limits.ts'
@@ -15,7 +15,7 @@ interface KeystoneOptions {
   project: string
   userDomain: string
   projectDomain: string
-  /** How long an answer is believed. */
+  /** How long an answer is cached. */
   keepMs: number
   now: () => number
   log: Logger
@@ -32,7 +32,7 @@ interface Shown {
   token: {
     expires_at: string
     user: { id: string; name: string }
-    /** None of these two where it is for a domain, or for nothing. */
+    /** Tokens for a domain and unscoped tokens have neither `project` nor `system`. */
     project?: { id: string; name: string }
     system?: { all?: boolean }
     roles?: { name: string }[]
@@ -45,7 +45,7 @@ export class Keystone {
   readonly #options: KeystoneOptions
   readonly #tokensUrl: string
   readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
-  /** Until when we need not ask about them again. */
+  /** Refused tokens, and until when we refuse them without asking again. */
   readonly #refused = new BoundedMap<string, number>(limits.refusedTokensMax)
   readonly #line = new Line({
     max: limits.keystoneRequestsMax,
@@ -60,7 +60,7 @@ export class Keystone {
     this.#tokensUrl = `${options.url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3/auth/tokens`
   }
 
-  /** Who has this token, at once where Keystone said so a while ago; null when it knows none like it. */
+  /** The caller with this token, at once if cached; null when Keystone refuses the token. */
   callerOf(token: string, address: string): Caller | null | Promise<Caller | null> {
     const kept = this.#kept.get(token)
     const now = this.#options.now()
@@ -82,7 +82,7 @@ export class Keystone {
       const askedAt = now()
       const shown = await this.#show(token)
       const endsAt = shown ? Date.parse(shown.token.expires_at) : 0
-      // Also when nobody can tell when it ends.
+      // Written so that an unreadable date (NaN) is refused, too.
       if (!shown || !(endsAt > now())) {
         this.#kept.delete(token)
         this.#refused.set(token, askedAt + limits.keystoneRefusalMs)
@@ -110,7 +110,7 @@ export class Keystone {
       if (answer.status === 200) return (await answer.json()) as Shown
       await answer.body?.cancel()
       if (answer.status === 404) return null
-      // Our own token was revoked, or Keystone has new keys: one fresh start.
+      // Our own token was revoked, or Keystone has new keys: log in again, once.
       if (answer.status === 401 && !isLast) this.#own = null
       else throw new Error(`Keystone answered ${answer.status} to a validation`)
     }
@@ -121,7 +121,7 @@ export class Keystone {
     const isOld = ({ expiresAt }: { expiresAt: number }) => expiresAt - limits.keystoneRenewMs < this.#options.now()
     const present = this.#own && (await this.#own)
     if (present && !isOld(present)) return present.token
-    // Others may have renewed it meanwhile.
+    // Another request may have renewed it meanwhile.
     if (!this.#own || (await this.#own) === present) {
       const renewed = this.#logIn()
       this.#own = renewed
@@ -160,7 +160,7 @@ export class Keystone {
 
 function callerIn({ token }: Shown): Caller {
   const { user, project, system, roles = [] } = token
-  // A role in a domain is one over the users and projects there, not over what we have.
+  // A role in a domain is for its users and projects, not for our resources.
   const isForUs = project !== undefined || system?.all === true
   return {
     user: user.id,

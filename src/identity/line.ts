@@ -1,12 +1,12 @@
-// Who may ask next, where only so many may at once: those who are known come first, strangers in turn by address.
-// How many wait is bounded by how many requests are in flight.
+// A queue with limited concurrency: known callers come first, strangers in turn by address. The number of requests in
+// flight bounds its length.
 
 interface LineOptions {
-  /** At once, in all. */
+  /** The most that run at once. */
   max: number
-  /** Of these, strangers; the rest is kept for those who are known. */
+  /** The most strangers among them; the rest is for known callers. */
   strangersMax: number
-  /** Of these, strangers of one address. */
+  /** The most strangers of one address among them. */
   strangersPerAddressMax: number
 }
 
@@ -15,9 +15,9 @@ type Start = () => void
 export class Line {
   readonly #options: LineOptions
   readonly #known: Start[] = []
-  /** By address; whose turn was last stands last. */
+  /** Waiting strangers by address; the address that was served last is at the end. */
   readonly #strangers = new Map<string, Start[]>()
-  /** How many of each address are at it. */
+  /** How many strangers of each address are running. */
   readonly #atIt = new Map<string, number>()
   #all = 0
   #allStrangers = 0
@@ -26,7 +26,7 @@ export class Line {
     this.#options = options
   }
 
-  /** Does the work when it is its turn; `address` is a stranger's, null for those who are known. */
+  /** Does the work when its turn comes. `address` is a stranger's; null means a known caller. */
   async inTurn<T>(address: string | null, work: () => Promise<T>): Promise<T> {
     await new Promise<void>(start => {
       if (address === null) this.#known.push(start)

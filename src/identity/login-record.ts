@@ -1,5 +1,5 @@
-// Logins in the audit: who got in, and under which name someone tried to. A refusal is written only for a secret that had
-// to be hashed, so the limits on guessing bound how many there are.
+// Records logins in the audit, granted and refused. A refusal is recorded only if the secret had to be hashed, so the
+// throttle bounds their number.
 import { recordAll } from '../audit/record.ts'
 import type { Write } from '../store/transaction.ts'
 import { limits } from '../shared/limits.ts'
@@ -11,9 +11,9 @@ export type Refused = 'unknown name' | 'wrong secret' | 'disabled or over'
 export interface LoginDeed {
   method: Method | 'basic'
   address: string
-  /** The user's, or the one that was tried. */
+  /** The user's name, or the name that was tried. */
   name: string
-  /** Who got in, or why nobody did. */
+  /** The caller, or the reason for the refusal. */
   outcome: Caller | Refused
 }
 

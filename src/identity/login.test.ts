@@ -47,7 +47,7 @@ function loginWith({
   })
 }
 
-test('HTTP Basic lets in whose password is right, however the clock ticks meanwhile', async () => {
+test('HTTP Basic accepts the right password, even if the clock ticks during the check', async () => {
   let ms = 0
   const login = loginWith({ now: () => ms++, compare: async () => true })
   const hashed = await login.basic('ann', 'right', '127.0.0.1')
@@ -56,7 +56,7 @@ test('HTTP Basic lets in whose password is right, however the clock ticks meanwh
   assert.equal(known?.user.name, 'ann')
 })
 
-test('a wrong password is told with the address that it came from', async () => {
+test('a wrong password is reported with the address of the client', async () => {
   const told: Parameters<Observe>[] = []
   const login = loginWith({
     now: () => 0,
@@ -67,7 +67,7 @@ test('a wrong password is told with the address that it came from', async () => 
   assert.deepEqual(told, [['basic', 'refused', '10.0.0.7']])
 })
 
-test('HTTP Basic is written down when its password had to be hashed: once for many at the same time, and not again', async () => {
+test('HTTP Basic is recorded only when the password was hashed: once for many requests at the same time', async () => {
   for (const [isRight, outcome] of [
     [true, 'ann'],
     [false, 'wrong secret'],

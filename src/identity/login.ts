@@ -1,4 +1,4 @@
-// Getting in: a proof of who one is, and what for, becomes the facts of a token.
+// Logins: checks a proof of identity and a scope, and makes a token of them.
 import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import { Problem, problem } from '../problems/problem.ts'
@@ -31,18 +31,18 @@ export interface LoginOptions {
   directory: () => Directory
   passwords: Passwords
   throttle: Throttle
-  /** In mode `none` every secret is right. */
+  /** In mode `none` every secret is accepted. */
   isOpen: boolean
   tokenMs: number
-  /** Writes it into the audit, before the answer. */
+  /** Writes the login into the audit, before the answer. */
   record: (deed: LoginDeed) => Promise<void>
   observe: (method: Method | 'basic', outcome: 'granted' | 'refused' | 'throttled', address: string) => void
 }
 
-/** A secret that someone came with. */
+/** A secret to check. */
 interface Given {
   method: Method | 'basic'
-  /** Whose it is said to be, where guesses are counted. */
+  /** The claimed name, under which attempts are counted. */
   name: string
   stored: string | null
   secret: string
@@ -53,7 +53,7 @@ interface Proven {
   user: User
   methods: readonly Method[]
   credential: ApplicationCredential | null
-  /** The token that it was proven with, which a new one doesn't outlive. */
+  /** The token that was the proof. A new token ends no later. */
   token: Token | null
 }
 
@@ -64,7 +64,7 @@ export class Login {
     this.#options = options
   }
 
-  /** The token for this proof and scope, or `not_authenticated` for whatever is wrong with them. */
+  /** The token for this proof and scope. Any failure is `not_authenticated`, so that guesses teach nothing. */
   async enter(proof: Proof, scope: Scope, address: string): Promise<Token> {
     const { clock, tokens, tokenMs, record } = this.#options
     const proven = await this.#observed(proof.method, address, () => this.#prove(proof, address))
@@ -90,7 +90,7 @@ export class Login {
     return token
   }
 
-  /** The token that HTTP Basic stands for, without one being written: the user in the default project. */
+  /** A temporary token for HTTP Basic: the user in the default project. It is never issued. */
   basic(name: string, password: string, address: string): Token | null | Promise<Token | null> {
     const user = this.#options.directory().user(name)
     if (user && this.#options.passwords.isKnown(user.password, password)) return this.#basicToken(user)
@@ -118,7 +118,7 @@ export class Login {
       methods: ['password'],
       credential: null,
       issuedAt: now,
-      // Nobody keeps it, so it need only last until it is looked at.
+      // It is used once, at once.
       expiresAt: now + limits.tokenRecheckMs,
     })
   }
@@ -158,7 +158,7 @@ export class Login {
 
   async #byToken(text: string): Promise<Proven> {
     const token = await this.#options.tokens.check(text)
-    // What a credential gave stays within it.
+    // A token from an application credential can't be exchanged for another token, which could have more roles.
     if (!token || token.facts.credential) throw problem('not_authenticated', {})
     const methods = [...new Set<Method>(['token', ...token.facts.methods])]
     return { user: token.user, methods, credential: null, token }
@@ -169,7 +169,7 @@ export class Login {
     const { credential: wanted, secret } = proof
     const owner = 'id' in wanted ? null : this.#userOf(wanted.user)
     const found = await store.read(() => credentialGiven(wanted, owner))
-    // One that was made where nobody proved who they are is worth nothing where people do.
+    // A credential made in mode `none`, where nobody is authenticated, is not valid in other modes.
     const credential = found && (isOpen || found.is_open === 0) ? found : undefined
     const word = 'id' in wanted ? wanted.id : `${wordOf(wanted.user)} ${wanted.name}`
     const name = `credential ${word}`
@@ -183,7 +183,7 @@ export class Login {
     return { user, methods: ['application_credential'], credential, token: null }
   }
 
-  /** Passes when the secret is right. Says whether it was counted as a guess, which what is known already is not. */
+  /** Throws unless the secret is right. Returns whether it counted as an attempt: cached and shared checks don't. */
   async #requireSecret(given: Given): Promise<boolean> {
     const { passwords, throttle, isOpen } = this.#options
     const { name, stored, secret, address } = given
@@ -200,7 +200,7 @@ export class Login {
     return !isAsked
   }
 
-  /** What is said to whoever doesn't get in; the reason is for the audit only. */
+  /** The problem for a failed login. It never tells the reason, which is for the audit only. */
   async #refusal({ method, name, address }: Given, outcome: Refused, isCounted: boolean): Promise<Problem> {
     if (isCounted) await this.#options.record({ method, name, address, outcome })
     return problem('not_authenticated', {})
@@ -218,7 +218,7 @@ export class Login {
 
   #scopeFor({ user, credential }: Proven, scope: Scope): { project: string | null; system: boolean } {
     if (credential) {
-      // Its project is fixed; naming another would be asking for more.
+      // A credential is for one project only.
       if (typeof scope === 'object' && this.#projectOf(scope.project)?.name !== credential.project_name) {
         throw problem('not_authenticated', {})
       }

@@ -1,9 +1,9 @@
-// Whom an address stands for: a caller, where callers are counted by it, or this machine.
+// Client addresses: the network that attempts are counted by, and whether a host is this machine.
 import { isIPv6 } from 'node:net'
 
 /**
- * The address of IPv4; of IPv6 the network of 64 bits, because whoever has one address there has all of them. What isn't an
- * address stands for itself.
+ * An IPv4 address itself, but the /64 network of an IPv6 address, because one client usually has the whole /64. Other
+ * text is returned as it is.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
@@ -18,6 +18,6 @@ export function networkOf(address: string): string {
 const groupsOf = (part: string) =>
   part === '' ? [] : part.split(':').map(group => Number.parseInt(group, 16).toString(16))
 
-/** Nobody reaches it from another machine. */
+/** Other machines can't reach it. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

@@ -1,8 +1,8 @@
-// Placement's own stand-in for Keystone in tests: the token is the name. Never for a service that others can reach.
+// Placement's replacement for Keystone in tests: the token is the user's name. Never use it where others can connect.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from './caller.ts'
 
-/** `x-auth-token: USER[:PROJECT]`, with roles and scope as the other headers say; null without a token. */
+/** Reads `x-auth-token: USER[:PROJECT]`, and roles and scope from other headers; null without a token. */
 export function callerFromNoauth2(headers: IncomingHttpHeaders): Caller | null {
   const token = headers['x-auth-token']
   if (typeof token !== 'string') return null

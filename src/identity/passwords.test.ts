@@ -7,7 +7,7 @@ import { HASH_PATTERN, hashPassword, Passwords } from './passwords.ts'
 const SALT = Buffer.alloc(16, 7)
 const create = (now = () => 0, threads = 1) => new Passwords({ secret: Buffer.alloc(32, 1), now, threads })
 
-test('a hash knows its password, and no other', async () => {
+test('a hash matches its password and no other', async () => {
   const stored = await hashPassword('correct horse', SALT)
   assert.match(stored, new RegExp(HASH_PATTERN))
   assert.ok(!stored.includes('correct'))
@@ -19,7 +19,7 @@ test('a hash knows its password, and no other', async () => {
   assert.notEqual(await hashPassword('correct horse', Buffer.alloc(16, 8)), stored)
 })
 
-test('what was right is known for a while, with this hash only', async () => {
+test('a right password is cached for a while, for this hash only', async () => {
   let now = 0
   const passwords = create(() => now)
   const stored = await hashPassword('a', SALT)
@@ -33,7 +33,7 @@ test('what was right is known for a while, with this hash only', async () => {
   assert.equal(passwords.isKnown(stored, 'a'), false)
 })
 
-test('who asks the same at once is answered once; more than can wait are sent away, and the rest is served in turn', async () => {
+test('equal checks at the same time share one hash; the others run in turn, until the queue is full', async () => {
   const asked: string[] = []
   const go: (() => void)[] = []
   const compare = async (_stored: string, password: string) => {
@@ -58,7 +58,7 @@ test('who asks the same at once is answered once; more than can wait are sent aw
   assert.equal(asked.length, limits.hashesWaitingMax + 2)
 })
 
-test('new secrets are hashed in turn with the checks, and sent away when too many wait', async () => {
+test('new secrets share the queue of the checks, and are refused when it is full', async () => {
   const go = Promise.withResolvers<boolean>()
   const passwords = new Passwords({ secret: Buffer.alloc(32), now: () => 0, threads: 1, compare: () => go.promise })
   const first = passwords.check('stored', 'x')

@@ -1,15 +1,15 @@
-// Passwords: hashed slowly, off the event loop, a few at a time; what was right a moment ago is known without hashing.
+// Checks passwords with scrypt, off the event loop and a few at a time. A password that was just right is cached.
 import { createHmac, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto'
 import { limits } from '../shared/limits.ts'
 import { BoundedMap } from '../shared/bounded-map.ts'
 import { Gate } from '../shared/gate.ts'
 import { problem } from '../problems/problem.ts'
 
-// 32 MiB and some 80 ms a guess: dear to guess in bulk, and bearable once for each login.
+// 32 MiB and about 80 ms for each hash: expensive for many guesses, acceptable for a login.
 const COST = { N: 2 ** 15, r: 8, p: 1 }
 const HASH_BYTES = 32
 
-// Costs of at most 64 MiB, so that no file can make a login take all memory.
+// At most 64 MiB for a hash, so that no users file can make a login use all memory.
 export const HASH_PATTERN = '^scrypt\\$(16384|32768|65536)\\$8\\$[1-4]\\$[A-Za-z0-9_-]{16,64}\\$[A-Za-z0-9_-]{43}$'
 
 export async function hashPassword(password: string, salt: Buffer): Promise<string> {
@@ -32,16 +32,16 @@ function derive(password: string, salt: Buffer, cost: { N: number; r: number; p:
   })
 }
 
-/** The hash of no password: who has no name here costs as much as who has the wrong password. */
+/** The hash of no password. Checking it makes an unknown name take as long as a wrong password. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 interface PasswordsOptions {
-  /** Of this process alone; under it passwords that were right are remembered. */
+  /** The HMAC key of the cache, known to this process alone. */
   secret: Buffer
   now: () => number
-  /** Hashes at once. */
+  /** How many hashes run at once. */
   threads: number
-  /** How a hash is compared with a password. */
+  /** Compares a hash with a password; tests replace it. */
   compare?: (stored: string, password: string) => Promise<boolean>
 }
 
@@ -60,17 +60,17 @@ export class Passwords {
     })
   }
 
-  /** Was this password right a short while ago? The hash is part of the key, so a changed password is unknown. */
+  /** Was this password right a short while ago? The hash is part of the key, so a changed password is not cached. */
   isKnown(stored: string | null, password: string): boolean {
     return stored !== null && (this.#right.get(this.#keyOf(stored, password)) ?? 0) > this.#options.now()
   }
 
-  /** Is someone waiting for the answer to this very question already? */
+  /** Is the same check already running or waiting? */
   isBeingChecked(stored: string | null, password: string): boolean {
     return this.#checking.has(this.#keyOf(stored ?? NOBODY, password))
   }
 
-  /** Is the password right? Takes as long without a hash to compare it with. Who asks the same meanwhile waits along. */
+  /** Is the password right? Takes as long without a stored hash. Equal checks at the same time share one result. */
   check(stored: string | null, password: string): Promise<boolean> {
     const key = this.#keyOf(stored ?? NOBODY, password)
     const present = this.#checking.get(key)
@@ -87,7 +87,7 @@ export class Passwords {
     return check
   }
 
-  /** A hash of a new secret, made in turn with the checks. */
+  /** Hashes a new secret, in the same queue as the checks. */
   hash(password: string, salt: Buffer): Promise<string> {
     return this.#gate.pass(() => hashPassword(password, salt))
   }

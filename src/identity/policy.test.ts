@@ -38,13 +38,13 @@ void test('a role in another project, or no project at all, is not a role in the
   }
 })
 
-void test('a rule may name several, and one of them suffices', () => {
+void test('a rule may name several rules, and one of them is enough', () => {
   assert.ok(allows('nobody or owner reader or admin', caller('admin')))
   assert.ok(allows('nobody or owner reader or admin', caller('reader'), { owner: 'mine' }))
   assert.ok(!allows('nobody or owner reader or admin', caller('reader')))
 })
 
-void test('a token for the whole system is told from one for a project', () => {
+void test('a token for the whole system differs from one for a project', () => {
   const system = caller('admin', null, true)
   assert.deepEqual(
     ['admin', 'scoped admin', 'system reader'].map(rule => allows(rule, system)),
@@ -56,7 +56,7 @@ void test('a token for the whole system is told from one for a project', () => {
   )
 })
 
-void test('an override replaces the rule of an action, and one that can’t be is refused by name', () => {
+void test('an override replaces the rule of an action, and the error for an invalid one names it', () => {
   const policy = new Policy({ look: 'admin', touch: 'admin' }, { look: 'everyone' })
   assert.ok(policy.allows('look', caller('')))
   assert.ok(!policy.allows('touch', caller('')))

@@ -1,12 +1,12 @@
-// Who may do what: rules with names, and tables that say which of them each action needs. A rule is written as people
-// say it, `admin or owner member`, so that an operator's file can say it too.
+// Policy: named rules, and tables with the rule of each action. A rule is plain text, such as `admin or owner member`,
+// so that operators can write rules in a file.
 import type { Caller } from './caller.ts'
 
-/** What a rule may ask about the thing that is acted on; what isn't known fits nobody. */
+/** The object of an action, as far as rules ask about it. An unknown field matches nobody. */
 export interface Target {
-  /** Whose it is, where things belong to one project. */
+  /** The project that the object belongs to. */
   readonly project?: string | null
-  /** The two projects that a node may have. */
+  /** The two projects of a node. */
   readonly owner?: string | null
   readonly lessee?: string | null
   readonly user?: string | null
@@ -14,7 +14,7 @@ export interface Target {
 
 type Rule = (caller: Caller, target: Target) => boolean
 
-/** A role comes with those above it; service is apart from them. */
+/** The roles that include each role. `service` is separate. */
 const HELD_WITH: Record<string, readonly string[]> = {
   reader: ['reader', 'member', 'admin'],
   member: ['member', 'admin'],
@@ -30,7 +30,7 @@ const both =
   (one: Rule, other: Rule): Rule =>
   (caller, target) =>
     one(caller, target) && other(caller, target)
-/** The caller's project is the one that the target names here. */
+/** The caller's project is the target's project, owner or lessee. */
 const ofTarget =
   (name: 'project' | 'owner' | 'lessee'): Rule =>
   ({ project }, target) =>
@@ -69,7 +69,7 @@ export const RULES: Record<string, { says: string; holds: Rule }> = {
   self: { says: 'the user that it is about', holds: ({ user }, target) => target.user === user },
 }
 
-/** The rule that a text spells, or the name in it that is none. */
+/** Parses a rule; returns the unknown name if there is one. */
 function parseRule(text: string): Rule | { unknown: string } {
   const names = text.split(' or ').map(name => name.trim())
   const unknown = names.find(name => !Object.hasOwn(RULES, name))
@@ -78,7 +78,7 @@ function parseRule(text: string): Rule | { unknown: string } {
   return others.reduce<Rule>((one, other) => (caller, target) => one(caller, target) || other(caller, target), first!)
 }
 
-/** Something in a table of rules that can't be. */
+/** An invalid entry in a table of rules. */
 export class PolicyError extends Error {}
 
 export class Policy<Action extends string = string> {

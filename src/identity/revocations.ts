@@ -1,4 +1,4 @@
-// Tokens that ended before their time, in the database, where all processes see them.
+// Revoked tokens, in the database, where all processes see them.
 import { command, query } from '../store/statement.ts'
 import { mark, runAll, type Write } from '../store/transaction.ts'
 

@@ -1,11 +1,11 @@
-// The roles that there are, and which of them bring others along, as in Keystone.
+// The roles, and which roles they imply, as in Keystone.
 
 export const ROLES = ['admin', 'member', 'reader', 'service'] as const
 export type Role = (typeof ROLES)[number]
 
 const IMPLIED: Partial<Record<Role, Role>> = { admin: 'member', member: 'reader' }
 
-/** These roles and all that come with them. */
+/** These roles and all that they imply. */
 export function withImplied(roles: Iterable<Role>): ReadonlySet<Role> {
   const all = new Set<Role>()
   for (let role of roles) {

@@ -1,13 +1,13 @@
-// What is set about who gets in.
+// The settings of authentication.
 
 export type AuthMode = 'none' | 'noauth2' | 'password' | 'keystone'
 
-/** Everyone is let in, and is whom they say. */
+/** Whether everyone gets in under any name, without a proof. */
 export const isOpen = (auth: AuthMode): boolean => auth === 'none' || auth === 'noauth2'
 
 export interface IdentitySettings {
   readonly auth: AuthMode
-  /** The file of our own users. */
+  /** The path of the users file. */
   readonly users: string
   readonly tokenHours: number
   readonly audit: 'on' | 'off'

@@ -1,4 +1,4 @@
-// The keys that tokens are signed with: in the database, so that all processes on it know each other's tokens.
+// The keys that sign tokens. They are in the database, so that all its processes accept each other's tokens.
 import { command, query } from '../store/statement.ts'
 import { all, mark, run, type Read, type Write } from '../store/transaction.ts'
 
@@ -6,7 +6,7 @@ export interface SigningKey {
   readonly id: number
   readonly secret: Buffer
   readonly createdAt: number
-  /** Since then nothing new is signed with it; null for the key in use. */
+  /** Since then it signs no new tokens; null for the key in use. */
   readonly retiredAt: number | null
 }
 
@@ -21,7 +21,7 @@ const forgetRetired = command((db, a: { until: number }) =>
   db.deleteFrom('token_keys').where('retired_at', '<=', a.until),
 )
 
-/** All keys that are there, the newest first. */
+/** All keys, newest first. */
 export function* signingKeys(): Read<SigningKey[]> {
   return (yield* all(present({}))).map(row => ({
     id: row.id,
@@ -31,7 +31,7 @@ export function* signingKeys(): Read<SigningKey[]> {
   }))
 }
 
-/** The keys; the fresh one becomes the first if there was none. */
+/** All keys; if there is none, `fresh` becomes the first. */
 export function* firstSigningKeys(fresh: Buffer, now: number): Write<SigningKey[]> {
   const there = yield* signingKeys()
   if (there.length > 0) return there
@@ -40,8 +40,8 @@ export function* firstSigningKeys(fresh: Buffer, now: number): Write<SigningKey[
 }
 
 /**
- * Puts a fresh key into use. Tokens of those before it are accepted until they end by themselves, or with `forgetAll` no more from now on.
- * A retired key whose last token has ended is removed.
+ * Starts to use a fresh key. Tokens of older keys stay valid until they expire; `forgetAll` ends them now. A retired
+ * key is removed once its last token has expired.
  */
 export function* rotateSigningKeys(a: {
   fresh: Buffer
@@ -58,6 +58,6 @@ export function* rotateSigningKeys(a: {
   return { id, secret: a.fresh, createdAt: a.now, retiredAt: null }
 }
 
-/** Whether tokens that were signed with this key can still hold. */
+/** Whether a token that this key signed can still be valid. */
 export const isAccepted = ({ retiredAt }: SigningKey, now: number, lifeMs: number): boolean =>
   retiredAt === null || now < retiredAt + lifeMs

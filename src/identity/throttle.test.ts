@@ -18,7 +18,7 @@ const create = () => {
   return { clock, throttle: new Throttle(() => clock.now) }
 }
 
-test('a user may be guessed at a few times from an address, then not until the span is over', () => {
+test('an address has a few attempts for a user, then none until the span is over', () => {
   const { clock, throttle } = create()
   for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', '::1')
   clock.now = 20_000
@@ -56,7 +56,7 @@ test('success takes the attempts back', () => {
   )
 })
 
-test('an address may try so many names; who came in from there before is not held up by that', () => {
+test('an address may try a limited number of names; a user who logged in from there before is not affected', () => {
   const { throttle } = create()
   throttle.begin('ann', '::1')
   throttle.succeeded('ann', '::1')
@@ -75,7 +75,7 @@ test('an address may try so many names; who came in from there before is not hel
   )
 })
 
-test('an attempt that nobody looked at doesn’t count', () => {
+test('an attempt that was never checked doesn’t count', () => {
   const { throttle } = create()
   for (let i = 0; i < 1_000; i++) {
     throttle.begin('ann', '::1')
@@ -87,7 +87,7 @@ test('an attempt that nobody looked at doesn’t count', () => {
   )
 })
 
-test('who has many addresses of IPv6 has one network, and is one', () => {
+test('all IPv6 addresses of a /64 network count as one', () => {
   const { throttle } = create()
   const addressOf = (i: number) => `2001:db8:0:7::${i.toString(16)}:1`
   for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', addressOf(i))
@@ -102,7 +102,7 @@ test('who has many addresses of IPv6 has one network, and is one', () => {
   )
 })
 
-test('an address of IPv4 is one, also when it is shown inside of IPv6', () => {
+test('an IPv4 address counts as one, also when it is mapped into IPv6', () => {
   const { throttle } = create()
   for (let i = 0; i < limits.attemptsPerUserMax; i++) throttle.begin('ann', '::ffff:192.0.2.1')
   assert.notEqual(

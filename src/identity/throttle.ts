@@ -1,5 +1,5 @@
-// A limit on guessing: attempts are counted for each user at each address (of IPv6 the /64), and for each address over all users.
-// A flood is then answered without hashing, and a user elsewhere doesn't notice it.
+// Limits password guessing: counts attempts for each user and address (for IPv6 the /64), and for each address. A flood
+// is refused without hashing, and doesn't affect users at other addresses.
 import { limits } from '../shared/limits.ts'
 import { BoundedMap } from '../shared/bounded-map.ts'
 import { problem } from '../problems/problem.ts'
@@ -13,14 +13,14 @@ interface Span {
 export class Throttle {
   readonly #now: () => number
   readonly #spans = new BoundedMap<string, Span>(limits.throttledMax)
-  /** Who got in from where: they don't suffer from others at their address. */
+  /** Users who logged in from an address: guesses of others at that address don't block them. */
   readonly #proven = new BoundedMap<string, true>(limits.throttledMax)
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** Counts an attempt before its outcome is known, so that many at once count as many; refuses one too many. */
+  /** Counts an attempt before its outcome is known, so that parallel attempts count, too. Refuses too many. */
   begin(user: string, from: string): void {
     const address = networkOf(from)
     const pair = pairOf(user, address)
@@ -33,7 +33,7 @@ export class Throttle {
     this.#count(address)
   }
 
-  /** Takes the attempt back: it was no guess. */
+  /** Takes the attempt back: the secret was right. */
   succeeded(user: string, from: string): void {
     const address = networkOf(from)
     const pair = pairOf(user, address)
@@ -42,7 +42,7 @@ export class Throttle {
     this.#undo(address)
   }
 
-  /** Takes back one attempt of a user at an address: nobody looked at it. */
+  /** Takes the attempt back: it was never checked. */
   withdrawn(user: string, from: string): void {
     const address = networkOf(from)
     this.#undo(pairOf(user, address))
@@ -67,5 +67,5 @@ export class Throttle {
   }
 }
 
-// No address holds a space, so no pair reads like another, nor like an address.
+// Addresses have no spaces, so pairs can't collide with each other or with an address.
 const pairOf = (user: string, address: string) => `${address} ${user}`

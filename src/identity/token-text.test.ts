@@ -16,7 +16,7 @@ const FACTS: TokenFacts = {
   expiresAt: 2,
 }
 
-test('a token says what was put in, whatever the names are', () => {
+test('a token keeps its facts, whatever the names are', () => {
   fc.assert(
     fc.property(fc.string(), fc.option(fc.string()), (user, project) => {
       const facts = { ...FACTS, user, project }
@@ -27,7 +27,7 @@ test('a token says what was put in, whatever the names are', () => {
   assert.deepEqual(readToken(writeToken({ ...FACTS, credential }, KEY), KEY), { ...FACTS, credential })
 })
 
-test('a token that was changed anywhere, or signed with another key, is nobody’s', () => {
+test('a token that was changed anywhere, or signed with another key, is refused', () => {
   const text = writeToken(FACTS, KEY)
   assert.equal(readToken(text, Buffer.alloc(32, 2)), null)
   fc.assert(

@@ -1,5 +1,5 @@
-// Tokens in use: written, checked, and ended. A token that was checked a moment ago costs a look into a map; what may
-// have changed since (users, roles, revocations by other processes) is looked up again at least twice a second.
+// Issues, checks and revokes tokens. A valid token is cached for at most half a second; then users, roles and
+// revocations by other processes are checked again.
 import { BoundedMap } from '../shared/bounded-map.ts'
 import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
@@ -13,7 +13,7 @@ import { type Role, withImplied } from './roles.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { TokenFacts } from './token-text.ts'
 
-/** A token that holds, and what it gives. */
+/** A valid token, and what it grants. */
 export interface Token {
   readonly facts: TokenFacts
   readonly user: User
@@ -33,7 +33,7 @@ interface TokensOptions {
   clock: Clock
   keys: Pick<KeyRing, 'sign' | 'read'>
   directory: () => Directory
-  /** How long a token lasts at most, whatever it says of itself. */
+  /** The longest life of a token, even if its own expiry is later. */
   lifeMs: number
 }
 
@@ -41,7 +41,7 @@ export class Tokens {
   readonly #options: TokensOptions
   readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
   readonly #looking = new Map<string, Promise<Token | null>>()
-  /** How many tokens were ended here. */
+  /** How many tokens this process has revoked. */
   #ended = 0
 
   constructor(options: TokensOptions) {
@@ -52,7 +52,7 @@ export class Tokens {
     return this.#options.keys.sign(facts)
   }
 
-  /** The token if it holds, at once where it was checked a moment ago. */
+  /** The token if it is valid, at once if cached. */
   check(text: string): Token | null | Promise<Token | null> {
     const { clock, directory } = this.#options
     const kept = this.#kept.get(text)
@@ -66,11 +66,11 @@ export class Tokens {
     return looking
   }
 
-  /** What these facts give at present, whatever has been revoked; null when they give nothing any more. */
+  /** The token with these facts, without a check for revocation; null when it is expired or grants nothing. */
   tokenOf(facts: TokenFacts): Token | null {
     const { clock, directory, lifeMs } = this.#options
     const now = clock.now()
-    // A token that was made with a stolen key, or when tokens lasted longer, lasts no longer than any other.
+    // Also limits tokens from a stolen key, and those from before `lifeMs` was lowered.
     const expiresAt = Math.min(facts.expiresAt, facts.issuedAt + lifeMs)
     if (expiresAt <= now || facts.issuedAt > now + limits.clockSlackMs) return null
     return granted({ ...facts, expiresAt }, directory())
@@ -86,12 +86,12 @@ export class Tokens {
     const ended = this.#ended
     if (!(await store.read(() => isStanding(token.facts, checkedAt)))) return null
     const goodUntil = Math.min(token.facts.expiresAt, checkedAt + limits.tokenRecheckMs)
-    // What was read may be older than a revocation that came meanwhile.
+    // The read may be older than a revocation that came meanwhile.
     if (ended === this.#ended) this.#kept.set(text, { token, directory, goodUntil })
     return token
   }
 
-  /** Ends a token: here at once, in other processes with their next look. The store is the request's own, which tells the audit. */
+  /** Revokes a token: here at once, in other processes at their next check. The request's store writes the audit. */
   async revoke(store: Store, text: string, { facts }: Token): Promise<void> {
     const now = this.#options.clock.now()
     await store.write(() => revokeToken(facts, now))
@@ -107,7 +107,7 @@ function* isStanding({ id, credential }: TokenFacts, now: number): Read<boolean>
   return credential === null || (made !== undefined && (made.expires_at ?? Infinity) > now)
 }
 
-/** What a token's words are worth with these users. */
+/** The token that these facts grant with the present users and roles. */
 function granted(facts: TokenFacts, directory: Directory): Token | null {
   const user = directory.user(facts.user)
   if (!user?.isEnabled || user.stamp !== facts.stamp) return null

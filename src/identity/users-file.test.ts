@@ -13,7 +13,7 @@ const HASH = `scrypt$32768$8$1$${'A'.repeat(22)}$${'B'.repeat(43)}`
 const entry = (more = '') => `{password: ${HASH}, roles: {lab: [member]}${more}}`
 const whole = (more = '') => `projects: {lab: }\nusers: {ann: ${entry(more)}}\n`
 
-test('what can’t be used is named, and never shown', () => {
+test('an error names the invalid place and never shows a hash', () => {
   const wrong: [string, RegExp][] = [
     ['users: [', /not YAML at line/],
     ['- a', /projects and users|users|additional/i],
@@ -43,7 +43,7 @@ test('what can’t be used is named, and never shown', () => {
   assert.deepEqual(parseUsersFile(''), { projects: {}, users: {} })
 })
 
-test('roles bring those along that they imply, in their project alone', () => {
+test('roles imply others, in their own project only', () => {
   const directory = new FileDirectory(
     parseUsersFile(`projects: {lab: , office: }\nusers: {ann: {password: ${HASH}, roles: {lab: [admin]}}}`),
   )
@@ -54,14 +54,14 @@ test('roles bring those along that they imply, in their project alone', () => {
   assert.equal(ann.defaultProject, 'lab')
 })
 
-test('an id that nobody gave is always the same, and one that was given counts', () => {
+test('a derived id is always the same, and a given id is used', () => {
   const user = (text: string) => new FileDirectory(parseUsersFile(text)).user('ann')!
   assert.equal(user(whole()).id, user(whole()).id)
   assert.match(user(whole()).id, /^[0-9a-f]{32}$/)
   assert.equal(user(whole(`, id: ${'c'.repeat(32)}`)).id, 'c'.repeat(32))
 })
 
-test('an edit keeps comments, is for the owner’s eyes only, and is not done at all when the result would be broken', () => {
+test('an edit keeps comments, makes the file private to its owner, and is refused if the result is broken', () => {
   const path = join(folder, 'users.yaml')
   writeFileSync(path, `# ours\n${whole()}`, { mode: 0o644 })
   editUsersFile(path, document => document.setIn(['projects', 'office'], {}))

@@ -9,10 +9,10 @@ import { ID_PATTERN } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
 
-/** What can't be used, or can't be done to it, in one line. */
+/** Why the file can't be read or changed, in one line. */
 export class UsersFileError extends Error {}
 
-/** No colon, which ends the name in HTTP Basic, and nothing that a terminal would act on. */
+/** No colon, which ends the name in HTTP Basic, and no control characters. */
 export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f]{1,255}$'
 
 const Id = Type.String({ pattern: ID_PATTERN })
@@ -50,7 +50,7 @@ export type UserEntry = Static<typeof UserEntry>
 
 const validate = new Ajv({ strict: false, allowUnionTypes: true }).compile<UsersFile>(UsersFileSchema)
 
-/** What the text says, or a UsersFileError that names the place and never shows a hash. */
+/** Parses the text. A UsersFileError names the place and never shows a hash. */
 export function parseUsersFile(text: string): UsersFile {
   if (text.length > limits.usersFileBytesMax) throw new UsersFileError('the file is too large')
   let content: unknown
@@ -81,7 +81,7 @@ function whatIsWrong(error: ErrorObject | undefined): string {
   return `${where} ${error.message ?? 'is not valid'}`
 }
 
-/** What names something else must find it there. */
+/** Checks that ids are unique and that references exist. */
 function requireWhole({ projects, users }: UsersFile): void {
   const ids = new Set<string>()
   for (const entry of [...Object.values(projects), ...Object.values(users)]) {
@@ -114,7 +114,7 @@ export function readUsersFile(path: string): UsersFile {
 
 const OPENING = ' Who may use Holdfast. A running server takes changes up within a second.'
 
-/** Changes the file in one step, readable by its owner only; one change at a time. */
+/** Replaces the file atomically, readable by its owner only. One change at a time. */
 export function editUsersFile(path: string, edit: (document: Document, content: UsersFile) => void): void {
   const target = realPath(path)
   const draft = `${target}.new`
@@ -144,7 +144,7 @@ function newDocument(): Document {
   return document
 }
 
-/** The draft is the lock as well: who finds one there is not alone. */
+/** The draft is also the lock: if it exists, another change is under way. */
 function openDraft(draft: string): number {
   try {
     return openSync(draft, 'wx', 0o600)
@@ -156,7 +156,7 @@ function openDraft(draft: string): number {
   }
 }
 
-/** A link stays one: what it leads to is replaced. */
+/** A symbolic link stays: its target is replaced. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

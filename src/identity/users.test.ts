@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true }))
 const HASH = `scrypt$32768$8$1$${'A'.repeat(22)}$${'B'.repeat(43)}`
 const withUser = (name: string) => `projects: {}\nusers: {${name}: {password: ${HASH}}}\n`
 
-test('a file that breaks is told in the log, without its hashes, and the users stay; the next whole one counts', async () => {
+test('a broken file is logged without its hashes, and the users stay; the next valid file is used', async () => {
   const path = join(folder, 'users.yaml')
   const said: { reason?: string }[] = []
   const note = (entry: { reason?: string }) => void said.push(entry)

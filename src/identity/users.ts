@@ -1,4 +1,4 @@
-// The users file while we serve: taken up when it changes; a broken one changes nothing but the log.
+// Follows the users file of a running server: a changed file is read again; a broken one is only logged.
 import type { Logger } from 'pino'
 import { watchFiles } from '../shared/watched-files.ts'
 import { type Directory, FileDirectory } from './directory.ts'
@@ -11,7 +11,7 @@ export interface Users {
 
 export function followUsers(path: string, log: Logger): Users {
   const read = () => new FileDirectory(readUsersFile(path))
-  // Before the first reading: what is written meanwhile is read twice, not missed.
+  // Watch before the first read: a change in between is read twice instead of missed.
   const watch = watchFiles([path], () => {
     try {
       directory = read()

@@ -1,4 +1,4 @@
-// What is leased, counted for those who watch over it.
+// The gauges of leases.
 import { sql } from 'kysely'
 import { byState, type Gauges, type Sample, secondsSince } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
@@ -12,7 +12,7 @@ export const leaseGauges = {
   holdfast_lease_event_oldest_seconds: { help: 'For how long the oldest of them has been late.' },
 } satisfies Gauges
 
-// Those that are over stay for ever, so they are not looked at: each lease that isn't has an event to come.
+// Ended leases are kept for ever, so the query must skip them: only a lease that is not over has an event to come.
 const leasesByStatus = query((db, _: object) =>
   db
     .selectFrom('leases')
@@ -22,7 +22,7 @@ const leasesByStatus = query((db, _: object) =>
     .where('id', 'in', db.selectFrom('lease_events').select('lease_id').where('due_at', 'is not', null))
     .groupBy('status'),
 )
-// By the time that was asked for: one that could not be done is due again later, and late all the same.
+// By `time`, not `due_at`: a failed event gets a later `due_at` and is still late.
 const lateEvents = query((db, a: { now: number }) =>
   db
     .selectFrom('lease_events')

@@ -1,4 +1,4 @@
-// What leases need of the process that they run in.
+// The context that the functions of leases run in, and the settings of leases.
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
@@ -6,28 +6,28 @@ import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { CalendarMirror } from './calendar/mirror.ts'
 
-/** A request's context is one. */
+/** The context of a request has all of these. */
 export interface LeaseContext {
   readonly store: Store
   readonly clock: Clock
   readonly log: Logger
   readonly bell: Pick<Bell, 'ring'>
   readonly config: LeaseSettings
-  /** How nodes are torn down. */
+  /** The hardware drivers, to tear nodes down. */
   readonly drivers: Drivers
-  /** The calendar in memory, to choose from. */
+  /** The calendar in memory, which proposes places. */
   readonly calendar: CalendarMirror
-  /** Whoever asks may see single hosts and nodes, and what is booked on them; others hear of numbers and windows only. */
+  /** The caller may see hosts and nodes and their bookings. Other callers see only counts and windows. */
   readonly seesHosts?: boolean
 }
 
-/** What operators set about leases. Where a limit is 0 there is none. */
+/** The operator's settings for leases. A limit of 0 means no limit. */
 export interface LeaseSettings {
   readonly leaseBeforeEndMinutes: number
   readonly leaseCleaningMinutes: number
   readonly leaseHealingMinutes: number
   readonly leaseSecondsMax: number
-  /** With commas between them. */
+  /** Separated by commas. */
   readonly leaseExemptProjects: string
   readonly leaseHoursMax: number
   readonly leaseServiceUrl: string | null

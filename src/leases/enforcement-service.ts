@@ -1,4 +1,4 @@
-// The outside service that may say no to leases: asked before a lease is made or changed, told when it ends.
+// The external service that may refuse leases: asked before a lease is created or changed, told when one ends.
 import { problem } from '../problems/problem.ts'
 import { limits } from '../shared/limits.ts'
 import type { Request } from './calendar/candidates.ts'
@@ -8,7 +8,7 @@ import type { Lease } from './types.ts'
 
 const GENERIC = 'The service that decides about leases did not allow this one.'
 
-/** Refuses what the service refuses, and everything while it can't be reached. */
+/** Throws when the service refuses, and also when it can't be reached. */
 export async function askService(
   context: LeaseContext,
   question: 'check-create' | 'check-update',
@@ -39,7 +39,7 @@ export async function askService(
   throw problem('lease_not_allowed', { reason: reason ?? GENERIC })
 }
 
-/** Best effort: a lease is over whether or not anybody hears of it. */
+/** Best effort: the lease has ended even if the service is down. */
 export async function tellService(context: Pick<LeaseContext, 'config' | 'log'>, lease: Lease): Promise<void> {
   if (context.config.leaseServiceUrl === null) return
   try {

@@ -1,4 +1,4 @@
-// The operator's limits on leases: how long one may be, and how much a project may have before it at once.
+// The operator's limits on leases: how long a lease may be, and how many hours of leases a project may have ahead.
 import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import { command } from '../store/statement.ts'
@@ -31,14 +31,14 @@ export function checkLength(
   })
 }
 
-// One at a time for a project, or two leases at once could each find room for itself.
+// One booking at a time for a project: two at once could each pass the check and exceed the limit together.
 const lockProject = command((db, a: { project: string }, on) =>
   db.selectNoFrom(
     (on.dialect === 'postgres' ? sql`pg_advisory_xact_lock(8782, hashtext(${a.project}))` : sql`1`).as('locked'),
   ),
 )
 
-/** The hours of a project's leases that are still to come, with this one; whoever books it is alone with the project. */
+/** Checks the project's remaining lease hours with this lease, under the lock of the project. */
 export function* checkAhead(config: LeaseSettings, lease: Limited, now: number): Write<void> {
   if (!hasHours(config, lease.project_id)) return
   yield* run(lockProject({ project: lease.project_id }))

@@ -1,14 +1,14 @@
-// The invariants of leases, each as a query that counts what breaks it.
+// The invariants of leases, each as a query that counts violations.
 import { sql } from 'kysely'
 import { capitals, count, danglings, type Invariants } from '../store/fsck.ts'
 import { query } from '../store/statement.ts'
 
 const CLASS_OF = (id: string) => `'CUSTOM_RESERVATION_' || upper(replace(${id}, '-', '_'))`
-/** The other way round, so that either is found by its key. */
+/** The inverse, so that both directions can use an index. */
 const RESERVATION_OF = (name: string) =>
   `lower(replace(substr(${name}, ${'CUSTOM_RESERVATION_'.length + 1}), '_', '-'))`
 
-/** What is in use of a host where a booking starts: only there it grows. */
+/** The use of a host at each start of a booking: the use rises only there. */
 const AT_START = `
   from bookings s join leasables l on l.provider_id = s.provider_id
   join bookings b on b.provider_id = s.provider_id and b.start_at <= s.start_at and b.free_at > s.start_at

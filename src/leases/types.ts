@@ -1,4 +1,4 @@
-// The nouns of leases. Times are milliseconds since 1970.
+// The types of leases. Times are milliseconds since 1970.
 import type { Schema } from '../store/schema.ts'
 import type { HostTerms, InstanceTerms, NodeTerms, Terms } from '../store/schema/leases.ts'
 
@@ -14,11 +14,11 @@ export interface Reservation {
   lease_id: string
   status: ReservationStatus
   terms: Terms
-  /** Some of what was booked went away and nothing else was free. */
+  /** Some of the booked resources were lost, and there was no replacement. */
   missing_resources: boolean
-  /** Some of what was in use went away and something else took its place. */
+  /** Some of the resources in use were lost and replaced. */
   resources_changed: boolean
-  /** Of a node reservation: the nodes that are booked, and once it has started what they are allocated as. */
+  /** For a node reservation: the booked nodes, and the uuids of their allocations once they are given. */
   nodes: readonly { node: string; allocation: string | null }[]
   created_at: number
   updated_at: number | null
@@ -42,7 +42,7 @@ export interface Lease {
   start_at: number
   end_at: number
   status: LeaseStatus
-  /** Why it is still STARTING or TERMINATING; null when that is not known, or it is neither. */
+  /** Why it is still STARTING or TERMINATING; null when unknown or in another status. */
   status_reason: string | null
   degraded: boolean
   reservations: readonly Reservation[]
@@ -53,20 +53,20 @@ export interface Lease {
 
 export interface NewLease {
   name: string
-  /** `now` in a request is the current minute, its seconds cut off. */
+  /** `now` in a request means the start of the current minute. */
   start_at: number
   end_at: number
-  /** null or left out: the usual time before the end. */
+  /** null or absent: the configured time before the end. */
   before_end_at?: number | null
   reservations: readonly Terms[]
 }
 
-/** Terms that are to change; those left out stay. A resource_type may only repeat what it is. */
+/** The terms to change; absent ones stay. A resource_type must be the present one. */
 export type TermsChange = { id: string; resource_type?: string } & Partial<
   Omit<InstanceTerms, 'resource_type'> & Omit<HostTerms, 'resource_type'> & Omit<NodeTerms, 'resource_type'>
 >
 
-/** All that a request may change; what is left out stays. */
+/** The fields that a request may change; absent ones stay. */
 export interface LeaseChange {
   name?: string
   start_at?: number
@@ -75,7 +75,7 @@ export interface LeaseChange {
   reservations?: readonly TermsChange[]
 }
 
-/** A compute host that may be booked. */
+/** A compute host that can be booked. */
 export interface Host {
   /** The decimal number of the hypervisor. */
   id: string
@@ -89,7 +89,7 @@ export interface Host {
   hypervisor_version: number
   availability_zone: string
   reservable: boolean
-  /** What the operator said about it. */
+  /** Properties that the operator gave it. */
   capabilities: Readonly<Record<string, string>>
   created_at: number
   updated_at: number | null
@@ -101,7 +101,7 @@ export interface NewHost {
   capabilities: Readonly<Record<string, string>>
 }
 
-/** The bookings on one host, an element for each slot. */
+/** The bookings on one host, one element for each slot. */
 export interface HostAllocation {
   host: string
   reservations: readonly { id: string; lease_id: string; start_at: number; end_at: number }[]

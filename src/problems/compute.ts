@@ -1,4 +1,4 @@
-// What compute refuses.
+// The problems of compute, and their messages.
 
 export const COMPUTE_PROBLEMS = {
   compute_version_malformed: (f: { given: string }) =>

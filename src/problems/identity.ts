@@ -1,7 +1,7 @@
-// What identity refuses.
+// The problems of identity, and their messages.
 
 export const IDENTITY_PROBLEMS = {
-  // One sentence for all that can be wrong with a proof: who guesses learns nothing from it.
+  // One message for every failed login, so that guesses teach nothing.
   not_authenticated: (_: object) => 'The request you have made requires authentication.',
   identity_invalid: (f: { reason: string }) => f.reason,
   identity_forbidden: (f: { action: string }) => `You are not authorized to perform the requested action: ${f.action}.`,

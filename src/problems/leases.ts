@@ -1,15 +1,15 @@
-// What leases refuse.
+// The problems of leases, and their messages.
 
 export const LEASE_PROBLEMS = {
-  /** Something about the request itself: dates, amounts, properties. */
+  /** The request itself is wrong: its dates, amounts or properties. */
   lease_invalid: (f: { reason: string }) => f.reason,
   lease_not_found: (f: { lease: string }) => `Lease ${f.lease} could not be found.`,
   reservation_not_found: (f: { reservation: string; lease: string }) =>
     `Reservation ${f.reservation} is not one of lease ${f.lease}.`,
-  /** Against a rule of the operator: too long, too much, or an outside service said no. */
+  /** A rule of the operator forbids it: it is too long or too much, or the external service refused it. */
   lease_not_allowed: (f: { reason: string }) => f.reason,
   lease_does_not_fit: (f: { reason: string; details: Refusal }) => f.reason,
-  /** The lease's state is in the way. */
+  /** The lease's state doesn't allow it. */
   lease_refuses: (f: { reason: string }) => f.reason,
   host_not_found: (f: { host: string }) => `Host ${f.host} could not be found.`,
   host_unnamed: (_: object) => 'A host needs the name or the id of a hypervisor.',
@@ -26,7 +26,7 @@ export interface Refusal {
   windows: readonly { start_at: number; end_at: number }[]
 }
 
-/** One reason, and how many hosts (or nodes) it is true of; `free` are those that could be had. */
+/** One reason, and how many hosts or nodes it applies to; `free` counts those that would fit. */
 export interface RefusalReason {
   /** Which of the request's reservations, counted from 0. */
   reservation: number

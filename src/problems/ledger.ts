@@ -1,4 +1,4 @@
-// What the ledger refuses.
+// The problems of the ledger, and their messages.
 
 export const LEDGER_PROBLEMS = {
   // providers

@@ -1,4 +1,4 @@
-// What bare metal refuses.
+// The problems of bare metal, and their messages.
 
 export const METAL_PROBLEMS = {
   invalid_parameter: (f: { reason: string }) => f.reason,

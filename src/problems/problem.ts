@@ -1,5 +1,5 @@
-// Every failure that we can report to a client, with the words for it: a closed table, one file a room in problems/.
-// The domain throws them; only the edge of each API knows which status code they become there.
+// Every failure that we can report to a client, with its message: a closed table, one file for each room. The domain
+// throws them; each API maps them to its status codes.
 import { COMPUTE_PROBLEMS } from './compute.ts'
 import { IDENTITY_PROBLEMS } from './identity.ts'
 import { LEASE_PROBLEMS } from './leases.ts'
@@ -36,7 +36,7 @@ export class Problem extends Error {
     this.facts = facts
   }
 
-  /** What programs may want to read, where a sentence isn't enough. */
+  /** Data for programs, where a sentence is not enough. */
   get details(): unknown {
     return 'details' in this.facts ? this.facts.details : undefined
   }

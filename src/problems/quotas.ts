@@ -1,6 +1,6 @@
-// What a project's limits refuse.
+// The problems of quotas, and their messages.
 
-/** One limit that would be passed. */
+/** One limit that would be exceeded. */
 export interface Excess {
   name: string
   max: number

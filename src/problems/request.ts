@@ -1,7 +1,7 @@
-// What can be wrong with a request as such, or with the service, whatever the API.
+// The problems that all APIs share: with the request itself, or with the service.
 
 export const REQUEST_PROBLEMS = {
-  // the request as such
+  // the request itself
   malformed_request: (f: { reason: string }) => f.reason,
   malformed_json: (f: { reason: string }) => `Malformed JSON: ${f.reason}`,
   invalid_body: (f: { reason: string }) => `JSON does not validate: ${f.reason}`,

@@ -1,12 +1,12 @@
-// What a project may have at most: its own limits, and for the rest those that hold for all.
+// The limits of a project: its own, and the default limits for the rest.
 import { problem } from '../problems/problem.ts'
 import { limits as bounds } from '../shared/limits.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
 
-/** What is counted. By class too: `nodes:gpu`. */
+/** Limits on amounts. Nodes can also be limited by class: `nodes:gpu`. */
 export const COUNTED = ['nodes', 'instances', 'vcpus', 'leases', 'lease_hours'] as const
-/** How long one thing may last, in hours. */
+/** Limits on how long one hold, allocation or lease may last, in hours. */
 export const LONGEST = ['longest_hold_hours', 'longest_allocation_hours', 'longest_lease_hours'] as const
 export type Longest = (typeof LONGEST)[number]
 export const NODES_OF = 'nodes:'
@@ -16,13 +16,13 @@ const CLASS = /^nodes:.{1,80}$/
 
 export const isLimit = (name: string): boolean => NAMES.has(name) || CLASS.test(name)
 
-/** Under this name clients know the limits of those who have none of their own. */
+/** The name that clients use for the default limits. */
 export const DEFAULT = 'default'
 const EVERYONE = ''
 const idOf = (project: string) => (project === DEFAULT ? EVERYONE : project)
 const nameOf = (id: string) => (id === EVERYONE ? DEFAULT : id)
 
-/** No limit, whatever holds for the others. */
+/** No limit, even if there is a default. */
 const UNLIMITED = -1
 
 const applying = query((db, a: { project: string }) =>
@@ -47,11 +47,11 @@ const drop = command((db, a: { project: string; name: string }) =>
 
 export interface Limit {
   max: number
-  /** Whether it holds because the project has none of its own. */
+  /** The project has no own limit of this name. */
   isDefault: boolean
 }
 
-/** What holds for a project, by name. */
+/** The limits that apply to a project, by name. */
 export function* limitsOf(project: string): Read<Map<string, Limit>> {
   const rows = yield* all(applying({ project: idOf(project) }))
   const found = new Map<string, Limit>()
@@ -63,7 +63,7 @@ export function* limitsOf(project: string): Read<Map<string, Limit>> {
   return found
 }
 
-/** What is set for a project, in its own name. */
+/** A project's own limits. */
 interface Quota {
   project: string
   limits: Record<string, number>
@@ -77,7 +77,7 @@ export function* listQuotas(): Read<Quota[]> {
   }))
 }
 
-/** Sets the limits that are named; null takes one away. The others stay. */
+/** Sets the given limits; null removes one. The others stay. */
 export function* setQuota(project: string, changes: Readonly<Record<string, number | null>>): Write<void> {
   const id = idOf(project)
   const calls = Object.entries(changes).map(([name, max]) =>
@@ -91,7 +91,7 @@ export function* setQuota(project: string, changes: Readonly<Record<string, numb
   }
 }
 
-/** Takes all of a project's own limits away. */
+/** Removes all of a project's own limits. */
 export function* deleteQuota(project: string): Write<void> {
   const id = idOf(project)
   const present = yield* all(ofProject({ project: id }))

@@ -1,4 +1,4 @@
-// What a project may have, and how much of it it has.
+// Shows the limits of a project and its usage.
 import type { Read } from '../store/transaction.ts'
 import { COUNTED, DEFAULT, limitsOf, LONGEST, NODES_OF } from './limits.ts'
 import { type Kind, kindOf, usageOf } from './usage.ts'
@@ -8,14 +8,14 @@ export interface ShownLimit {
   name: string
   /** Null for no limit. */
   max: number | null
-  /** Null of what isn't counted. */
+  /** Null for limits on a duration, and for the default limits. */
   used: number | null
   isDefault: boolean
 }
 
 const EVERY_KIND: ReadonlySet<Kind> = new Set(['nodes', 'servers', 'leases'])
 
-/** Every limit that there is, and those by class that hold. */
+/** Every limit by its fixed name, and the limits by class that apply. */
 export function* showQuota(project: string, now: number): Read<ShownLimit[]> {
   const isOfAll = project === DEFAULT
   const limits = yield* limitsOf(project)

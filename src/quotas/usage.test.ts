@@ -5,7 +5,7 @@ import { mostAtOnce } from './usage.ts'
 
 const span = (from: number, until: number) => ({ from, until })
 
-void test('what ends makes room for what begins, and what never ends stays', () => {
+void test('a span that ends makes room for one that begins, and a span without end stays', () => {
   assert.equal(mostAtOnce([]), 0)
   assert.equal(mostAtOnce([span(0, 5), span(5, 9)]), 1)
   assert.equal(mostAtOnce([span(0, 5), span(4, 9), span(8, 12)]), 2)

@@ -1,11 +1,11 @@
-// How much a project has of what is limited, counted in the tables that say it.
+// Counts the usage of a project, from the tables themselves: there is no second count that could drift.
 import { jsonIn } from '../shared/json.ts'
 import type { Wish } from '../store/schema/compute.ts'
 import { query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
 import { NODES_OF } from './limits.ts'
 
-/** What is counted together, because it changes together. */
+/** A group of limits that are counted together because they change together. */
 export type Kind = 'nodes' | 'servers' | 'leases'
 
 export const kindOf = (name: string): Kind | null => {
@@ -14,7 +14,7 @@ export const kindOf = (name: string): Kind | null => {
   return name === 'leases' || name === 'lease_hours' ? 'leases' : null
 }
 
-/** By the name of the limit; what isn't in it is zero. */
+/** The usage by name of the limit; an absent name means zero. */
 export type Usage = ReadonlyMap<string, number>
 
 const HOUR_MS = 3_600_000
@@ -67,7 +67,7 @@ const leasesOf = query((db, a: { project: string; now: number }) =>
     .where('is_deleted', '=', 0),
 )
 
-/** What a project has of these kinds. */
+/** The project's usage of these kinds. */
 export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number): Read<Usage> {
   return new Map([
     ...(kinds.has('nodes') ? nodeUsage(yield* nodesOf(project, now)) : []),
@@ -76,7 +76,7 @@ export function* usageOf(project: string, kinds: ReadonlySet<Kind>, now: number)
   ])
 }
 
-/** A node that someone has, or is to have, from one time to another. */
+/** A node that the project has, or will have, from one time to another. */
 interface Span {
   resourceClass: string | null
   from: number
@@ -90,13 +90,13 @@ function* nodesOf(project: string, now: number): Read<Span[]> {
     bookingsOf({ project }),
     metalServersOf({ project }),
   )
-  // What a lease gives is an allocation as well.
+  // A leased node also has an allocation; it must not count twice.
   const given = new Set(bookings.map(({ allocation }) => allocation))
   const own = allocations.filter(({ uuid }) => !given.has(uuid))
   const span = (row: { resource_class: string | null }, from: number, until: number | null): Span => ({
     resourceClass: row.resource_class,
     from,
-    // What is late is still there.
+    // An overdue one is still in use.
     until: until === null ? Infinity : Math.max(until, now + 1),
   })
   return [
@@ -115,7 +115,7 @@ function nodeUsage(spans: readonly Span[]): [string, number][] {
   ]
 }
 
-/** How many there are when there are the most; one that ends makes room for one that begins. */
+/** The largest number of spans at one time. A span that ends makes room for one that begins. */
 export function mostAtOnce(spans: readonly Pick<Span, 'from' | 'until'>[]): number {
   const steps = spans.flatMap(({ from, until }) => [
     { at: from, by: 1 },

@@ -1,5 +1,5 @@
-// Makes a promise only if the project stays within its limits: what it has is counted before and after, in the transaction
-// that promises. Whatever the change is, it is refused if it takes a project further beyond a limit, and only then.
+// Enforces quotas: the usage is counted before and after a change, in the same transaction. A change is refused only if
+// it takes the project further beyond a limit.
 import { sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { Excess } from '../problems/quotas.ts'
@@ -12,7 +12,7 @@ export type Limits = ReadonlyMap<string, Limit>
 
 const NONE: Limits = new Map()
 
-// One at a time for a project, or two at once could each find room for itself. Taken before all other locks.
+// One change at a time for a project, or two could pass the check and exceed a limit together. Locked first of all.
 const standInLine = command((db, a: { project: string }, on) =>
   db.selectNoFrom(
     (on.dialect === 'postgres'
@@ -23,13 +23,13 @@ const standInLine = command((db, a: { project: string }, on) =>
 )
 
 export interface Promised {
-  /** Whose it will be; what is nobody's has no limits. */
+  /** The project that the usage counts for; null has no limits. */
   project: string | null
   kinds: readonly Kind[]
   now: number
 }
 
-/** Does the work, or refuses it if the project would then have more than it may. */
+/** Does the work, and refuses it if the project then exceeds a limit. */
 export function* withinQuota<T>({ project, kinds, now }: Promised, work: (limits: Limits) => Write<T>): Write<T> {
   const limits = yield* limitsFor(project)
   const limited = limitedOf(limits, kinds)
@@ -41,7 +41,7 @@ export function* withinQuota<T>({ project, kinds, now }: Promised, work: (limits
   return done
 }
 
-/** Those of the kinds that there is a limit on. */
+/** The kinds that have a limit. */
 const limitedOf = (limits: Limits, kinds: readonly Kind[]): Set<Kind> =>
   new Set(kinds).intersection(new Set([...limits.keys()].map(kindOf)))
 
@@ -57,7 +57,7 @@ function requireNoExcess(limits: Limits, before: Usage, after: Usage): void {
   if (over.length > 0) throw problem('quota_exceeded', { over })
 }
 
-/** The limits that the change passes. */
+/** The limits that the change exceeds. */
 function excessOf(limits: Limits, before: Usage, after: Usage): Excess[] {
   return [...limits]
     .map(([name, { max }]) => ({ name, max, used: before.get(name) ?? 0, now: after.get(name) ?? 0 }))
@@ -67,15 +67,15 @@ function excessOf(limits: Limits, before: Usage, after: Usage): Excess[] {
 
 const HOUR_MS = 3_600_000
 
-/** From when until when something is to last; null for ever. */
+/** How long something is to last; `until` is null for ever. */
 interface Term {
   from: number
   until: number | null
-  /** Until when it lasts already, if it is only changed: it may always become shorter. */
+  /** The present end, if it is only changed: it may always become shorter. */
   present?: number | null
 }
 
-/** Refuses what is to last longer than one thing may. */
+/** Refuses a term that is longer than the limit. */
 export function requireTerm(limits: Limits, name: Longest, { from, until, present }: Term): void {
   const max = limits.get(name)?.max
   if (max === undefined) return
@@ -84,7 +84,7 @@ export function requireTerm(limits: Limits, name: Longest, { from, until, presen
   throw problem('quota_too_long', { name, max, hours: until === null ? null : shownAmount((until - from) / HOUR_MS) })
 }
 
-/** Refuses what would be too much, before it is tried; the transaction that promises has the last word. */
+/** Checks in advance whether `asked` would exceed a limit. The transaction of the change checks again. */
 export function* requireRoom({ project, kinds, now }: Promised, asked: Usage): Read<void> {
   const limits = yield* limitsFor(project)
   const limited = limitedOf(limits, kinds)

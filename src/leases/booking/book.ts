@@ -1,6 +1,6 @@
-// Memory proposes, the database disposes. The calendar in memory says which hosts would do; the transaction locks those,
-// looks at them again, and books what still fits. What was wrong is read again and proposed anew, a bounded number of times;
-// after that all hosts that could do are locked at once, so that the answer is the truth.
+// Books places: the calendar in memory proposes hosts; the transaction locks them, checks them again and books what
+// still fits. A stale proposal is read again and retried a bounded number of times; the last try locks every matching
+// host, so that its answer is exact.
 import { limits } from '../../shared/limits.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
@@ -14,22 +14,22 @@ import { refusalOf } from '../calendar/why-not.ts'
 import { bookedFor } from '../calendar/wishes.ts'
 import type { Terms } from '../types.ts'
 
-/** Which hosts and nodes to look at; null when none would do. */
+/** Names the hosts and nodes to lock; null when the request doesn't fit. */
 export type Propose = (request: Request) => readonly ProviderId[] | null
 
 export type Verdict<T> =
   | { kind: 'done'; value: T }
-  /** Nothing was written: what was proposed is not so any more. */
+  /** The proposal was out of date, and nothing was written. */
   | { kind: 'stale'; wanted: Request; proposed: readonly ProviderId[] }
   | { kind: 'full'; wanted: Request }
 
-/** Places for the request on what is held now, and what is held. */
+/** Places for the request, and the leasables that are locked now. */
 interface Placed {
   places: Places
   held: readonly RevisedLeasable[]
 }
 
-/** Locks what is proposed, and whatever else is named, and finds places on it. */
+/** Locks the proposed leasables and `others`, and finds places on them. */
 export function* findPlaces(
   request: Request,
   propose: Propose,
@@ -42,7 +42,7 @@ export function* findPlaces(
   return places ? { places, held } : { kind: 'stale', wanted: request, proposed }
 }
 
-/** Runs the attempt until it is done, or is known not to fit; then that is thrown. One at a time in this process. */
+/** Repeats the attempt until it is done; throws when the request doesn't fit. One booking at a time in this process. */
 export function book<T>(context: LeaseContext, attempt: (propose: Propose) => Write<Verdict<T>>): Promise<T> {
   const { calendar, store, clock, seesHosts = false } = context
   const refusal = (wanted: Request) => refusalOf(calendar.leasables, wanted, clock.now(), seesHosts)
@@ -56,8 +56,8 @@ export function book<T>(context: LeaseContext, attempt: (propose: Propose) => Wr
       if (verdict.kind === 'stale') await calendar.refresh(verdict.proposed)
       if (isLast) throw refusal(verdict.wanted)
       if (verdict.kind === 'stale') continue
-      // Others may have given back what this process still believes taken. After that memory is as good as the database
-      // was a moment ago; a small pool is locked and looked at all the same, a large one would stop everyone else.
+      // Another process may have freed a host that our memory shows as booked, so catch up first. If it still doesn't
+      // fit, lock all of a small pool to be sure. Locking a large pool would stop everyone else.
       if (!isCaughtUp) await calendar.catchUp()
       else if (everythingIn(calendar)(verdict.wanted)!.length <= limits.refusalLocksMax) isLast = true
       else throw refusal(verdict.wanted)
@@ -78,7 +78,7 @@ const everythingIn =
   ({ wishes }) =>
     calendar.leasables.filter(one => wishes.some(wish => wish.accepts(one))).map(({ id }) => id)
 
-/** What is booked of each host and node when these places are taken. */
+/** The bookings on each host and node when these places are taken. */
 export function bookedAt(
   lease: { id: string; start_at: number; end_at: number },
   reservations: readonly { id: string; terms: Terms }[],

@@ -1,4 +1,4 @@
-// What would come of a lease: where it would go, or why it doesn't fit and when it would. Nothing is booked.
+// Explains a lease without booking it: where it would go, or why it doesn't fit and when it would.
 import { limits } from '../../shared/limits.ts'
 import { limitsFor, requireRoom, requireTerm } from '../../quotas/within.ts'
 import type { Read } from '../../store/transaction.ts'
@@ -13,16 +13,16 @@ import type { Refusal } from '../../problems/leases.ts'
 import type { NewLease } from '../types.ts'
 import { nextWindows, reasonsOf } from '../calendar/why-not.ts'
 
-/** No lease has this id. */
+/** The id of a lease that doesn't exist yet. */
 const NOT_YET = ''
 
 interface LeaseExplained extends Refusal {
   fits: boolean
-  /** For each reservation, the slots by name of the host or node; numbered for those who may not see hosts. */
+  /** For each reservation, the slots by host or node name. Callers who may not see hosts get numbers as names. */
   places: readonly Readonly<Record<string, number>>[]
 }
 
-/** Refused like the lease itself when its dates can't be, or the project may not have it. */
+/** Refuses wrong dates and exceeded limits with the same problem as creating the lease would. */
 export async function explainLease(
   context: LeaseContext,
   project: string,

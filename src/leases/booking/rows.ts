@@ -1,5 +1,5 @@
-// Bookings in the database: what a lease has of hosts and nodes, replaced as a whole. Every change happens under the lock
-// of the host or node and makes its version grow.
+// Writes bookings: those of a lease are replaced as a whole. Every change happens under the lock of the host or node
+// and raises its version.
 import { promiseNode } from '../../metal/nodes/lease-promise.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { bulk, type Command, command, query } from '../../store/statement.ts'
@@ -52,8 +52,8 @@ const givenNodes = query((db, a: { reservations: readonly string[] }, on) =>
 )
 
 /**
- * What a lease has from now on of the leasables that are held; of others it must have nothing. `first` is whatever has to
- * be written before that, in one burst with it.
+ * Replaces the lease's bookings on the locked leasables; it must have none on others. `first` are commands that have to
+ * run before, in the same round trip.
  */
 export function replaceBookings(
   held: readonly RevisedLeasable[],
@@ -64,7 +64,7 @@ export function replaceBookings(
   return replace(held, booked => booked.lease === lease, wanted, first)
 }
 
-/** The same for one reservation of a lease. */
+/** Does the same for one reservation of a lease. */
 export function replaceBookingsOf(
   held: readonly RevisedLeasable[],
   reservation: string,
@@ -85,11 +85,11 @@ function* replace(
     version: one.version + 1,
     booked: [...one.booked.filter(other => !isOwn(other)), ...(wanted.get(one.id) ?? [])],
   }))
-  // As wide as what is booked already where the capacity was lowered since, and no wider: the schema stops the rest.
+  // Where the capacity was lowered, the ceiling is the peak of the present bookings. The schema refuses anything above.
   const ceilings = touched.map(({ id, capacity, booked }) => ({ id, ...widest(capacity, peakOf(booked)) }))
   const reservations = [...new Set(touched.flatMap(({ booked }) => booked.filter(isOwn)).map(one => one.reservation))]
   const given = touched.some(({ nodeId }) => nodeId !== null) ? yield* all(givenNodes({ reservations })) : []
-  // A node that the lease has been given stays its own, whatever becomes of the dates.
+  // A node that was given to the lease keeps its allocation, even if the dates change.
   const allocationOf = (provider: ProviderId, { reservation }: Booked) =>
     given.find(row => row.provider_id === provider && row.reservation_id === reservation)?.allocation ?? null
   const added = after.flatMap(({ id, booked }) =>
@@ -108,7 +108,7 @@ function* replace(
   }
 }
 
-/** From when on it is promised to leases. */
+/** When its first lease starts. */
 function firstOf({ booked }: Leasable): number | null {
   const starts = booked.filter(({ lease }) => lease !== NO_LEASE).map(({ start }) => start)
   return starts.length === 0 ? null : Math.min(...starts)

@@ -1,11 +1,11 @@
 // The calendar: what is booked when, and how much of a host or node is free in a window. Pure functions over half-open
-// intervals: a booking that ends when another starts doesn't meet it.
+// intervals: a booking that ends when another starts doesn't overlap it.
 import type { Facts } from '../pool/properties.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface Window {
   start: number
-  /** When it is free again: the end, and the time for cleaning after it. */
+  /** When the host or node is free again: the end plus the time for cleaning. */
   free: number
 }
 
@@ -22,9 +22,9 @@ export interface Booked extends Window, Size {
   /** Without the time for cleaning. */
   end: number
   slots: number
-  /** Nobody else may have anything of it. */
+  /** Nobody else may book a part of it. */
   isWhole: boolean
-  /** Of a node that was given: as what it is allocated. */
+  /** The uuid of the allocation, for a node that was given to the lease. */
   allocation?: string | null
 }
 
@@ -40,21 +40,21 @@ export interface Leasable {
   booked: readonly Booked[]
 }
 
-/** What is free of one host or node in one window. */
+/** The free capacity of one host or node in one window. */
 export interface Room {
   free: Size
-  /** Nobody has anything of it in the window. */
+  /** It has no bookings in the window. */
   isUntouched: boolean
-  /** Somebody has all of it in the window. */
+  /** It is booked as a whole in the window. */
   isTaken: boolean
 }
 
-/** A new lease waits at least this long for what the one before it has not given back in time. */
+/** An overdue booking counts as in use for at least this much longer. */
 const OVERTIME_MS = 60_000
 
 export const SIZES = ['vcpus', 'memory_mb', 'disk_gb'] as const
 
-/** An empty one, of a lease that was ended as it began, meets nothing. */
+/** Whether two windows overlap. An empty one, of a lease that ended as it began, overlaps nothing. */
 export const meets = (a: Window, b: Window): boolean =>
   a.start < b.free && b.start < a.free && a.start < a.free && b.start < b.free
 
@@ -65,8 +65,8 @@ function isInTheWay(other: Booked, { start, free }: Window, except: string | nul
 }
 
 /**
- * Start and end of each booking, side by side. A large pool has a hundred thousand bookings, and going from object to object
- * takes ten times as long as reading numbers in a row. Lists of bookings are never changed, only replaced.
+ * Caches the start and end of each booking, side by side. A large pool has a hundred thousand bookings, and reading
+ * them from objects takes ten times as long as from an array. Lists of bookings are never changed, only replaced.
  */
 const SPANS = new WeakMap<readonly Booked[], Float64Array>()
 
@@ -79,7 +79,7 @@ function spansOf(booked: readonly Booked[]): Float64Array {
   return spans
 }
 
-/** The bookings that are in the way of the window; null when there are none, as for most of a large pool. */
+/** The bookings that overlap the window; null when there are none, as for most of a large pool. */
 function inTheWay({ booked }: Leasable, window: Window, except: string | null, now: number): Booked[] | null {
   if (booked.length === 0) return null
   const spans = spansOf(booked)
@@ -94,14 +94,14 @@ function inTheWay({ booked }: Leasable, window: Window, except: string | null, n
   return met
 }
 
-/** Whether anyone has anything of it in the window. */
+/** Whether it has bookings in the window. */
 export function isTouched(leasable: Leasable, window: Window, except: string | null, now = -Infinity): boolean {
   return inTheWay(leasable, window, except, now) !== null
 }
 
 /**
- * What is free throughout the window, leaving out what the given lease or reservation has itself. Whatever should be over
- * by `now` and is still there is in use for at least a moment more.
+ * The capacity that is free throughout the window. Bookings of the lease or reservation `except` don't count. A booking
+ * that should have ended by `now` and still exists counts as in use for a while longer.
  */
 export function roomIn(leasable: Leasable, window: Window, except: string | null, now = -Infinity): Room {
   const { capacity } = leasable
@@ -120,8 +120,8 @@ export function roomIn(leasable: Leasable, window: Window, except: string | null
 }
 
 /**
- * The most that is in use of each at any one instant. Bookings that all meet a window and one another meet inside it, so
- * of those that meet a window this is the most inside it.
+ * The highest use of each resource at any instant. Bookings that overlap a window and each other overlap inside it, so
+ * for the bookings that overlap a window this is the peak inside it.
  */
 export function peakOf(booked: readonly Booked[]): Size {
   if (booked.length === 1) return booked[0]!
@@ -131,9 +131,9 @@ export function peakOf(booked: readonly Booked[]): Size {
   const peak: Size = { vcpus: 0, memory_mb: 0, disk_gb: 0 }
   let over = 0
   for (const booking of starts) {
-    // An empty one never is.
+    // An empty booking uses nothing.
     if (booking.start === booking.free) continue
-    // What ends at this instant is over before what starts at it begins.
+    // At the same instant, ends come before starts.
     for (; over < ends.length && ends[over]!.free <= booking.start; over++) {
       if (ends[over]!.start < ends[over]!.free) add(now, ends[over]!, -1)
     }
@@ -143,7 +143,7 @@ export function peakOf(booked: readonly Booked[]): Size {
   return peak
 }
 
-/** How many slots of this size fit into the room. */
+/** How many slots of this size fit. */
 export function slotsIn(free: Size, size: Size): number {
   let slots = Infinity
   for (const name of SIZES) {

@@ -1,25 +1,25 @@
-// What is wished for, and the hosts and nodes that could be it, in the order in which they are tried. Pure.
+// The wishes of a request, and the hosts and nodes that could fulfil them, in the order in which they are tried. Pure.
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 
 interface AnyWish {
   accepts: (leasable: Leasable) => boolean
-  /** The slots that it has already, by id; these are preferred. */
+  /** The slots that it already has, by id of the host or node. They are preferred. */
   held: ReadonlyMap<ProviderId, number>
-  /** It is in use: what it has it must keep. */
+  /** The reservation is in use and must keep the slots that it has. */
   isFixed: boolean
 }
 
-/** So many slots of a size. */
+/** Asks for a number of slots of one size. */
 export interface SlotWish extends AnyWish {
   kind: 'slots'
   size: Size
   amount: number
-  /** null: anywhere; true: all on one; false: each on another. */
+  /** null: anywhere; true: all on one host; false: each on a different host. */
   affinity: boolean | null
 }
 
-/** So many hosts or nodes, each of them whole. */
+/** Asks for a number of whole hosts or nodes. */
 export interface WholeWish extends AnyWish {
   kind: 'whole'
   min: number
@@ -30,28 +30,28 @@ export type Wish = SlotWish | WholeWish
 
 export interface Request {
   window: Window
-  /** The lease or reservation that is being changed: what it has itself is not in its way. */
+  /** The lease or reservation that is being changed: its own bookings don't count. */
   except: string | null
-  /** Of a lease that is still to begin: the time, for what is overdue by then. */
+  /** The current time, for a lease that has not started: bookings overdue by then still count as in use. */
   now?: number
-  /** How much of the window is for cleaning, after the end. */
+  /** The part of the window that is for cleaning, after the end. */
   cleaningMs?: number
   wishes: readonly Wish[]
 }
 
-/** For each wish the slots by id of the host or node. */
+/** For each wish, the slots by id of the host or node. */
 export type Places = readonly ReadonlyMap<ProviderId, number>[]
 
-/** A host or node while places are looked for: what is placed is taken away from what is free. */
+/** A host or node during the search: each placed slot reduces its free capacity. */
 export interface Candidate extends Room {
   leasable: Leasable
 }
 
-/** Hosts and nodes with what is free of them, each looked at when its turn comes and no sooner: often the first will do. */
+/** Hosts and nodes with their free capacity, computed only when one is tried: often the first one fits. */
 export class Candidates {
   readonly #leasables: readonly Leasable[]
   readonly #request: Request
-  /** What one wish takes the next one must not find free. */
+  /** Remembers what earlier wishes took, so that later ones don't take it again. Not needed for a single wish. */
   readonly #known: Map<ProviderId, Candidate> | null
 
   constructor(leasables: readonly Leasable[], request: Request) {
@@ -61,8 +61,8 @@ export class Candidates {
   }
 
   /**
-   * Those that the wish has already come first. Then, for slots, hosts that are in use in the window, so that free ones
-   * stay free for those who need all of one; for whole ones, those that have no bookings at all.
+   * First the hosts that the wish already has. Then, for slots, hosts that are partly booked in the window, so that
+   * empty hosts stay free for leases of whole hosts; for whole hosts, those without any bookings.
    */
   *inOrder(wish: Wish): Generator<Candidate, void, void> {
     const last: Leasable[] = []
@@ -92,12 +92,12 @@ export class Candidates {
   }
 }
 
-/** What it has it may keep even where it wouldn't be given it now. */
+/** A reservation in use may keep a host or node that it could no longer book. */
 export function mayUse(wish: Wish, leasable: Leasable): boolean {
   return (leasable.isReservable && wish.accepts(leasable)) || (wish.isFixed && wish.held.has(leasable.id))
 }
 
-/** The slots that the wish can't do without there. */
+/** How many slots the wish must keep there. */
 export function keeps(wish: Wish, { leasable }: Candidate): number {
   return wish.isFixed ? (wish.held.get(leasable.id) ?? 0) : 0
 }
@@ -115,7 +115,7 @@ export function take(wish: Wish, candidate: Candidate, slots: number): void {
   else add(candidate.free, wish.size, -slots)
 }
 
-/** What can't go comes first; then whole hosts, then one host for many, then many hosts for one each. */
+/** Orders wishes: those in use, whole hosts, all slots on one host, each slot on a different host, the rest. */
 export function leastChoiceFirst(wishes: readonly Wish[]): number[] {
   const choice = (wish: Wish) => {
     if (wish.isFixed) return 0

@@ -1,4 +1,4 @@
-// Places against brute force: small worlds, every assignment tried, every instant looked at.
+// Compares `fit` with brute force in small worlds: every assignment is tried, every instant is checked.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
@@ -36,7 +36,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   isOwn: fc.constantFrom(false, false, false, true),
 })
 
-/** Takes of the drawn bookings those that fit, so that no world is oversold to begin with. */
+/** Keeps only those drawn bookings that fit, so that no world starts oversold. */
 function booked(capacity: Size, drawn: readonly Drawn[]): Booked[] {
   const kept: Booked[] = []
   for (const { window, size, slots, isWhole, isOwn } of drawn) {

@@ -20,13 +20,13 @@ import type { ProviderId } from '../../store/schema/ids.ts'
 
 interface Fit {
   places: Places | null
-  /** The search ended before it had tried everything. */
+  /** The search reached its limit before it had tried everything. */
   isExhausted: boolean
 }
 
 /**
- * A single wish is placed in one go. Several that compete for the same hosts are a packing problem: what one go can't
- * place is searched for, within bounds.
+ * A greedy pass is exact for a single wish. Several wishes that compete for the same hosts are a packing problem: if
+ * the greedy pass fails, a bounded search follows.
  */
 export function fit(leasables: readonly Leasable[], request: Request): Fit {
   const { wishes } = request

@@ -5,13 +5,13 @@ import { CalendarMirror } from './mirror.ts'
 import type { RevisedLeasable } from './resources.ts'
 import { asId } from '../../../test/support/ids.ts'
 
-/** What matters here of something that can be leased; the name tells readings of one version apart. */
+/** A leasable with the fields that matter here. The name distinguishes reads of the same version. */
 const leasable = (id: number, version = 0, name = 'one') =>
   ({ id: asId(id), version, name, kind: 'node' }) as RevisedLeasable
 
 type Answer = PromiseWithResolvers<RevisedLeasable[]>
 
-/** A calendar that knows these, and a database that answers when the test says so, with what the test says. */
+/** A calendar with these leasables, and a database whose answers and their timing the test controls. */
 async function calendarOf(...leasables: RevisedLeasable[]) {
   const asked: Answer[] = []
   const failures: unknown[] = []
@@ -30,7 +30,7 @@ async function calendarOf(...leasables: RevisedLeasable[]) {
   const commit = (provider: number, attached: RevisedLeasable | null) =>
     calendar.absorb([{ provider: asId(provider), room: 'leases', attached }])
   const known = () => calendar.leasables.map(({ id, version, name }) => [id, version, name])
-  /** The database answers the one reading that is under way. */
+  /** The database answers the current read. */
   async function answer(...found: RevisedLeasable[]): Promise<void> {
     await settle()
     assert.equal(asked.length, 1, 'one reading at a time')
@@ -54,7 +54,7 @@ for (const [what, read] of [
   ['everything', (calendar: CalendarMirror) => calendar.load()],
   ['some', (calendar: CalendarMirror) => calendar.refresh([1, 2, 3].map(id => asId(id)))],
 ] as const) {
-  void test(`what is enrolled while ${what} is read stays`, async () => {
+  void test(`a leasable that is enrolled while ${what} is read stays`, async () => {
     const { calendar, commit, known, answer } = await calendarOf(leasable(1))
     const reading = read(calendar)
     await settle()
@@ -68,7 +68,7 @@ for (const [what, read] of [
     ])
   })
 
-  void test(`what is withdrawn while ${what} is read does not come back`, async () => {
+  void test(`a leasable that is withdrawn while ${what} is read does not come back`, async () => {
     const { calendar, commit, known, answer } = await calendarOf(leasable(1), leasable(2))
     const reading = read(calendar)
     await settle()
@@ -79,7 +79,7 @@ for (const [what, read] of [
     assert.deepEqual(known(), [[1, 0, 'one']])
   })
 
-  void test(`what is booked while ${what} is read stays booked`, async () => {
+  void test(`a leasable that is booked while ${what} is read stays booked`, async () => {
     const { calendar, commit, known, answer } = await calendarOf(leasable(1), leasable(2))
     const reading = read(calendar)
     await settle()
@@ -92,7 +92,7 @@ for (const [what, read] of [
     ])
   })
 
-  void test(`what was withdrawn and enrolled again by others is known when ${what} is read`, async () => {
+  void test(`a leasable that others withdrew and enrolled again is known after ${what} is read`, async () => {
     const { calendar, known, answer } = await calendarOf(leasable(1, 7), leasable(2))
     const reading = read(calendar)
     await answer(leasable(1, 0, 'again'), leasable(2))
@@ -101,7 +101,7 @@ for (const [what, read] of [
   })
 }
 
-void test('what was read after a commit is not undone when the commit is heard of late', async () => {
+void test('a late notice of a commit does not undo a read that came after the commit', async () => {
   const { calendar, commit, known, answer } = await calendarOf(leasable(1))
   const reading = calendar.refresh([asId(1)])
   await answer(leasable(1, 1, 'booked, then changed'))
@@ -112,7 +112,7 @@ void test('what was read after a commit is not undone when the commit is heard o
   assert.deepEqual(known(), [[1, 1, 'booked, then changed']])
 })
 
-void test('readings that are asked for while one is under way are one that follows it', async () => {
+void test('reads that are requested during a read become one read after it', async () => {
   const { calendar, known, answer, asked } = await calendarOf(leasable(1))
   const readings = [1, 2, 1].map(id => calendar.refresh([asId(id)]))
   await answer(leasable(1, 1), leasable(2))
@@ -121,7 +121,7 @@ void test('readings that are asked for while one is under way are one that follo
   assert.equal(known().length, 2)
 })
 
-void test('a commit is a commit though nothing can be read after it; that is read as soon as it can be', async () => {
+void test('a commit succeeds even if the read after it fails; the read is retried', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { commit, known, answer, fail, failures } = await calendarOf(leasable(1))

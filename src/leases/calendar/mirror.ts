@@ -1,5 +1,5 @@
-// The calendar in memory: loaded at the start and changed with every commit. On PostgreSQL the feed says what other
-// processes did. It only proposes: what it has wrong costs another try, because the database decides.
+// The calendar in memory: loaded at the start and updated with every commit; on PostgreSQL the feed brings the commits
+// of other processes. It only proposes: a stale entry costs a retry, because the database decides.
 import type { Change } from '../../store/change.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
@@ -10,7 +10,7 @@ const RETRY_MS = 200
 export class CalendarMirror {
   readonly #store: Store
   readonly #byId = new Map<ProviderId, RevisedLeasable>()
-  /** The same by id, and where in it each is; made anew when one comes or goes. */
+  /** The same, sorted by id, and the index of each; rebuilt when a leasable is added or removed. */
   #list: RevisedLeasable[] | null = null
   readonly #places = new Map<ProviderId, number>()
   readonly #catchUp: () => Promise<void>
@@ -19,7 +19,7 @@ export class CalendarMirror {
   #wanted = new Set<ProviderId>()
   #running: Promise<void> = Promise.resolve()
   #next: Promise<void> | null = null
-  /** What commits have changed since the reading began that is under way. */
+  /** Leasables that commits changed since the current read began. */
   readonly #noted = new Set<ProviderId>()
 
   constructor(store: Store, catchUp: () => Promise<void>, failed: (error: unknown) => void) {
@@ -28,7 +28,7 @@ export class CalendarMirror {
     this.#failed = failed
   }
 
-  /** All that can be leased, by id. */
+  /** All leasables, sorted by id. */
   get leasables(): readonly RevisedLeasable[] {
     if (this.#list === null) {
       this.#list = [...this.#byId.values()].sort((a, b) => a.id - b.id)
@@ -37,12 +37,12 @@ export class CalendarMirror {
     return this.#list
   }
 
-  /** Where this process follows others, this brings in all that they had committed when it was called. */
+  /** Resolves when everything that other processes committed before the call is included. */
   catchUp(): Promise<void> {
     return this.#catchUp()
   }
 
-  /** One decision at a time: each then knows of the one before it, instead of being in its way. */
+  /** Runs one decision at a time, so that each sees the result of the one before it instead of conflicting with it. */
   inTurn<T>(decide: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(decide)
     this.#turn = turn.catch(() => {})
@@ -53,36 +53,36 @@ export class CalendarMirror {
     return this.#afterOthers(() => this.#read(null))
   }
 
-  /** Takes in what was committed here; a promise when that needs a look at the database. */
+  /** Applies the changes of a commit; returns a promise when it has to read the database. */
   absorb(changes: readonly Change[]): void | Promise<void> {
     const unclear = changes.filter(change => !this.#follow(change)).map(change => change.provider)
-    // What is committed must be answered as such: a reading that fails is tried again.
+    // The commit has succeeded, so a failed read must not fail the request. The read is retried.
     if (unclear.length > 0) return this.refresh(unclear).catch(() => {})
   }
 
-  /** Reads these again, as far as they can be leased. Resolves when a reading that began after this call is taken in. */
+  /** Reads these again, if they are leasables. Resolves after a read that began after this call. */
   refresh(providers: Iterable<ProviderId>): Promise<void> {
     for (const id of providers) this.#wanted.add(id)
     this.#next ??= this.#afterOthers(() => this.#readWanted())
     return this.#next
   }
 
-  /** False when only the database knows more. Whether something can be leased at all is left to readings. */
+  /** False when the database has to be read. Only reads add or remove leasables. */
   #follow(change: Change): boolean {
     const known = this.#byId.get(change.provider)
     if ('attached' in change && change.room === 'leases') {
       const leasable = change.attached as RevisedLeasable | null
-      // Of the same version it may be older than what was read: not every change makes the version grow.
+      // With the same version it may be older than what was read: not every change raises the version.
       if (!known || !leasable || leasable.version <= known.version) return false
       this.#put(leasable)
       this.#noted.add(leasable.id)
       return true
     }
-    // What a host has may have changed, or who has a node: and so what fits on it.
+    // The inventory of a host may have changed, or the user of a node, and so what fits on it.
     return !known || ('uses' in change && known.kind === 'host')
   }
 
-  /** One at a time: then each reading is newer than the last, and none can undo it. */
+  /** Runs one read at a time, so that an older read can't overwrite a newer one. */
   #afterOthers(read: () => Promise<void>): Promise<void> {
     const reading = this.#running.then(read)
     this.#running = reading.catch(() => {})
@@ -96,7 +96,7 @@ export class CalendarMirror {
     try {
       await this.#read([...ids])
     } catch (error) {
-      // The copy catches up as soon as the database answers again.
+      // Retry until the database answers again.
       for (const id of ids) this.#wanted.add(id)
       setTimeout(() => void this.refresh([]).catch(() => {}), RETRY_MS).unref()
       this.#failed(error)
@@ -104,14 +104,14 @@ export class CalendarMirror {
     }
   }
 
-  /** Reads these, or all; what is not found can't be leased any more. */
+  /** Reads these, or all. What is not found is no longer a leasable. */
   async #read(ids: readonly ProviderId[] | null): Promise<void> {
     this.#noted.clear()
     const found = await this.#store.read(() => (ids ? leasablesOf(ids) : allLeasables()))
     const there = new Set(found.map(({ id }) => id))
     for (const id of ids ?? [...this.#byId.keys()]) if (!there.has(id)) this.#remove(id)
     for (const leasable of found) {
-      // Committed since the reading began, and so perhaps newer than it.
+      // A commit since the read began may be newer than the read.
       const isOlder = this.#noted.has(leasable.id) && this.#byId.get(leasable.id)!.version > leasable.version
       if (!isOlder) this.#put(leasable)
     }

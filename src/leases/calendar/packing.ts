@@ -1,4 +1,4 @@
-// Packs several wishes that compete for the same hosts: places one after the other and takes back what leads nowhere.
+// Packs several wishes that compete for the same hosts, by backtracking.
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { limits } from '../../shared/limits.ts'
 import { add } from './calendar.ts'
@@ -13,7 +13,7 @@ import {
   type Wish,
 } from './candidates.ts'
 
-/** One wish, and how many slots each candidate could give it. */
+/** The state of the search for one wish. */
 interface Turn {
   wish: Wish
   usable: readonly Candidate[]
@@ -58,7 +58,7 @@ export class Search {
     return false
   }
 
-  /** Gives `left` slots to the candidates from here on: as many as possible to the first, then fewer. */
+  /** Spreads `left` slots over the candidates from index `from` on: tries the most on the first, then fewer. */
   #spread(turn: Turn, from: number, left: number): boolean {
     const { wish, usable, places, depth } = turn
     const candidate = usable[from]

@@ -1,5 +1,4 @@
-// What can be leased, read from the database: hosts and nodes with what they have, what they say about themselves, and
-// what is booked of them.
+// Reads leasables from the database: hosts and nodes with their capacity, their properties and their bookings.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import { comesBack, hasMachine, isUsable } from '../../metal/nodes/states.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
@@ -9,29 +8,29 @@ import { note, type Read, together, type Write } from '../../store/transaction.t
 import type { Booked, Leasable, Size } from './calendar.ts'
 import type { Facts } from '../pool/properties.ts'
 
-/** A leasable and how new it is. */
+/** A leasable with its version. */
 export interface RevisedLeasable extends Leasable {
   version: number
-  /** The child provider of a host where started leases are inventories. */
+  /** The uuid of the host's child provider, which has an inventory for each started reservation. */
   reservationProvider: string | null
   /** The id of the node; null for a host. */
   nodeId: NodeId | null
-  /** What a node is; empty for a host. */
+  /** The traits of a node; empty for a host. */
   traits: ReadonlySet<string>
-  /** How a node is just now; null for a host. */
+  /** The present state of a node; null for a host. */
   node: NodeNow | null
 }
 
 interface NodeNow {
   instance: string | null
   hasMachine: boolean
-  /** Can be had at this moment, as far as the node itself goes. */
+  /** The node's own state allows giving it out now. */
   isOpen: boolean
   /** A conductor is just making it available. */
   isComing: boolean
 }
 
-/** The same question about all that can be leased and about some of it. */
+/** The same query for all leasables and for some. */
 function ofLeasables<TB extends keyof Schema, Row>(
   column: string,
   build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>,
@@ -91,7 +90,7 @@ const lockRows = command((db, a: { ids: readonly ProviderId[] }, on) =>
       .orderBy('provider_id'),
   ),
 )
-// Whoever gives a node to an allocation holds its row, and so does whoever books it.
+// Both allocating and booking a node lock its row.
 const lockNodes = command((db, a: { ids: readonly ProviderId[] }, on) =>
   on.lock(
     db
@@ -111,14 +110,14 @@ export function* allLeasables(): Read<RevisedLeasable[]> {
   return assemble(yield* together(...every()))
 }
 
-/** Those of these ids that there are. */
+/** The leasables among these ids. */
 export function* leasablesOf(ids: readonly ProviderId[]): Read<RevisedLeasable[]> {
   return assemble(yield* together(...some({ ids })))
 }
 
-/** As they are now, held until the transaction ends. Locked after leases, and before consumers and providers. */
+/** Locks and reads them. Lock order: leases, leasables, then consumers and providers. */
 export function* lockLeasables(ids: readonly ProviderId[]): Write<RevisedLeasable[]> {
-  // Read in statements of their own: only then do they see what the previous holder did.
+  // Separate statements after the lock: only then do they see what the previous holder committed.
   const [, , ...parts] = yield* together(lockRows({ ids }), lockNodes({ ids }), ...some({ ids }))
   return assemble(parts)
 }
@@ -162,7 +161,7 @@ function assemble([rows, capacityRows, capabilityRows, traitRows, bookingRows]: 
   })
 }
 
-/** No lease: someone has the node by an allocation or a hold. */
+/** Stands for the lease where a node is taken by an allocation or a hold instead. */
 export const NO_LEASE = ''
 
 type Row = RowsOf<typeof rows>[number]
@@ -170,11 +169,11 @@ type Row = RowsOf<typeof rows>[number]
 const isLeased = ({ instance_uuid }: Row, booked: readonly BookingRow[]): boolean =>
   booked.some(({ allocation }) => allocation !== null && allocation === instance_uuid)
 
-/** Available, or sure to be when whoever has it gives it back: nobody has to see to it first. */
+/** The node is available, or becomes available without an operator when its present user gives it back. */
 function canBeBooked(row: Row, booked: readonly BookingRow[]): boolean {
   const { maintenance, retired, provision_state, power_state, target_provision_state } = row
   if (provision_state === null || maintenance || retired) return false
-  // Of a machine that no conductor has ever met nothing is known, and nobody is given it.
+  // No conductor has ever contacted this machine, so nothing is known about it.
   if (power_state === null && target_provision_state === null) return false
   const isGivenBack = isLeased(row, booked) || row.expires_at !== null
   return comesBack({ provision_state, target_provision_state }, isGivenBack)
@@ -191,7 +190,7 @@ function nodeNow(row: Row): NodeNow | null {
   }
 }
 
-/** A node that someone has by other means than a lease is theirs until that ends. */
+/** Shows an allocation or hold that is not a lease's as a booking until it expires. */
 function otherwiseHad(row: Row, booked: readonly BookingRow[]): Booked[] {
   const { instance_uuid, expires_at, held_until } = row
   const until = [
@@ -241,7 +240,7 @@ const bookedOf = (row: BookingRow): Booked => ({
   allocation: row.allocation,
 })
 
-/** Tells the calendars in memory what this is now; null when it is gone. */
+/** Tells the calendars in memory the new state of a leasable; null when it was removed. */
 export function* noteLeasable(id: ProviderId, leasable: RevisedLeasable | null): Write<void> {
   yield* note([{ provider: id, room: 'leases', attached: leasable }])
 }

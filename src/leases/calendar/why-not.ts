@@ -1,4 +1,4 @@
-// Why a request doesn't fit: which hosts lack what and when, and the next windows in which all of it would fit.
+// Explains why a request doesn't fit: what keeps each host from it, and the next windows in which all of it would fit.
 import { limits } from '../../shared/limits.ts'
 import { type Problem, problem } from '../../problems/problem.ts'
 import { type Leasable, meets, roomIn, type Size, SIZES, slotsIn, type Window } from './calendar.ts'
@@ -15,8 +15,8 @@ export function refusalOf(leasables: readonly Leasable[], request: Request, now:
 }
 
 /**
- * For each wish by itself: the causes that keep hosts from it, and those that are free, with their number, and examples
- * for those who may see hosts.
+ * For each wish by itself: how many hosts each cause rules out, and how many are free. Callers who may see hosts also
+ * get examples.
  */
 export function reasonsOf(leasables: readonly Leasable[], request: Request, seesHosts: boolean): RefusalReason[] {
   const sampleMax = seesHosts ? limits.refusalSampleMax : 0
@@ -32,7 +32,7 @@ export function reasonsOf(leasables: readonly Leasable[], request: Request, sees
   })
 }
 
-/** The detail is told for a few only, and put into words when it is. */
+/** The detail is a function because only a few are shown. */
 interface Cause {
   reason: string
   detail: () => string
@@ -80,13 +80,13 @@ function whenTaken({ booked }: Leasable, window: Window, except: string | null):
   const start = Math.min(...others.map(one => one.start))
   const free = Math.max(...others.map(one => one.free))
   if (free === Infinity) return 'in use, and nobody knows until when'
-  // What someone has by other means than a lease has begun long ago.
+  // An allocation or hold has no start here.
   if (others.some(one => one.lease === NO_LEASE)) return `in use until ${shownMinute(free)}`
   return `booked from ${shownMinute(start)} to ${shownMinute(free)}`
 }
 
 /**
- * Room only grows where a booking ends, so these are the instants to try, as far as the work allowed goes. The window
+ * Capacity is freed only where a booking ends, so only these instants are tried, within the limit of work. The window
  * keeps its length.
  */
 export function nextWindows(
@@ -97,7 +97,7 @@ export function nextWindows(
 ): { start_at: number; end_at: number }[] {
   const { window, wishes } = request
   const usable = leasables.filter(one => wishes.some(wish => wish.accepts(one)))
-  // What doesn't fit into an empty calendar never will.
+  // A request that doesn't fit into an empty calendar never will.
   const empty = usable.map(leasable => ({ ...leasable, booked: [] }))
   if (fit(empty, request).places === null) return []
   const from = Math.max(window.start, now)
@@ -120,7 +120,7 @@ export function nextWindows(
   return found
 }
 
-/** Clients speak in whole minutes. */
+/** The API has dates in whole minutes. */
 const wholeMinute = (time: number) => Math.ceil(time / MINUTE_MS) * MINUTE_MS
 
 function sentenceOf({ wishes }: Request, { reasons, windows }: Refusal): string {

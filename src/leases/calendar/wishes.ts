@@ -1,4 +1,4 @@
-// What a lease asks for, in the words of the calendar.
+// Translates the terms of a reservation into a wish for the calendar, and its places into bookings.
 import { problem } from '../../problems/problem.ts'
 import type { Booked, Leasable, Window } from './calendar.ts'
 import type { Wish } from './candidates.ts'
@@ -7,10 +7,10 @@ import { matches, parseProperties } from '../pool/properties.ts'
 import type { Terms } from '../types.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
-/** What a reservation has already. */
+/** The slots that a reservation already has. */
 interface Held {
   places: ReadonlyMap<ProviderId, number>
-  /** It is in use, so it can't be taken away. */
+  /** They are in use and can't be taken away. */
   isFixed: boolean
 }
 
@@ -39,7 +39,7 @@ function acceptsOf(terms: Terms): (leasable: Leasable) => boolean {
   return ({ kind, facts }) => kind === 'host' && queries.every(query => matches(query, facts))
 }
 
-/** What becomes of a place: the slots of a reservation on one host or node. */
+/** The booking for some slots of a reservation on one host or node. */
 export function bookedFor(
   lease: string,
   reservation: string,

@@ -1,5 +1,5 @@
-// The duty that keeps reservations whole: a host that went down, was disabled or shrank takes no more of them, and those on
-// it that are in use or start soon move to where they fit. What fits nowhere is missing, until it is found a place again.
+// The duty that heals reservations: when a host goes down, is disabled or shrinks, its reservations that are in use or
+// start soon move to other hosts. Slots that fit nowhere are marked as missing and tried again later.
 import { sql } from 'kysely'
 import { recorded } from '../../audit/record.ts'
 import type { Witness } from '../../audit/witness.ts'
@@ -79,7 +79,7 @@ export function healingDuty(context: Working): Duty {
         ...(await onReopenedHosts(context, reopened)),
       ]
       const nodes = await onNodes(context)
-      // What is missing is looked for when hosts came back, and now and then: it needs a look at the whole pool.
+      // Missing slots are searched for when a host comes back, else at intervals: the search reads the whole pool.
       const isTime = performance.now() - lookedAt >= limits.healingPollMs
       if (reopened.length > 0 || isTime) {
         lookedAt = performance.now()
@@ -97,7 +97,7 @@ export function healingDuty(context: Working): Duty {
   })
 }
 
-/** Hosts that are down or disabled are closed, those that are back are open again; says which are. */
+/** Closes hosts that are down or disabled, and reopens those that are back. Returns the reopened ones. */
 async function followHypervisors({ store, clock, witness }: Working): Promise<ProviderId[]> {
   const { down, closed } = await store.read(function* () {
     const ids = [...(yield* unusableHypervisors())]
@@ -125,7 +125,7 @@ function* followOne(id: ProviderId, now: number): Write<'open_host' | 'close_hos
   return isDown ? 'close_host' : 'open_host'
 }
 
-/** What is in use on a closed host, or is about to be. */
+/** The reservations on closed hosts that are in use or start soon. */
 async function onClosedHosts({ store, clock, config }: Working): Promise<Ailing[]> {
   const closed = await store.read(function* () {
     return yield* leasablesOf((yield* all(closedHosts({}))).map(({ id }) => id))
@@ -137,7 +137,7 @@ async function onClosedHosts({ store, clock, config }: Working): Promise<Ailing[
   )
 }
 
-/** What servers kept booked there though it was replaced elsewhere: now there is too much of it. */
+/** The reservations on reopened hosts. They have too many slots if servers kept some that were replaced elsewhere. */
 async function onReopenedHosts({ store }: Working, ids: readonly ProviderId[]): Promise<Ailing[]> {
   const hosts = ids.length === 0 ? [] : await store.read(() => leasablesOf(ids))
   return hosts.flatMap(({ booked }) =>
@@ -145,7 +145,7 @@ async function onReopenedHosts({ store }: Working, ids: readonly ProviderId[]): 
   )
 }
 
-/** Of a host that has less than is booked: what was booked last, until the rest fits. */
+/** On hosts with more bookings than capacity: the reservations that start last, until the rest fits. */
 async function onShrunkHosts({ store }: Working): Promise<Ailing[]> {
   const hosts = await store.read(function* () {
     return yield* leasablesOf((yield* all(shrunkHosts({}))).map(({ id }) => id))

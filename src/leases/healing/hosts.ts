@@ -1,5 +1,5 @@
-// Heals one reservation after the other: keeps what can stay, finds places for the rest, as much as there is. Slots that
-// servers still run on stay booked, so that nobody else is promised them; others take their place when the servers go.
+// Heals reservations of hosts, one by one: keeps the slots that can stay, and finds new places for as many others as it
+// can. Slots with running servers stay booked, so that nobody else gets them; they are replaced when the servers go.
 import { recorded } from '../../audit/record.ts'
 import type { Witness } from '../../audit/witness.ts'
 import { lockInvolved } from '../../ledger/claims/batch.ts'
@@ -19,7 +19,7 @@ import { saveLease } from '../lifecycle/writes.ts'
 import type { Reservation } from '../types.ts'
 import { bookedFor, wishOf } from '../calendar/wishes.ts'
 
-/** A reservation, and the hosts that it can't stay on. */
+/** A reservation to heal, and the hosts or nodes that it can't stay on. */
 export interface Ailing {
   lease: string
   reservation: string
@@ -28,12 +28,12 @@ export interface Ailing {
 
 export type Places = Map<ProviderId, number>
 type Pool = ReadonlyMap<ProviderId, RevisedLeasable>
-/** Heals one reservation. Says what was looked at, and whether the pool was wrong about it: then nothing was done. */
+/** Heals one reservation. Returns the locked leasables, and whether the pool was stale: then nothing was done. */
 export type Heal = (ailing: Ailing, pool: Pool, terms: Terms) => Write<Healed>
 interface Healed {
   ids: readonly ProviderId[]
   isStale: boolean
-  /** Whose lease it is, where one was found. */
+  /** The lease's project, if the lease was found. */
   project?: string
 }
 
@@ -74,7 +74,7 @@ export async function healAll(context: Working, ailing: readonly Ailing[], heal:
 
 interface Terms {
   cleaningMs: number
-  /** Takes what there is, even if more was proposed. */
+  /** The last attempt takes what there is, even if the pool promised more. */
   isLast: boolean
   now: number
 }
@@ -82,7 +82,7 @@ interface Terms {
 function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Healed> {
   const [lease] = yield* lockLeases([ailing.lease])
   const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
-  // What is being given back is not to be had anew.
+  // A lease that is ending needs no healing.
   const isOver = reservation?.status === 'deleted' || lease?.status === 'TERMINATING'
   if (!lease || !reservation || isOver) return { ids: [], isStale: false }
   const has = (yield* bookedBy(lease.id)).get(reservation.id) ?? new Map<ProviderId, number>()
@@ -96,7 +96,7 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Heale
   const places = best(held.filter(isOpen), request)
   const ids = held.map(({ id }) => id)
   if (total(places) < total(proposed) && !terms.isLast) return { ids, isStale: true }
-  // Under the locks of its shares nobody can start a server there: what is in use now stays so until this is done.
+  // While the reservation providers are locked nobody can start a server there, so `used` stays true until the commit.
   yield* lockInvolved(
     [],
     held.flatMap(({ reservationProvider }) => reservationProvider ?? []),
@@ -113,11 +113,11 @@ function* healReservation(ailing: Ailing, pool: Pool, terms: Terms): Write<Heale
   return { ids, isStale: false, project: lease.project_id }
 }
 
-/** More slots than were booked it never has; a whole host that is lost is replaced, whatever is left on the old one. */
+/** It never has more slots than it booked. A lost whole host is replaced, even if servers remain on the old one. */
 const mostOf = ({ terms }: Reservation): number =>
   terms.resource_type === 'virtual:instance' ? terms.amount : Infinity
 
-/** Without as many as are kept elsewhere: first what it didn't have before, and nothing that is in use. */
+/** Drops as many slots as are kept elsewhere: new ones first, and none that are in use. */
 function beside(kept: Places, places: Places, most: number, has: Places, used: Places): Places {
   let surplus = total(kept) + total(places) - most
   const after = new Map(places)
@@ -130,7 +130,7 @@ function beside(kept: Places, places: Places, most: number, has: Places, used: P
   return after
 }
 
-/** What it has on hosts that are open; of more than it wants, what nobody uses goes. */
+/** The slots that it has on open hosts. If these are too many, unused ones are dropped. */
 function stayingOf({ terms }: Reservation, has: Places, used: Places, open: ReadonlySet<ProviderId>): Places {
   const staying = new Map([...has].filter(([id]) => open.has(id)))
   if (terms.resource_type !== 'virtual:instance') return staying
@@ -154,14 +154,14 @@ export function requestFor(
   return { window: { start: lease.start_at, free: lease.end_at + cleaningMs }, except: id, wishes: [wish] }
 }
 
-/** All that was wished for, or as much of it as there is. */
+/** Places for the whole wish, or for as much of it as fits. */
 export function best(leasables: readonly RevisedLeasable[], request: Request): Places {
   const [wish] = request.wishes as [Wish]
   const tryWith = (wish: Wish) => fit(leasables, { ...request, wishes: [wish] }).places?.[0]
   const whole = tryWith(wish)
   if (whole) return new Map(whole)
   if (wish.kind === 'whole') return new Map(tryWith({ ...wish, min: wish.held.size }) ?? wish.held)
-  // Fewer fit wherever more do, so the most that fit is found by halving.
+  // If an amount fits, every smaller one does, so a binary search finds the largest.
   let fits = new Map(wish.held)
   let [low, high] = [total(fits), wish.amount]
   while (high - low > 1) {
@@ -177,7 +177,7 @@ export const total = (places: ReadonlyMap<ProviderId, number>) =>
   [...places.values()].reduce((sum, slots) => sum + slots, 0)
 export const isSame = (a: Places, b: Places) => a.size === b.size && [...a].every(([id, slots]) => b.get(id) === slots)
 
-/** Slots that servers run on, by id of the host. */
+/** The slots that servers use, by id of the host. */
 function* usedBy({ id, status }: Reservation): Read<Places> {
   if (status !== 'active') return new Map()
   const rows = yield* all(inUse({ class: classOf(id) }))

@@ -1,6 +1,6 @@
-// Keeps leases of nodes whole: a node that can't be used is exchanged for another, and what a running lease lacks it is
-// given as soon as it can be had. A node with the lessee's machine on it stays, in maintenance too: only the lessee, or
-// the end, takes it away.
+// Heals leases of nodes: replaces a node that can't be used, and gives a running lease its missing nodes as soon as
+// they are available. A node with the lessee's machine on it stays, even in maintenance, until the lessee or the end
+// frees it.
 import { recorded } from '../../audit/record.ts'
 import type { Witness } from '../../audit/witness.ts'
 import { emptyNode } from '../../metal/expiry.ts'
@@ -23,7 +23,7 @@ import { bookedFor, wishOf } from '../calendar/wishes.ts'
 
 type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
 
-// Where the lessee's machine runs there is nothing to heal, and that is most of them.
+// Leaves out nodes on which the lessee's machine runs: they need no healing, and most nodes are like that.
 const suspects = query((db, a: { soon: number }) =>
   db
     .selectFrom('bookings as b')
@@ -54,7 +54,7 @@ const leftovers = query((db, _: object) =>
     .orderBy('id'),
 )
 
-/** Machines that someone let go of are torn down once their nodes are out of maintenance. */
+/** Tears down machines that nobody owns any more, once their nodes are out of maintenance. */
 export async function emptyLeftovers({ store, clock, drivers, bell, witness }: Working): Promise<void> {
   let isStarted = false
   for (const { id } of await store.read(() => all(leftovers({})))) {
@@ -70,7 +70,7 @@ export async function emptyLeftovers({ store, clock, drivers, bell, witness }: W
   }
 }
 
-/** Reservations of nodes that are in use or start soon and aren't as they should be. */
+/** The reservations of nodes that are in use or start soon, and need healing. */
 export async function onNodes({ store, clock, config }: Working): Promise<Ailing[]> {
   const now = clock.now()
   const soon = config.leaseHealingMinutes === 0 ? Number.MAX_SAFE_INTEGER : now + config.leaseHealingMinutes * MINUTE_MS
@@ -90,7 +90,7 @@ export async function onNodes({ store, clock, config }: Working): Promise<Ailing
   return [...ailing.values()]
 }
 
-/** What a booked node needs, by what it is now. */
+/** What a booked node needs: another node in its place, or to be given to the lease. */
 function needOf(
   leasable: RevisedLeasable,
   reservation: string,
@@ -103,7 +103,7 @@ function needOf(
   if (!mine || !node || isInUse(leasable, reservation)) return null
   if (!isReservable || !wishOf(terms).accepts(leasable)) return 'exchange'
   if (isGiven(leasable, reservation)) return null
-  // Its time has come, and whoever had it before has not given it back.
+  // The lease should have started, and the previous user has not given the node back.
   if (mine.start <= now && !node.isOpen && !node.isComing) return 'exchange'
   return status === 'ACTIVE' ? 'give' : null
 }
@@ -119,7 +119,7 @@ const isInUse = (leasable: RevisedLeasable, reservation: string): boolean =>
 export async function healNodes(context: Working, ailing: readonly Ailing[]): Promise<void> {
   const newUuid = () => context.clock.newUuid()
   await healAll(context, ailing, (...about) => healReservation(newUuid, ...about))
-  // One that waits for its nodes may start now.
+  // A lease that waits for its nodes may start now.
   context.bell.ring('leases')
 }
 
@@ -138,7 +138,7 @@ function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Param
   const ids = held.map(({ id }) => id)
   if (total(places) < total(proposed) && !terms.isLast) return { ids, isStale: true }
   const usable = places.size
-  // Nothing else is there: it keeps what it has, which may come back.
+  // Without a replacement it keeps its unusable nodes, because they may recover.
   for (const id of has.keys()) if (places.size < has.size) places.set(id, 1)
   const isMoved = !isSame(places, has)
   const isLost = isMoved && (yield* exchange(lease, reservation, held, places, terms))
@@ -146,7 +146,7 @@ function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Param
   return { ids, isStale: false, project: lease.project_id }
 }
 
-/** The nodes that it keeps, and others for those that it can't; never more than it has booked. */
+/** The nodes that it keeps, and replacements for the others; never more nodes than it has booked, or its minimum. */
 function plan(
   leasables: readonly RevisedLeasable[],
   lease: StoredLease,
@@ -156,7 +156,7 @@ function plan(
   { cleaningMs, now }: Parameters<Heal>[2],
 ): Places {
   const { accepts } = wishOf(reservation.terms)
-  // Once its time has come, another that can't be had either is no better than what it has.
+  // After the start, a replacement must be available now or soon; otherwise it is no better than the present node.
   const isBetter = ({ id, node }: RevisedLeasable) =>
     has.has(id) || lease.start_at > now || node?.isOpen || node?.isComing
   const isGood = (one: RevisedLeasable) => one.isReservable && !unusable.has(one.id) && accepts(one) && isBetter(one)
@@ -166,12 +166,12 @@ function plan(
   const request = requestFor(lease, reservation, staying, cleaningMs)
   const [wish] = request.wishes as [Wish & { kind: 'whole' }]
   const most = Math.max(has.size, wish.min)
-  // What can be had at once comes first.
+  // Nodes that are available now come first.
   const inOrder = usable.toSorted((a, b) => Number(b.node?.isOpen) - Number(a.node?.isOpen) || a.id - b.id)
   return best(inOrder, { ...request, wishes: [{ ...wish, max: most }] })
 }
 
-/** Says whether it had been given any that it has no more. */
+/** Moves the bookings to these places. Returns whether the lease lost a node that it had been given. */
 function* exchange(
   lease: StoredLease,
   { id, terms }: Reservation,
@@ -192,7 +192,7 @@ function* exchange(
   return isLost
 }
 
-/** Gives a running lease what it lacks, has one start that waited, and writes down what became of it. */
+/** Gives a running lease its missing nodes, lets a waiting lease try its start again, and saves the result. */
 function* settle(
   before: StoredLease,
   reservation: Reservation,

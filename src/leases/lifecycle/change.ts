@@ -1,4 +1,4 @@
-// What becomes of a lease when a client changes it: decided on what it is and has, before anything is written.
+// Plans a client's change of a lease, before anything is written. Pure.
 import { problem } from '../../problems/problem.ts'
 import { checkMovedDates } from './dates.ts'
 import type { Wish } from '../calendar/candidates.ts'
@@ -10,14 +10,14 @@ import type { ProviderId } from '../../store/schema/ids.ts'
 
 export interface ChangePlan {
   lease: StoredLease
-  /** The dates change. */
+  /** The start or end changes. */
   isMoved: boolean
-  /** Places have to be found anew; else it keeps those that it has. */
+  /** New places have to be found; otherwise it keeps its places. */
   isRebooked: boolean
   wishes: readonly Wish[]
 }
 
-/** What each reservation has: slots by id of the host or node. */
+/** For each reservation, its slots by id of the host or node. */
 type Has = ReadonlyMap<string, ReadonlyMap<ProviderId, number>>
 
 export function planChange(
@@ -70,7 +70,7 @@ function changedReservations(lease: StoredLease, changes: readonly TermsChange[]
   })
 }
 
-/** The terms themselves when nothing about them changes. */
+/** The changed terms; the same object when nothing changes. */
 function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type, ...given }: TermsChange): Terms {
   if (resource_type !== undefined && resource_type !== terms.resource_type) {
     throw problem('lease_invalid', { reason: `Reservation ${id} is ${terms.resource_type} and stays that.` })
@@ -86,7 +86,7 @@ function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type
 const at = (terms: Terms, name: string) => (terms as unknown as Record<string, unknown>)[name]
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What is in use can only become more. */
+/** A reservation in use can only grow. */
 function requireGrowth(id: string, before: Terms, after: Terms, changed: readonly string[]): void {
   const refuse = (reason: string) => problem('lease_refuses', { reason: `Reservation ${id} is in use: ${reason}.` })
   const kind = changed.find(name => name === 'resource_class' || name === 'traits')
@@ -101,12 +101,12 @@ function wishFor(reservation: Reservation, before: Reservation, has: Has): Wish 
   const places = has.get(reservation.id) ?? new Map<ProviderId, number>()
   const wish = wishOf(reservation.terms, { places, isFixed: reservation.status === 'active' })
   if (!reservation.missing_resources || reservation.terms !== before.terms) return wish
-  // It lacks something already: that is no reason to refuse what has nothing to do with it.
+  // It already lacks resources. That must not make an unrelated change fail, so it asks only for what it has.
   const slots = [...places.values()].reduce((sum, one) => sum + one, 0)
   return wish.kind === 'slots' ? { ...wish, amount: slots } : { ...wish, min: Math.min(wish.min, slots) }
 }
 
-/** Start and end follow the dates; the event before the end keeps its distance unless its time is given. */
+/** The start and end events follow the dates. The event before the end keeps its distance unless its time is given. */
 function movedEvents(
   before: StoredLease,
   after: Pick<StoredLease, 'start_at' | 'end_at'>,
@@ -128,7 +128,7 @@ function movedEvents(
   const events = before.events.map((event): LeaseEvent => {
     const time = times[event.event_type]
     if (time === event.time) return event
-    // Also one that was done: what it warned of is at another time now.
+    // An event that was done becomes due again, because its time has changed.
     due[event.event_type] = time
     return { ...event, time, updated_at: now }
   })

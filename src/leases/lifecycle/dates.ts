@@ -12,7 +12,7 @@ export function checkNewDates({ start_at, end_at }: Pick<Lease, 'start_at' | 'en
   if (end_at <= start_at) throw invalid('The end date must be later than the start date.')
 }
 
-/** What may be moved of a lease that is there; the new dates come with what is left as it was. */
+/** Checks the dates of a changed lease. `after` has both dates, also those that stay. */
 export function checkMovedDates(before: Lease, after: Pick<Lease, 'start_at' | 'end_at'>, now: number): void {
   const hasStarted = before.status !== 'PENDING' || before.start_at < now
   if (after.start_at !== before.start_at) {
@@ -30,7 +30,7 @@ interface Dates {
   end_at: number
 }
 
-/** When the event before the end is; null for none. A time that was asked for must be inside the lease. */
+/** The time of the event before the end; null for none. A requested time must be inside the lease. */
 export function beforeEndOf({ start_at, end_at }: Dates, given: number | null, usualMs: number): number | null {
   if (given !== null) {
     if (given <= start_at || given >= end_at) throw invalid('The before_end date must be between start and end.')

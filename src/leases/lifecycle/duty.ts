@@ -1,5 +1,5 @@
-// The duty that begins and ends leases on time: whatever is due, in the order of time, and at the same time ends before
-// starts, so that what one lease gives back the next one can have.
+// The duty that starts and ends leases on time, in the order of their due times. At the same time ends come before
+// starts, so that the next lease can have what the last one gives back.
 import { sql } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outcome } from '../../audit/entry.ts'
@@ -21,11 +21,11 @@ interface DueEvent {
   lease_id: string
   event_type: EventType
   attempts: number
-  /** Whose the lease is. */
+  /** The lease's project. */
   project: string
   /** When it should have happened. */
   time: number
-  /** Nodes come and go one by one, and so does a lease of them. */
+  /** The lease has nodes. Nodes become available one by one, so such leases start one by one, too. */
   has_nodes: 0 | 1
 }
 
@@ -62,7 +62,7 @@ export function eventsDuty(context: Working): Duty {
   })
 }
 
-/** Works all that is due; says in how many milliseconds the next will be. */
+/** Works on all due events. Returns in how many milliseconds the next is due. */
 async function workDue(context: Working): Promise<number | null> {
   const { store, clock } = context
   for (;;) {
@@ -74,7 +74,7 @@ async function workDue(context: Working): Promise<number | null> {
   return next ? next.due_at! - clock.now() : null
 }
 
-/** Neighbours of one kind can be worked together. */
+/** Groups neighbouring events of the same kind, which can share a transaction. */
 function runsOf(due: readonly DueEvent[]): DueEvent[][] {
   const runs: DueEvent[][] = []
   for (const event of due) {
@@ -89,7 +89,7 @@ const isLike = (a: DueEvent, b: DueEvent) => a.event_type === b.event_type && a.
 
 async function work(context: Working, events: readonly DueEvent[]): Promise<void> {
   const { event_type: type, has_nodes: hasNodes } = events[0]!
-  // Servers go with a lease, and each end locks what they have: one at a time, so that no two wait for each other.
+  // One lease a transaction: an end also locks the claims of its servers, and larger ones would wait for each other.
   if (type === 'end_lease') {
     await inParallel(events, limits.leaseEndsAtOnce, event => end(context, event))
     return
@@ -102,12 +102,12 @@ async function work(context: Working, events: readonly DueEvent[]): Promise<void
   for (let from = 0; from < events.length; from += limits.leaseStartsMax) {
     const batch = events.slice(from, from + limits.leaseStartsMax)
     await together(context, batch, ids => step(ids, context.clock.now()))
-    // Requests come first.
+    // Lets waiting requests run first.
     await nextTurn()
   }
 }
 
-/** One transaction for all; when one of them is in trouble, the others shouldn't be. */
+/** One transaction for all events. If it fails, each gets its own, so that one failure doesn't stop the others. */
 async function together(context: Working, events: readonly DueEvent[], step: (ids: string[]) => Write<string[]>) {
   try {
     const done = await context.store.write(() => writtenDown(context, events, step))
@@ -118,7 +118,7 @@ async function together(context: Working, events: readonly DueEvent[], step: (id
   }
 }
 
-/** Each lease has an entry of its own, though they share the transaction. */
+/** Writes one audit entry for each lease, though they share the transaction. */
 function* writtenDown(
   { witness }: Working,
   events: readonly DueEvent[],
@@ -176,9 +176,9 @@ async function end(context: Working, event: DueEvent): Promise<void> {
   }
 }
 
-/** Whatever is in the way of the end, nobody gets any more of what the lease gave. */
+/** When the end fails, at least closes the lease, so that nobody can use more of its resources. */
 async function close({ store, clock, witness, log }: Working, event: DueEvent, error: unknown): Promise<void> {
-  // When it was the database, it is not the lease that is in trouble.
+  // The database was unavailable: nothing is wrong with the lease.
   if (error instanceof StoreUnavailable) return
   const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
   const closing = () => closeLease(event.lease_id, reason, clock.now())
@@ -186,14 +186,14 @@ async function close({ store, clock, witness, log }: Working, event: DueEvent, e
   try {
     await store.write(() => recorded(closing(), entryOf))
   } catch (closingError) {
-    log.warn({ err: closingError, lease: event.lease_id }, 'a lease that could not be ended could not be closed')
+    log.warn({ err: closingError, lease: event.lease_id }, 'a lease failed to end, and could not be closed either')
   }
 }
 
 const tell = ({ metrics, clock }: Working, { event_type, time }: DueEvent) =>
   metrics.leaseEvent(event_type, clock.now() - time)
 
-/** Tried again later, ever more seldom, and never given up. */
+/** Retries with exponential backoff, without an end. */
 async function putOff({ store, clock, log }: Working, event: DueEvent, error: unknown): Promise<void> {
   if (error !== null) log.warn({ err: error, lease: event.lease_id, event: event.event_type }, 'a lease event failed')
   const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)

@@ -1,4 +1,4 @@
-// Leases as clients see them: created, found, changed, deleted. Each is one transaction, whole or not at all.
+// Creates, changes and deletes leases for clients. Each is one transaction, all or nothing.
 import { limits } from '../../shared/limits.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
@@ -26,7 +26,7 @@ export { findLease, listLeases } from './rows.ts'
 
 const cleaningOf = ({ config }: LeaseContext) => config.leaseCleaningMinutes * MINUTE_MS
 
-/** Books all of it, or refuses and leaves nothing. */
+/** Books all reservations of the lease, or none. */
 export async function createLease(context: LeaseContext, who: Principal, wanted: NewLease): Promise<Lease> {
   const { store, clock, config } = context
   const now = clock.now()
@@ -42,7 +42,7 @@ export async function createLease(context: LeaseContext, who: Principal, wanted:
     }),
   )
   nudge(context, lease)
-  // Which nodes it got is known only now.
+  // The booking has chosen the nodes, so the lease is read again.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
 }
@@ -53,7 +53,7 @@ const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
   now,
 })
 
-/** Whoever works on events looks now and then; what is due sooner they must be told of. */
+/** The duty polls for events; an event that is due before the next poll needs a nudge. */
 function nudge({ bell, clock }: LeaseContext, { events }: Lease): void {
   const soon = clock.now() + 2 * limits.conductorPollMs
   if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) bell.ring('leases')
@@ -101,7 +101,7 @@ function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLe
 const requestOf = (context: LeaseContext, { start_at, end_at, reservations }: Lease, except: string | null): Request =>
   requestFor(context, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
 
-/** What is looked for, in the calendar's words. */
+/** The request to the calendar for these reservations. */
 export function requestFor(
   context: LeaseContext,
   { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
@@ -113,7 +113,7 @@ export function requestFor(
   return { window, except, cleaningMs, wishes, ...overdue(start_at, context.clock.now()) }
 }
 
-/** Only who is still to begin can be in the way of what is overdue. */
+/** Only a lease that has not started has to wait for overdue bookings. */
 const overdue = (start_at: number, now: number) => (start_at >= minuteOf(now) ? { now } : {})
 
 function* tryCreate(
@@ -135,7 +135,7 @@ function* tryCreate(
 
 const limitedBy = ({ id, project_id, start_at, end_at }: Lease): Limited => ({ id, project_id, start_at, end_at })
 
-/** `project` is whose leases may be changed; null for everyone's. A foreign lease isn't there. */
+/** `project` is the caller's; null may change every project's leases. Another project's lease is not found. */
 export async function updateLease(
   context: LeaseContext,
   id: string,
@@ -190,7 +190,7 @@ function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Leas
   requireTerm(limits, 'longest_lease_hours', { from: start_at, until: end_at, present })
 }
 
-/** Gives the lease what the plan says; a verdict when that can't be had. */
+/** Writes the bookings of the plan; returns a verdict when it doesn't fit. */
 function* rebook(
   context: LeaseContext,
   before: StoredLease,
@@ -231,7 +231,7 @@ export async function deleteLease(context: LeaseContext, id: string, project: st
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
-/** At once when nothing is in the way; else the lease is hidden and goes as soon as all that it had is given back. */
+/** Removes the lease at once if all its resources are free; otherwise hides it until they are. */
 export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
   if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)

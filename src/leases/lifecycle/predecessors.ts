@@ -1,22 +1,22 @@
-// Whether a lease can have what it booked: at its start whoever was there before it may not be gone yet.
+// Checks whether a lease can start: the leases before it may not have given their hosts back yet.
 import { type Booked, meets, type Size, SIZES } from '../calendar/calendar.ts'
 import type { RevisedLeasable } from '../calendar/resources.ts'
 
 /**
- * Why a lease can't start; null when nobody is in its way. `given` are the reservations that have started and are not over.
- * Nodes are asked themselves whether they can be had.
+ * Why a lease can't start; null when it can. `given` are the reservations that have started and are not over. Nodes are
+ * not checked here: their own state says whether they are available.
  */
 export function keptFrom(
   lease: string,
   leasables: readonly RevisedLeasable[],
   given: ReadonlySet<string>,
 ): string | null {
-  // Its client need not know which host that is, nor who else has something there.
+  // The client must not learn which host it is, nor who else uses it.
   const isFull = leasables.some(host => host.kind === 'host' && isKept(host, lease, given))
   return isFull ? 'A host of it is still held by the lease before this one.' : null
 }
 
-/** The calendar has seen to those who overlap; all others should be gone, and a booking goes when all is given back. */
+/** The calendar allows for bookings that overlap. All others should be over, but exist until all is given back. */
 function isKept({ booked, capacity }: RevisedLeasable, lease: string, given: ReadonlySet<string>): boolean {
   const mine = booked.filter(one => one.lease === lease)
   const [first] = mine

@@ -1,5 +1,5 @@
-// What a lease of nodes gives: each booked node as an allocation of the lease's project, which is the node's lessee until
-// the lease ends. Each step may be taken twice.
+// Gives a lease its nodes and takes them back: each is an allocation of the lease's project, which is the node's lessee
+// until the lease ends. Each step is idempotent.
 import { giveNode, takeNodeBack } from '../../metal/allocations/backfill.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import { emptyNode } from '../../metal/expiry.ts'
@@ -31,7 +31,7 @@ const setAllocation = command((db, a: { reservation: string; provider: ProviderI
     .where('provider_id', '=', a.provider),
 )
 
-/** Gives the lease those of its nodes that can be had; it then says whether it lacks any. */
+/** Gives the lease those of its booked nodes that are available, and marks its reservations that lack some. */
 export function* completeNodes(
   lease: StoredLease,
   newUuid: () => string,
@@ -61,7 +61,7 @@ export function* completeNodes(
   return { lease: after, isEnough }
 }
 
-/** Not in maintenance, clean after the lease before, and still what was booked. */
+/** The node is not in maintenance, is clean after the last lease, and still has the booked class and traits. */
 function* isReady(node: NodeRow, terms: NodeTerms, now: number): Read<boolean> {
   if (!isOpen(node) || node.retired || node.transition !== null || node.resource_class !== terms.resource_class)
     return false
@@ -71,15 +71,15 @@ function* isReady(node: NodeRow, terms: NodeTerms, now: number): Read<boolean> {
 }
 
 /**
- * Takes the lease's nodes back. Its project can do nothing with them from now on; a machine on one of them is torn down
- * first, whatever it does. Says whether all of them are back.
+ * Takes the lease's nodes back. Its project loses access at once; a machine on a node is torn down first, even if it is
+ * running. Returns whether all nodes are back.
  */
 export function* takeNodesBack(lease: StoredLease, drivers: Drivers, now: number): Write<boolean> {
   let isAll = true
   for (const { reservation_id, provider_id, allocation, node_id } of yield* all(nodeBookings({ lease: lease.id }))) {
     if (allocation === null) continue
     const node = yield* lockNodeById(node_id)
-    // Without an instance it was let go, or is torn down already; with another one it is somebody else's by now.
+    // Without an instance it was freed or already torn down; with another instance it belongs to somebody else now.
     if (node && (node.instance_uuid === null || node.instance_uuid === allocation)) {
       const closed = yield* closeNode(node)
       if ((yield* emptyNode(closed, drivers, now)) !== 'empty') {
@@ -100,7 +100,7 @@ function* closeNode(node: NodeRow): Write<NodeRow> {
   return { ...after, revision: node.revision + 1 }
 }
 
-/** Takes one node back that the lease is to have no more, and that has no machine of its on it. */
+/** Takes back one node that has no machine of the lease on it. */
 export function* withdrawGiven(nodeId: NodeId, allocation: string, now: number): Write<void> {
   const node = yield* lockNodeById(nodeId)
   if (!node) return

@@ -1,6 +1,5 @@
-// What a reservation is in the ledger and in compute: a resource class and a private flavor, of instances from the moment it
-// is made, of hosts from the start; and while the lease runs an inventory on each host where it has slots. Each step may be
-// taken twice.
+// A reservation's resources in the ledger and in compute: a resource class, a private flavor (for hosts only from the
+// start on), and while the lease runs an inventory on each host where it has slots. Each step is idempotent.
 import {
   closeFlavors,
   createFlavor,
@@ -21,12 +20,12 @@ import { type Size, SIZES } from '../calendar/calendar.ts'
 import type { RevisedLeasable } from '../calendar/resources.ts'
 import type { Lease, Reservation } from '../types.ts'
 
-/** The word under which the ledger and compute know what belongs to leases. */
+/** Marks classes, providers and flavors in the ledger and in compute as managed by leases. */
 export const OWNER = 'leases'
 
 export const classOf = (reservation: string) => `CUSTOM_RESERVATION_${reservation.replaceAll('-', '_').toUpperCase()}`
 
-/** Nodes are had as allocations; all else has a class and a flavor. */
+/** Nodes are given as allocations; all other reservations have a class and a flavor. */
 const isNamed = ({ terms }: Pick<Reservation, 'terms'>) => terms.resource_type !== 'physical:node'
 
 const flavorThere = query((db, a: { id: string }) =>
@@ -37,7 +36,7 @@ function* hasFlavor(id: string): Read<boolean> {
   return (yield* one(flavorThere({ id }))) !== undefined
 }
 
-/** With the reservations: what will be offered once the lease starts has a name, and nobody may use it yet. */
+/** Written with new reservations: their classes and flavors exist, but nobody may use them before the start. */
 export function newResources(reservations: readonly Pick<Reservation, 'id' | 'terms'>[], now: number): Command[] {
   const named = reservations.filter(isNamed)
   if (named.length === 0) return []
@@ -59,39 +58,39 @@ const flavorOf = (id: string, { vcpus, memory_mb, disk_gb }: Size): NewFlavor =>
   managed_by: OWNER,
 })
 
-/** A flavor can't change its size: the one of the new size takes the place and the id of the old. */
+/** A flavor can't change its size, so a new one with the same id replaces it. */
 export function* remakeFlavor({ id, terms }: Reservation, now: number): Write<void> {
   if (terms.resource_type !== 'virtual:instance') return
   yield* deleteFlavor(id)
   yield* createFlavor(flavorOf(id, terms), now)
 }
 
-/** How much of its class a reservation offers on each host where it has slots. */
+/** The inventory of the reservation's class on each host where it has slots. */
 export function sharesOf(reservation: Reservation, leasables: readonly RevisedLeasable[]): Share[] {
   if (reservation.terms.resource_type === 'physical:node') return []
   return leasables.flatMap(({ reservationProvider, capacity, booked }) => {
     const mine = booked.find(one => one.reservation === reservation.id)
     if (!mine || reservationProvider === null) return []
-    // Of a whole host: as many servers as it could have at all.
+    // A whole host offers as many servers as it has vCPUs.
     const total = mine.isWhole ? Math.max(capacity.vcpus, 1) : mine.slots
     return { provider: reservationProvider, resourceClass: classOf(reservation.id), total }
   })
 }
 
-/** A server as large as the smallest of the hosts. Which hosts these are is known for sure only when the lease starts. */
+/** A flavor as large as the smallest host. Made at the start, because the hosts may change until then. */
 function* putHostFlavor({ id }: Reservation, leasables: readonly RevisedLeasable[], now: number): Write<void> {
   const hosts = leasables.filter(({ booked }) => booked.some(one => one.reservation === id))
   const smallest = (name: keyof Size, least: number) =>
     Math.max(hosts.length === 0 ? 0 : Math.min(...hosts.map(({ capacity }) => capacity[name])), least)
   const size = { vcpus: smallest('vcpus', 1), memory_mb: smallest('memory_mb', 1), disk_gb: smallest('disk_gb', 0) }
   const there = yield* one(flavorThere({ id }))
-  // One that someone has made of the same id gives way.
+  // A flavor that someone else made with the same id is replaced.
   if (there?.managed_by === OWNER && SIZES.every(name => there[name] === size[name])) return
   if (there) yield* deleteFlavor(id)
   yield* createFlavor(flavorOf(id, size), now)
 }
 
-/** The inventories first, then access for the project: whoever sees the flavor can use it. */
+/** Writes the inventories before it grants access, so that a visible flavor always works. */
 export function* provideResources(
   leases: readonly Pick<Lease, 'project_id' | 'reservations'>[],
   leasables: readonly RevisedLeasable[],
@@ -109,26 +108,26 @@ export function* provideResources(
   yield* grantAll(reservations.filter(isNamed).map(({ id, project }) => ({ flavor_id: id, project_id: project })))
 }
 
-/** Nobody can start anything with them any more; says which classes these are. */
+/** Withdraws access to the flavors, so that nobody can start servers with them. Returns flavor ids and classes. */
 function* closeFlavorsOf(reservations: readonly Reservation[]): Write<{ ids: string[]; classes: string[] }> {
   const ids = reservations.filter(isNamed).map(({ id }) => id)
   if (ids.length > 0) yield* closeFlavors(ids)
   return { ids, classes: ids.map(classOf) }
 }
 
-/** Closed, and what was started with them goes; says whether anything did. */
+/** Closes the flavors and inventories, and deletes the servers that use them. Returns whether any were deleted. */
 export function* closeResources(reservations: readonly Reservation[], now: number): Write<boolean> {
   const { ids, classes } = yield* closeFlavorsOf(reservations)
   return ids.length > 0 && (yield* evict(classes, ids, now))
 }
 
-/** Closed, and no more: for when something is in the way of the rest. */
+/** Closes the flavors and inventories and deletes nothing: for a lease whose end failed. */
 export function* closeResourcesOnly(reservations: readonly Reservation[], now: number): Write<void> {
   const { ids, classes } = yield* closeFlavorsOf(reservations)
   if (ids.length > 0) yield* closeShares(classes, [], now)
 }
 
-/** null when nothing is left of it; else who still has some of it. */
+/** Removes class, inventories and flavor. Returns null, or a sentence that names who still uses them. */
 export function* removeResources(reservation: Reservation, now: number): Write<string | null> {
   if (!isNamed(reservation)) return null
   const { id } = reservation

@@ -1,4 +1,4 @@
-// Leases as rows: what finds, lists and locks them.
+// Finds, lists and locks leases in the database.
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
@@ -19,14 +19,14 @@ interface NodeBooking {
   allocation: string | null
 }
 
-/** A lease, and what only we want to know of it. */
+/** A lease with its internal fields. */
 export interface StoredLease extends Lease {
   is_deleted: boolean
-  /** When each event is worked on next; null once it is done. */
+  /** When the duty next works on each event; null once it is done. */
   due: Readonly<Partial<Record<EventType, number | null>>>
 }
 
-/** The same question about some leases, those of a project, and all. */
+/** The same query for some leases, for those of a project, and for all. */
 function ofLeases<TB extends keyof Schema, Row>(build: (db: Kysely<Schema>) => SelectQueryBuilder<Schema, TB, Row>) {
   return {
     some: query((db, a: { ids: readonly string[] }, on) => build(db).where(on.isIn('leases.id', a.ids))),
@@ -60,12 +60,12 @@ const lockRows = command((db, a: { ids: readonly string[] }, on) =>
   on.lock(db.selectFrom('leases').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
 )
 
-/** The lease, if it belongs to this project; null sees all. */
+/** The lease, if it belongs to this project; with null, any project's. */
 export function* findLease(id: string, project: string | null): Read<StoredLease> {
   return visible(id, yield* leasesOf([id]), project)
 }
 
-/** The lease as it is now, held until the transaction ends. Leases are locked before all else. */
+/** Locks and reads the lease. Lock order: leases come first. */
 export function* lockLease(id: string, project: string | null): Write<StoredLease> {
   return visible(id, yield* lockLeases([id]), project)
 }
@@ -84,7 +84,7 @@ function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
 
 export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
   const a = { ids }
-  // Read in statements of their own: only then do they see what the previous holder did.
+  // Separate statements after the lock: only then do they see what the previous holder committed.
   const [, ...parts] = yield* together(
     lockRows(a),
     leaseRows.some(a),
@@ -95,7 +95,7 @@ export function* lockLeases(ids: readonly string[]): Write<StoredLease[]> {
   return assemble(parts)
 }
 
-/** In the order in which they were made. */
+/** In the order of their creation. */
 export function* listLeases(project: string | null): Read<StoredLease[]> {
   const found =
     project === null
@@ -152,7 +152,7 @@ function eventOf({ due_at, attempts: _, ...event }: EventRow, status: LeaseStatu
   return { ...event, status: shown }
 }
 
-/** The lease with one of its reservations changed; it is degraded while any of them lacks or has lost something. */
+/** The lease with one reservation changed. It is degraded while any reservation misses or has lost resources. */
 export function withReservation(lease: StoredLease, changed: Reservation): StoredLease {
   const reservations = lease.reservations.map(one => (one.id === changed.id ? changed : one))
   const degraded = reservations.some(one => one.missing_resources || one.resources_changed)
@@ -167,7 +167,7 @@ const hoursOfProject = query((db, a: { project: string; now: number }) =>
     .where('end_at', '>', a.now),
 )
 
-/** The leases of a project that are not over. */
+/** The leases of a project that end after `now`. */
 export function* aheadOf(project: string, now: number): Read<Pick<LeaseRow, 'id' | 'start_at' | 'end_at'>[]> {
   return yield* all(hoursOfProject({ project, now }))
 }
@@ -187,7 +187,7 @@ interface ReservationFacts {
   lease_status: LeaseStatus
 }
 
-/** Of what a reservation is and whose, and how far its lease is. */
+/** The type of a reservation, its project, and the status of its lease. */
 export function* findReservation(id: string): Read<ReservationFacts | undefined> {
   return yield* one(reservationById({ id }))
 }
@@ -198,12 +198,12 @@ const placesOfLeases = query((db, a: { ids: readonly string[] }, on) =>
 const slotsOfLease = query((db, a: { id: string }) =>
   db.selectFrom('bookings').select(['reservation_id', 'provider_id', 'slots']).where('lease_id', '=', a.id),
 )
-/** The hosts and nodes that these leases have something of. */
+/** The hosts and nodes with bookings of these leases. */
 export function* placesOf(ids: readonly string[]): Read<ProviderId[]> {
   return (yield* all(placesOfLeases({ ids }))).map(row => row.id)
 }
 
-/** What each reservation of a lease has: slots by id of the host or node. */
+/** For each reservation of a lease, its slots by id of the host or node. */
 export function* bookedBy(id: string): Read<Map<string, Map<ProviderId, number>>> {
   const has = new Map<string, Map<ProviderId, number>>()
   for (const { reservation_id, provider_id, slots } of yield* all(slotsOfLease({ id }))) {

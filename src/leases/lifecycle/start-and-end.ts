@@ -1,5 +1,5 @@
-// How leases begin and end. Each is one transaction under the lock of the lease, finds out for itself what is left to do,
-// and may be run twice.
+// Starts and ends leases. Each step is one transaction under the lock of the lease, finds out what is left to do, and
+// is idempotent.
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 import { all, type Write } from '../../store/transaction.ts'
@@ -34,7 +34,7 @@ function isDue({ due }: StoredLease, event: EventType, now: number): boolean {
   return at !== undefined && at !== null && at <= now
 }
 
-/** Starts those of these leases that are due and are not kept from it, and says which. */
+/** Starts those leases that are due and can start. Returns their ids. */
 export function* startLeases(ids: readonly string[], now: number): Write<string[]> {
   const { ready, leasables } = yield* withoutWaiting(yield* lockDue(ids, now), now)
   yield* start(ready, leasables, now)
@@ -43,11 +43,11 @@ export function* startLeases(ids: readonly string[], now: number): Write<string[
 
 interface Ready {
   ready: StoredLease[]
-  /** Where they have booked something. */
+  /** The hosts and nodes with bookings of all due leases. */
   leasables: readonly RevisedLeasable[]
 }
 
-/** Those that can have what they booked; the others wait for whoever had it before, and say so. */
+/** Finds the leases that can start. The others wait for the leases before them, and show that as their reason. */
 function* withoutWaiting(due: readonly StoredLease[], now: number): Write<Ready> {
   if (due.length === 0) return { ready: [], leasables: [] }
   const places = yield* placesOf(due.map(({ id }) => id))
@@ -69,7 +69,7 @@ function* wait(lease: StoredLease, reason: string, now: number): Write<void> {
   yield* postpone(lease.id, 'start_lease', now + limits.leaseWaitMs)
 }
 
-/** Starts a lease of nodes if it is due; false while it has too few of them, null when there was nothing to do. */
+/** Starts a lease of nodes if it is due; false while too few nodes are available, null when it is not due or waits. */
 export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
   const { ready, leasables } = yield* withoutWaiting(yield* lockDue([id], now), now)
   const [lease] = ready
@@ -79,7 +79,7 @@ export function* startLeaseOfNodes(id: string, newUuid: () => string, now: numbe
     yield* setStatus(id, 'STARTING', now, 'Too few of its nodes can be had yet.')
     return false
   }
-  // What it lacks is given when it can be had: healing sees to that.
+  // Healing gives it the missing nodes later.
   yield* saveLease(after)
   yield* start([after], leasables, now)
   return true
@@ -109,26 +109,26 @@ function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): W
   }
 }
 
-/** Nothing happens then but that it is known to have happened. */
+/** The event only marks that the time has passed. */
 export function* passBeforeEnd(ids: readonly string[], now: number): Write<string[]> {
   const due = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now)).map(({ id }) => id)
   yield* finishEvent(due, 'before_end_lease', now)
   return due
 }
 
-/** What became of a lease whose end was due. */
+/** The result of trying to end a lease. */
 interface Ending {
   lease: StoredLease
   isOver: boolean
-  /** The first time that it was tried, or something went: what is worth writing down. */
+  /** It is worth an audit entry: the first try, the end, or servers were deleted. */
   isNews: boolean
 }
 
-/** Ends the lease if it is due; null when there was nothing to do. */
+/** Ends the lease if it is due; null when it is not. */
 export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write<Ending | null> {
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now)) return null
-  // It begins before it ends, however late.
+  // A late lease starts before it ends.
   if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
   const { isOver, isEmptier } = yield* endLease(lease, drivers, now)
   if (isOver && lease.is_deleted) yield* dropLease(id)
@@ -136,9 +136,9 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
 }
 
 /**
- * Closes what the lease gave, so that nobody gets any more of it; deletes the servers that have some of it; then flavor,
- * inventories and class go, and the slots are given back last. Not over while someone else still has some of it: then the
- * lease is TERMINATING, and this is to be run again.
+ * Closes the lease's resources, so that nobody can use more of them; deletes its servers; removes flavor, inventories
+ * and class; and frees the slots last. While something still uses them the lease stays TERMINATING, and this has to run
+ * again.
  */
 export function* endLease(
   lease: StoredLease,
@@ -167,8 +167,8 @@ export function* endLease(
 }
 
 /**
- * When the end itself fails: nobody gets any more of what it gave, and the lease says why it is still there. Says whether
- * that is new.
+ * For a lease whose end failed: closes its resources and shows the reason. Returns whether the lease was not
+ * TERMINATING before.
  */
 export function* closeLease(id: string, reason: string, now: number): Write<boolean> {
   const [lease] = yield* lockLeases([id])
@@ -179,7 +179,7 @@ export function* closeLease(id: string, reason: string, now: number): Write<bool
   return lease.status !== 'TERMINATING'
 }
 
-/** What has not begun by now does not begin any more. */
+/** Sets TERMINATING. A lease that has not started by now never will. */
 function* terminate(id: string, reason: string, now: number): Write<void> {
   yield* setStatus(id, 'TERMINATING', now, reason)
   yield* finishEvent([id], 'start_lease', now)

@@ -1,4 +1,4 @@
-// What changes leases in the database.
+// Writes leases, their reservations and their events to the database.
 import type { Selectable } from 'kysely'
 import { jsonText } from '../../shared/json.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -105,7 +105,7 @@ const eventRow = ({ status: _, ...event }: LeaseEvent, due: StoredLease['due']):
   attempts: 0,
 })
 
-/** What writes a new lease. */
+/** The commands that insert a new lease. */
 export const newLeaseWrites = (lease: StoredLease): Command[] => [
   insertLease({ ...lease, degraded: bit(lease.degraded) }),
   ...partWrites(lease),
@@ -117,7 +117,7 @@ export function* saveLease(lease: StoredLease): Write<void> {
   yield* markLease(lease.id)
 }
 
-/** For the audit: this is what was changed. */
+/** Names the lease as changed, for the audit. */
 export const markLease = (id: string) => mark({ kind: 'lease', id })
 
 function partWrites({ reservations, events, due }: StoredLease): Command[] {
@@ -127,7 +127,7 @@ function partWrites({ reservations, events, due }: StoredLease): Command[] {
   ]
 }
 
-/** The lease and its reservations and events; it must have no bookings any more. */
+/** Deletes the lease with its reservations and events. It must have no bookings. */
 export function* dropLease(id: string): Write<void> {
   yield* run(removeLease({ id }))
   yield* markLease(id)
@@ -156,7 +156,7 @@ const finishEvents = bulk<{ id: string; type: EventType; now: number }>(
       .where('lease_events.event_type', '=', r.type),
 )
 
-/** One step in the life of these leases: their status, that of their reservations, and the events that are done. */
+/** Sets the status of these leases and of their reservations, and marks events as done. */
 export function* stepLeases(
   ids: readonly string[],
   step: { lease: LeaseStatus; reservations: Reservation['status']; events: readonly EventType[] },
@@ -189,12 +189,12 @@ const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
     .set(e => ({ due_at: a.at, attempts: e('attempts', '+', 1) }))
     .where('lease_id', '=', a.id)
     .where('event_type', '=', a.type)
-    // One that is done stays done: the answer to it may have been lost, or another process was faster.
+    // A done event stays done: our commit may have succeeded unnoticed, or another process was faster.
     .where('due_at', 'is not', null)
     .returning('attempts'),
 )
 
-/** On its way: started and not there yet, or ended and not all given back. */
+/** Marks a lease whose start or end is under way. */
 export function* setStatus(
   id: string,
   status: 'STARTING' | 'TERMINATING',
@@ -205,7 +205,7 @@ export function* setStatus(
   yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now }))
 }
 
-/** Puts an event off that could not be worked on. */
+/** Sets a later due time for an event that could not be done. */
 export function* postpone(id: string, type: EventType, at: number): Write<void> {
   yield* run(setDue({ id, type, at }))
 }

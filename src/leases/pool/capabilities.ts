@@ -1,4 +1,4 @@
-// What the operator says about hosts beyond what they say themselves: capabilities, and which of their names users see.
+// Capabilities: the operator's own properties of hosts, and which of their names users may see.
 import { createHash } from 'node:crypto'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
@@ -56,7 +56,7 @@ export function* capabilitiesOf(ids: readonly ProviderId[]): Read<Map<ProviderId
   return new Map([...found].map(([id, rows]) => [id, Object.fromEntries(rows.map(({ name, value }) => [name, value]))]))
 }
 
-/** The same name always gets the same id, so that nothing here is left to chance. */
+/** Derived from the name, so that no random source is needed here. */
 function propertyId(name: string): string {
   const hex = createHash('sha256').update(`property ${name}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -67,7 +67,7 @@ export function* addCapabilities(id: ProviderId, given: Readonly<Record<string, 
   if (Object.keys({ ...present, ...given }).length > limits.capabilitiesPerHostMax) {
     throw problem('host_invalid', { reason: `A host has at most ${limits.capabilitiesPerHostMax} capabilities.` })
   }
-  // By name, so that two transactions that add the same meet at the first and not crosswise.
+  // Sorted, so that two transactions with the same names lock them in the same order and can't deadlock.
   const names = Object.keys(given).sort()
   if (names.length === 0) return
   yield* run(putCapabilities({ rows: names.map(name => ({ provider_id: id, name, value: given[name]! })) }))
@@ -75,7 +75,7 @@ export function* addCapabilities(id: ProviderId, given: Readonly<Record<string, 
   yield* run(putProperties({ rows: names.map(property) }))
 }
 
-/** Refuses to change what a reservation on the host has asked for. */
+/** Refuses to change a capability that a reservation on the host asks for. */
 export function* requireUnused(host: RevisedLeasable, given: Readonly<Record<string, string>>): Read<void> {
   const changed = new Set(Object.keys(given).filter(name => host.facts(name) !== given[name]))
   for (const { id, terms } of yield* all(termsOnHost({ id: host.id }))) {
@@ -92,7 +92,7 @@ function queriesOf(terms: Terms): string[] {
   return terms.resource_type === 'physical:host' ? [terms.resource_properties, terms.hypervisor_properties] : []
 }
 
-/** The names of all capabilities that hosts have; private ones only when asked for. */
+/** The names of the capabilities that hosts have, with their values; private ones only with `all`. */
 export function* properties(which: { all: boolean }): Read<HostProperty[]> {
   const values = Map.groupBy(yield* all(valueRows({})), row => row.name)
   const rows = (yield* all(propertyRows({}))).filter(row => values.has(row.name) && (which.all || !row.is_private))

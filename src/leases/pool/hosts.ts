@@ -1,4 +1,4 @@
-// Hosts: the compute hosts that may be booked. From the day that a host is one, only leases hand it out.
+// Hosts: the compute hosts that can be booked. While a hypervisor is a host, it is dedicated to leases.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { providerClaims } from '../../ledger/claims/find.ts'
@@ -73,7 +73,7 @@ const removeRow = command((db, a: { id: ProviderId }) => db.deleteFrom('leasable
 
 const reservationProviderName = (host: string) => `blazar_${host}`
 
-/** The same host always gets the same one, so that nothing here is left to chance. */
+/** Derived from the host's uuid, so that no random source is needed here. */
 function reservationProviderUuid({ uuid }: Provider): string {
   const hex = createHash('sha256').update(`reservations of ${uuid}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -114,7 +114,7 @@ export function* createHost(wanted: NewHost, now: number): Write<Host> {
   return yield* changedHost(provider.id)
 }
 
-/** A root provider with processors that is nobody's yet, by name or number. */
+/** Finds a root provider with vCPUs that nothing manages, by name or decimal id. */
 function* findHypervisor(name: string): Read<Provider> {
   const byName = yield* listProviders({ name })
   const id = idIn(name)
@@ -128,7 +128,7 @@ function* findHypervisor(name: string): Read<Provider> {
   return provider
 }
 
-/** The child where started leases will be inventories: made, or adopted when it is there from an earlier life. */
+/** The child provider for the inventories of started leases. One that is left over from earlier is reused. */
 function* reservationProviderOf(host: Provider, now: number): Write<Provider> {
   const name = reservationProviderName(host.name)
   const [present] = yield* listProviders({ name })
@@ -146,7 +146,7 @@ function* reservationProviderOf(host: Provider, now: number): Write<Provider> {
   return child
 }
 
-/** Makes sure that a host has its reservation provider, should somebody have removed it. */
+/** Creates a host's reservation provider again, if somebody has removed it. */
 export function* ensureReservationProvider(leasable: RevisedLeasable, now: number): Write<void> {
   const [host] = yield* listProviders({ ids: [leasable.id] })
   const name = reservationProviderName(leasable.name)
@@ -164,7 +164,7 @@ export function* listHosts(): Read<Host[]> {
   return yield* hostsOf(rows)
 }
 
-/** The host of this decimal id. */
+/** The host with this decimal id. */
 export function* findHost(id: string): Read<Host> {
   const provider = idIn(id)
   const [host] = provider === null ? [] : yield* hostsOf(yield* all(hostRow({ id: provider })))
@@ -202,7 +202,7 @@ function* hostsOf(rows: readonly HostRow[]): Read<Host[]> {
   })
 }
 
-/** The host, held until the transaction ends. */
+/** Locks and reads the host. */
 function* lockHost(id: string): Write<RevisedLeasable> {
   const provider = idIn(id)
   const [found] = provider === null ? [] : yield* lockLeasables([provider])
@@ -222,7 +222,7 @@ export function* updateHost(id: string, capabilities: Readonly<Record<string, st
   return yield* changedHost(host.id)
 }
 
-/** All of it or nothing. */
+/** Returns the hypervisor to compute. Refused while it has bookings or servers. */
 export function* deleteHost(id: string): Write<void> {
   const host = yield* lockHost(id)
   if (host.booked.length > 0) {
@@ -263,7 +263,7 @@ const allocationRows = query((db, a: AllocationFilter) =>
     .orderBy('reservation_id'),
 )
 
-/** One entry a host that has any. Without a filter those of leases that have not ended; with `host` always one entry. */
+/** One entry for each host with bookings, and always one for `host`. Past bookings only for a lease or reservation. */
 export function* hostAllocations(
   filter: { lease?: string; reservation?: string; host?: string },
   now: number,

@@ -1,4 +1,4 @@
-// Bare metal nodes that were enrolled for leasing: booked by the same calendar as hosts.
+// Enrols bare metal nodes for leasing and withdraws them. They are booked in the same calendar as hosts.
 import { EVERYTHING } from '../../metal/access.ts'
 import { dedicateProvider } from '../../ledger/managed.ts'
 import { lockProvider } from '../../ledger/providers.ts'
@@ -15,7 +15,7 @@ import { leasablesOf, lockLeasables, NO_LEASE, noteLeasable, type RevisedLeasabl
 export interface LeasableNode {
   node: string
   resource_class: string | null
-  /** The bookings on it, in the order of time. */
+  /** The bookings on it, in the order of their starts. */
   bookings: readonly { lease_id: string; reservation_id: string; start_at: number; end_at: number }[]
 }
 
@@ -37,7 +37,7 @@ const strike = command((db, a: { id: ProviderId }) => db.deleteFrom('leasables')
 const enrolled = query((db, _: object) =>
   db.selectFrom('leasables').select('provider_id as id').where('kind', '=', 'node').orderBy('provider_id'),
 )
-/** From now on the node is handed out by the calendar; enrolling it twice is enrolling it. */
+/** From now on the calendar gives out the node. Idempotent. */
 export function* enrolNode(ident: string, now: number): Write<LeasableNode> {
   const found = yield* findNode(ident, EVERYTHING)
   if ((yield* lockLeasables([found.provider_id])).length > 0) return yield* findLeasableNode(ident)

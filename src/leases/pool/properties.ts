@@ -2,7 +2,7 @@
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 
-/** What a host says about itself: its columns, as numbers or words, and its capabilities, which are words. */
+/** The properties of a host: its columns, which are numbers or strings, and its capabilities, which are strings. */
 export type Facts = (key: string) => string | number | undefined
 
 type Compare = (a: string | number, b: string | number) => boolean
