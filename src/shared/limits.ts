@@ -159,7 +159,7 @@ export const limits = {
   explainSampleMax: 5,
   // Nodes in the list of one hold; each is looked at in turn.
   reservationNodesMax: 1_000,
-  // Holds and allocations whose time is over, ended in one go.
+  // Holds whose time is over, ended in one transaction; allocations whose time is over, read at once.
   expiryBatchMax: 256,
   // How soon an allocation whose time is over is looked at again while its node can't be torn down.
   expiryRetryMs: 1_000,
