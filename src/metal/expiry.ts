@@ -20,12 +20,16 @@ import { NOBODY } from './nodes/provider.ts'
 import { hasMachine, transitionFor } from './nodes/states.ts'
 import { startVerb } from './nodes/transitions.ts'
 
-const lapsed = query((db, a: { now: number; limit: number }) =>
+/** A page of expired allocations, oldest first, behind the one that expired at `at` and has the id `id`. */
+const lapsedAfter = query((db, a: { at: number; id: AllocationId; now: number; limit: number }) =>
   selectAllocations(db)
+    .where('a.expires_at', '>=', a.at)
     .where('a.expires_at', '<=', a.now)
+    .where(e => e.or([e('a.expires_at', '>', a.at), e('a.id', '>', a.id)]))
     // An allocation whose node is in transition is skipped until the transition ends.
     .where('n.transition', 'is', null)
     .orderBy('a.expires_at')
+    .orderBy('a.id')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
 const allocationNow = query((db, a: { id: AllocationId; now: number }) =>
@@ -38,7 +42,13 @@ const lapsedHold = query((db, a: { now: number }) =>
   db.selectFrom('consumers').select('id').where('expires_at', '<=', a.now).where('managed_by', '=', OWNER).limit(1),
 )
 const nextHold = query((db, a: { now: number }) =>
-  db.selectFrom('consumers').select('expires_at').where('expires_at', '>', a.now).orderBy('expires_at').limit(1),
+  db
+    .selectFrom('consumers')
+    .select('expires_at')
+    .where('expires_at', '>', a.now)
+    .where('managed_by', '=', OWNER)
+    .orderBy('expires_at')
+    .limit(1),
 )
 
 interface ExpiryOptions {
@@ -49,25 +59,51 @@ interface ExpiryOptions {
   witness: Witness
 }
 
-/** Ends what has expired; returns in how many milliseconds to run again, or null. */
-export async function endLapsed({ store, clock, drivers, bell, witness }: ExpiryOptions): Promise<number | null> {
-  const limit = limits.expiryBatchMax
-  const expired = <T>(work: Write<T>) => recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
-  if (await store.read(() => hasLapsed(clock.now()))) {
-    while ((await store.write(() => expired(releaseLapsed(OWNER, limit, clock.now())))) === limit);
-  }
-  const due = await store.read(() => all(lapsed({ now: clock.now(), limit })))
-  let [postponed, started] = [0, 0]
-  for (const { id } of due) {
-    const outcome = await store.write(() => expired(endOne(id, drivers, clock.now())))
-    if (outcome === 'started') started++
-    if (outcome === 'postponed') postponed++
-  }
-  if (started > 0) bell.ring('nodes')
-  if (due.length === limit && postponed < limit) return 0
-  if (postponed > 0) return limits.expiryRetryMs
-  const next = await store.read(() => nextExpiry(clock.now()))
+type Ending = 'ended' | 'started' | 'postponed'
+
+/** Ends what has expired by now; returns in how many milliseconds to run again, or null. */
+export async function endLapsed(options: ExpiryOptions): Promise<number | null> {
+  const { store, clock } = options
+  const now = clock.now()
+  if (await store.read(() => hasLapsed(now))) await endHolds(options, now)
+  if (await endAllocations(options, now)) return limits.expiryRetryMs
+  const next = await store.read(() => nextExpiry(now))
   return next === null ? null : next - clock.now()
+}
+
+const witnessed = <T>(work: Write<T>, witness: Witness) =>
+  recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
+
+async function endHolds({ store, witness }: ExpiryOptions, now: number): Promise<void> {
+  const limit = limits.expiryBatchMax
+  while ((await store.write(() => witnessed(releaseLapsed(OWNER, limit, now), witness))) === limit);
+}
+
+/**
+ * Goes once through all allocations that have expired by now, so that those which must wait don't keep others from
+ * ending. Returns whether one was postponed.
+ */
+async function endAllocations(options: ExpiryOptions, now: number): Promise<boolean> {
+  const limit = limits.expiryBatchMax
+  let isPostponed = false
+  let after = { at: 0, id: 0 as AllocationId }
+  for (;;) {
+    const page = await options.store.read(() => all(lapsedAfter({ ...after, now, limit })))
+    const endings = await endEach(options, page)
+    if (endings.has('started')) options.bell.ring('nodes')
+    if (endings.has('postponed')) isPostponed = true
+    if (page.length < limit) return isPostponed
+    const { expires_at, id } = page.at(-1)!
+    after = { at: expires_at!, id }
+  }
+}
+
+async function endEach({ store, clock, drivers, witness }: ExpiryOptions, page: readonly Allocation[]) {
+  const endings = new Set<Ending>()
+  for (const { id } of page) {
+    endings.add(await store.write(() => witnessed(endOne(id, drivers, clock.now()), witness)))
+  }
+  return endings
 }
 
 function* hasLapsed(now: number): Read<boolean> {
@@ -81,7 +117,7 @@ function* nextExpiry(now: number): Read<number | null> {
 }
 
 /** Ends the allocation. If a machine is deployed, starts its tear-down, which ends the allocation when it is done. */
-function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
+function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<Ending> {
   const [found] = yield* all(allocationNow({ id, now }))
   if (!found) return 'ended'
   // Read again under lock: a client may just have extended it, or a conductor may have given it a node.
@@ -93,7 +129,7 @@ function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<'ended'
   return yield* endFound(present, drivers, now)
 }
 
-function* endFound(found: Allocation, drivers: Drivers, now: number): Write<'ended' | 'started' | 'postponed'> {
+function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Ending> {
   try {
     return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, now)
   } catch (error) {

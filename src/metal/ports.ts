@@ -84,15 +84,27 @@ export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {
   return found
 }
 
-/** The ports in view: all, or those with an address, of a node, or of a port group. */
-export function* listPorts(view: View, of: { node?: NodeId; group?: PortgroupId; address?: string }): Read<Port[]> {
-  if (of.address !== undefined) {
-    const found = yield* all(portsWithAddress({ address: of.address, ...view }))
-    return found.filter(port => of.node === undefined || port.node_id === of.node)
-  }
-  if (of.node !== undefined) return yield* all(portsOfNode({ node: of.node, ...view }))
-  if (of.group !== undefined) return yield* all(portsOfGroup({ group: of.group, ...view }))
-  return yield* all(portsInView(view))
+interface PortFilters {
+  node?: NodeId
+  group?: PortgroupId
+  address?: string
+}
+
+/** The ports in view that pass all the filters. */
+export function* listPorts(view: View, of: PortFilters): Read<Port[]> {
+  const found = yield* all(mostSelective(view, of))
+  return found.filter(
+    port =>
+      (of.node === undefined || port.node_id === of.node) && (of.group === undefined || port.portgroup_id === of.group),
+  )
+}
+
+/** The query by the filter that leaves the fewest ports. */
+function mostSelective(view: View, { node, group, address }: PortFilters) {
+  if (address !== undefined) return portsWithAddress({ address, ...view })
+  if (group !== undefined) return portsOfGroup({ group, ...view })
+  if (node !== undefined) return portsOfNode({ node, ...view })
+  return portsInView(view)
 }
 
 export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { createProvider } from '../ledger/providers.ts'
 import { openStore } from '../store/open.ts'
 import { Memory } from './memory.ts'
-import { migrateStore } from './serve.ts'
+import { migrateStore } from './migrate.ts'
 
 test('a watcher that throws is logged, and the other watchers are still told', async () => {
   await using opened = new AsyncDisposableStack()

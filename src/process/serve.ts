@@ -10,30 +10,23 @@ import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
-import { addStandardNames } from '../ledger/standard.ts'
 import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
+import { migrateStore } from './migrate.ts'
 import { FakeHardware } from '../metal/drivers/fake.ts'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
 import { Bell } from '../store/bell.ts'
-import { migrate, pendingMigrations } from '../store/migrate.ts'
+import { pendingMigrations } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
 import { dutiesForTests, startWork } from './background.ts'
-
-export async function migrateStore(store: Store): Promise<string[]> {
-  const now = systemClock.now()
-  const applied = await migrate(store, now)
-  await store.write(() => addStandardNames(now))
-  return applied
-}
 
 interface RunningApi {
   address: string

@@ -159,7 +159,7 @@ export const limits = {
   explainSampleMax: 5,
   // Nodes in the list of one hold; each is looked at in turn.
   reservationNodesMax: 1_000,
-  // Expired holds and allocations that are ended in one go.
+  // Expired holds ended in one transaction, and expired allocations read at once.
   expiryBatchMax: 256,
   // How soon an expired allocation is retried while its node can't be torn down.
   expiryRetryMs: 1_000,

@@ -84,6 +84,31 @@ eachMetal('others', api => {
     expectStatus(await api.get('/v1/portgroups', { version: '1.22' }), 404)
   })
 
+  void test('ports by node, port group and address together', async () => {
+    const group = async (node_uuid: string) =>
+      expectStatus(await api.post('/v1/portgroups', { node_uuid, address: mac() }), 201).body.uuid
+    const port = async (members: Record<string, unknown>) =>
+      expectStatus(await api.post('/v1/ports', { address: mac(), ...members }), 201).body
+    const [node, other] = [await api.node(), await api.node()]
+    const [mine, others] = [await group(node), await group(other)]
+    const inside = await port({ node_uuid: node, portgroup_uuid: mine })
+    const outside = await port({ node_uuid: node })
+    const expected: [string, string[]][] = [
+      [`node=${node}&portgroup=${mine}`, [inside.uuid]],
+      [`node=${node}&portgroup=${others}`, []],
+      [`node=${other}&portgroup=${mine}`, []],
+      [`address=${inside.address}&portgroup=${mine}`, [inside.uuid]],
+      [`address=${outside.address}&portgroup=${mine}`, []],
+      [`address=${inside.address}&node=${other}`, []],
+      [`address=${inside.address}&node=${node}&portgroup=${mine}`, [inside.uuid]],
+      [`address=${outside.address}&node=${node}&portgroup=${mine}`, []],
+    ]
+    for (const [query, uuids] of expected) {
+      const found = (await api.get(`/v1/ports?${query}`)).body.ports.map((one: { uuid: string }) => one.uuid)
+      assert.deepEqual(found, uuids, query)
+    }
+  })
+
   void test('chassis', async () => {
     const { body } = expectStatus(await api.post('/v1/chassis', { description: 'rack 1', extra: { a: 1 } }), 201)
     assert.deepEqual((await api.get(`/v1/chassis/${body.uuid}`)).body, body)

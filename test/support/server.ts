@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '../../src/config/config.ts'
-import { migrateStore, startApi } from '../../src/process/serve.ts'
+import { migrateStore } from '../../src/process/migrate.ts'
+import { startApi } from '../../src/process/serve.ts'
 import { openStore } from '../../src/store/open.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))

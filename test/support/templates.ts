@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateStore } from '../../src/process/serve.ts'
+import { migrateStore } from '../../src/process/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 
 /** Does what `holdfast migrate` does. */

@@ -1,7 +1,7 @@
 // holdfast migrate
 import type { Config } from '../../config/config.ts'
 import { mask } from '../../config/mask.ts'
-import { migrateStore } from '../../process/serve.ts'
+import { migrateStore } from '../../process/migrate.ts'
 import { openStore } from '../../store/open.ts'
 import { terminal } from '../terminal.ts'
 

@@ -183,18 +183,17 @@ interface StatusChange {
 const changeStatus = command((db, a: StatusChange) =>
   db.updateTable('leases').set({ status: a.status, status_reason: a.reason, updated_at: a.now }).where('id', '=', a.id),
 )
-const setDue = command((db, a: { id: string; type: EventType; at: number }) =>
+const setDue = command((db, a: { id: string; type: EventType; at: number; failures: 0 | 1 }) =>
   db
     .updateTable('lease_events')
-    .set(e => ({ due_at: a.at, attempts: e('attempts', '+', 1) }))
+    .set(e => ({ due_at: a.at, attempts: e('attempts', '+', a.failures) }))
     .where('lease_id', '=', a.id)
     .where('event_type', '=', a.type)
     // A done event stays done: our commit may have succeeded unnoticed, or another process was faster.
-    .where('due_at', 'is not', null)
-    .returning('attempts'),
+    .where('due_at', 'is not', null),
 )
 
-/** Marks a lease whose start or end is under way. */
+/** Marks a lease whose start or end is under way, and due now. Only `postpone` counts the attempt. */
 export function* setStatus(
   id: string,
   status: 'STARTING' | 'TERMINATING',
@@ -202,10 +201,10 @@ export function* setStatus(
   reason: string | null = null,
 ): Write<void> {
   yield* run(changeStatus({ id, status, reason, now }))
-  yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now }))
+  yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now, failures: 0 }))
 }
 
-/** Sets a later due time for an event that could not be done. */
+/** Sets a later due time for an event that could not be done, and counts the attempt. */
 export function* postpone(id: string, type: EventType, at: number): Write<void> {
-  yield* run(setDue({ id, type, at }))
+  yield* run(setDue({ id, type, at, failures: 1 }))
 }

@@ -4,6 +4,7 @@ import { STEPS, type StepName } from '../nodes/states.ts'
 import type { Done, Driver, InterfaceName, Json, Machine, PowerState, StepResult, Task } from './port.ts'
 import { HardwareFailure } from './port.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { numberIn } from '../../shared/scalar.ts'
 
 const or = (none: string): [string, string] => ['fake', none]
 
@@ -52,12 +53,12 @@ export class FakeHardware implements Driver {
   async run({ step, resumed }: Task, machine: Machine): Promise<StepResult> {
     if (step === 'rescue' || step === 'unrescue' || step === 'inspect') requireInterface(step, machine)
     const info = machine.driverInfo
-    const delayMs = secondsFor(info['fake_delay'], step) * 1_000 || this.#delayMs
+    const delayMs = msFor(info['fake_delay'], step) ?? this.#delayMs
     if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
     if ([info['fake_fail']].flat().includes(step)) {
       throw new HardwareFailure(`fake-hardware was told to fail at ${step}`)
     }
-    const waitMs = resumed || !canWait(step) ? 0 : secondsFor(info['fake_wait'], step) * 1_000
+    const waitMs = resumed || !canWait(step) ? 0 : (msFor(info['fake_wait'], step) ?? 0)
     if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
     return { kind: 'done', found: foundBy(step, machine) }
   }
@@ -94,10 +95,13 @@ function requireInterface(step: 'rescue' | 'unrescue' | 'inspect', { interfaces 
   if (interfaces[name] === `no-${name}`) throw new HardwareFailure(`the ${name} interface is switched off`)
 }
 
-/** A number of seconds for all steps, or one by step; text that reads as a number counts as one. */
-function secondsFor(setting: unknown, step: string): number {
-  const value = Number(isObject(setting) ? setting[step] : setting)
-  return Number.isFinite(value) && value > 0 ? value : 0
+/**
+ * The setting is a number of seconds for all steps, or an object with the seconds by step; text that reads as a number
+ * counts as one. Null when it says nothing about this step.
+ */
+function msFor(setting: unknown, step: string): number | null {
+  const seconds = numberIn(isObject(setting) ? setting[step] : setting)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
 }
 
 function wrongSeconds(setting: unknown): string | null {

@@ -22,6 +22,18 @@ void test('each condition', () => {
   assert.ok(!holds(found, 'constructor', 'present') && !holds(found, 'nothing', 'gt', 1))
 })
 
+void test('what is missing, blank or no scalar satisfies no comparison', () => {
+  const found = { nothing: null, empty: '', blank: ' ', nested: { object: 1 }, list: [8], size: '8', ready: true }
+  assert.ok(!holds(found, 'missing', 'contains', 'undef') && !holds(found, 'nothing', 'contains', 'null'))
+  assert.ok(!holds(found, 'nested', 'contains', 'object'))
+  assert.ok(holds(found, 'size', 'contains', 8) && holds(found, 'ready', 'contains', 'true'))
+  for (const field of ['missing', 'nothing', 'empty', 'blank', 'nested', 'list']) {
+    for (const op of ['lt', 'le']) assert.ok(!holds(found, field, op, 9), `${field} ${op} 9`)
+    for (const op of ['gt', 'ge']) assert.ok(!holds(found, field, op, -1), `${field} ${op} -1`)
+  }
+  assert.ok(holds(found, 'size', 'gt', 7) && holds(found, 'size', 'le', '8'))
+})
+
 void test('all conditions of a rule must hold; the last class wins, traits add up', () => {
   const rules: InspectionRule[] = [
     { set: { resource_class: 'one', traits: ['CUSTOM_A'], properties: { a: 1 } } },

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
+import { isScalar, numberIn } from '../../shared/scalar.ts'
 import { placementClass } from './class-names.ts'
 import type { Json } from '../drivers/port.ts'
 import type { NodeRow } from './rows.ts'
@@ -78,12 +79,17 @@ function holds({ field, op, value }: Condition, found: Json): boolean {
     .split('.')
     .reduce<unknown>((at, name) => (hasMembers(at) && Object.hasOwn(at, name) ? at[name] : undefined), found)
   if (op === 'present') return actual !== undefined && actual !== null
-  if (op === 'contains') return Array.isArray(actual) ? actual.includes(value) : String(actual).includes(String(value))
+  if (op === 'contains') return contains(actual, value)
   if (op === 'matches') return typeof actual === 'string' && new RegExp(`^(?:${value})$`).test(actual)
   if (op === 'eq') return actual === value
   if (op === 'ne') return actual !== value
-  const [left, right] = [Number(actual), Number(value)]
+  const [left, right] = [numberIn(actual), numberIn(value)]
   return op === 'lt' ? left < right : op === 'le' ? left <= right : op === 'gt' ? left > right : left >= right
+}
+
+function contains(actual: unknown, value: Condition['value']): boolean {
+  if (Array.isArray(actual)) return actual.includes(value)
+  return isScalar(actual) && String(actual).includes(String(value))
 }
 
 /** A list has members too: its indexes. */
