@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 
-/** Files that `npm run test:more` runs. `npm test` runs all others. */
+/** Files that only `npm run test:more` runs. */
 const MORE = [
   'test/docs.test.ts',
   'test/docs/**',
@@ -10,9 +10,20 @@ const MORE = [
   'test/clients/**',
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
-  // Long rounds.
   'test/**/crash.test.ts',
 ]
+
+/** Files that `npm test` runs with few rounds and samples, and `npm run test:more` again with all of them. */
+const AGAIN = new Set([
+  'test/baremetal/conductors-allocations.test.ts',
+  'test/baremetal/conductors.test.ts',
+  'test/baremetal/races.test.ts',
+  'test/candidates/explosion.test.ts',
+  'test/candidates/processes.test.ts',
+  'test/candidates/trees.test.ts',
+  'test/policy/matrix.test.ts',
+  'test/races/allocations.test.ts',
+])
 
 /** Files that need their own process, and why. */
 const ALONE: Record<string, string> = {
@@ -24,17 +35,18 @@ const LONG = [
   'test/docs.test.ts',
   'test/baremetal/conductors-allocations.test.ts',
   'test/races/allocations.test.ts',
-  'test/cli/demo.test.ts',
-  'test/cli/import.test.ts',
   'test/crash.test.ts',
-  'test/baremetal/conductors.test.ts',
-  'test/cli/seeds.test.ts',
+  'test/baremetal/conductor-faults.test.ts',
   'test/clients/compute.test.ts',
-  'test/cli/login.test.ts',
-  'test/cli.test.ts',
-  'test/cli/run-killed.test.ts',
   'test/policy/matrix.test.ts',
+  'test/leases/model.test.ts',
+  'test/reservation/nodes-kept.test.ts',
+  'test/baremetal/races.test.ts',
   'test/clients/baremetal.test.ts',
+  'test/cli/login.test.ts',
+  'test/cli/demo.test.ts',
+  'test/faults/server.test.ts',
+  'test/baremetal/conductors.test.ts',
 ]
 
 export type Part = 'most' | 'more'
@@ -42,7 +54,7 @@ export type Part = 'most' | 'more'
 /** The test files of a part, the long ones first. */
 export function testFiles(part: Part): string[] {
   const files = globSync('test/**/*.test.ts').sort()
-  const mine = files.filter(file => isMore(file) === (part === 'more'))
+  const mine = files.filter(file => (part === 'more' ? isMore(file) || AGAIN.has(file) : !isMore(file)))
   return inOrder(mine)
 }
 

@@ -88,6 +88,7 @@ class Worker {
 
 const args = process.argv.slice(2)
 const isPart = args.length === 0 || args[0] === 'more'
+if (args[0] === 'more') process.env['HOLDFAST_LONG'] ??= '1'
 const queue = isPart ? testFiles(args[0] === 'more' ? 'more' : 'most') : inOrder(args)
 const results: Result[] = []
 const began = performance.now()
