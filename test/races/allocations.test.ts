@@ -251,7 +251,9 @@ const races = (api: Baremetal) => {
     const holds = await inParallel(8, 18, i => api.hold([nodes[i]!], { expires_at: new Date(end).toISOString() }))
     const renewals = await aroundTheEnd(18, end, async index => {
       const [node, id] = [nodes[index]!, holds[index].uuid]
-      const others = async () => api.post('/v1/reservations', { instance_uuid: uuid(), node_uuid: [node] }, NEWEST)
+      // An hour, because a server that has not heard of the clock's move yet counts from the time before it.
+      const hold = { node_uuid: [node], expires_at: '1h' }
+      const others = async () => api.post('/v1/reservations', { ...hold, instance_uuid: uuid() }, NEWEST)
       const [renewed, ...rivals] = await Promise.all([
         api.put(`/v1/reservations/${id}`, { expires_at: '1h' }, NEWEST),
         others(),
