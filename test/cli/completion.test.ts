@@ -93,7 +93,7 @@ test('words, options, choices, and the names that there are now', async () => {
     'lease show w': ['week 7'],
     'host delete ': ['compute-1'],
     'provider show co': ['compute-1'],
-    'usage --provider c': ['compute-1'],
+    'usage --provider co': ['compute-1'],
     'candidate list --resource VCP': ['VCPU='],
     'quota set default no': ['nodes='],
     'node list --os-cloud la': ['lab', 'large-lab'],
