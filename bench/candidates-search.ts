@@ -1,5 +1,5 @@
 // Times the candidate search and the writing of its answer alone, without HTTP or a store. Run: node bench/candidates-search.ts
-import { answer, answerInTurns } from '../src/ledger/candidates/answer.ts'
+import { answer, answerYielding } from '../src/ledger/candidates/answer.ts'
 import { explain } from '../src/ledger/candidates/explain.ts'
 import { group, request } from '../src/ledger/candidates/request.ts'
 import type { CandidateRequest } from '../src/ledger/candidates/request.ts'
@@ -284,7 +284,7 @@ function longest(name: string, table: CandidateTable, question: CandidateRequest
     if (!turn.done) continue
     note = `${turn.value.count} found, ${turn.value.steps} steps${turn.value.exhausted ? ', exhausted' : ''}`
     let longestAnswer = 0
-    for (const writing = answerInTurns(table, turn.value, NEWEST); ;) {
+    for (const writing = answerYielding(table, turn.value, NEWEST); ;) {
       const from = performance.now()
       const part = writing.next()
       longestAnswer = Math.max(longestAnswer, performance.now() - from)

@@ -25,6 +25,8 @@ test('misplaced quotes are refused, with their line number', () => {
     ['a\n\n"b"c', 3],
     ['a\r\n"b\r\nc",d\r\n"e\r\nf', 4],
     ['a\n"b\nc" d', 2],
+    ['a\nb\rc', 2],
+    ['a\rb\r', 1],
   ] as const) {
     assert.throws(
       () => parseCsv(text),

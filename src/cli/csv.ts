@@ -21,6 +21,8 @@ export class CsvError extends Error {
   }
 }
 
+const MISPLACED = 'quotes belong around the whole cell, and are doubled inside'
+
 /** Skips empty lines. */
 export function parseCsv(text: string): CsvRow[] {
   const { parse, CsvError: Unreadable } = reader()
@@ -32,12 +34,17 @@ export function parseCsv(text: string): CsvRow[] {
     line += 1 + (cells.join(',').match(/\r\n|\r|\n/g)?.length ?? 0)
     return null
   }
+  // A stray CR is no line break, and doesn't belong to a name.
+  const cast = (cell: string, { quoting }: { quoting: boolean }) => {
+    if (!quoting && cell.includes('\r')) throw new CsvError(line, MISPLACED)
+    return cell
+  }
   try {
-    parse(text, { on_record: take, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] })
+    parse(text, { on_record: take, cast, relax_column_count: true, record_delimiter: ['\r\n', '\n'] })
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
-    const says = isOpen ? 'a quoted cell has no end' : 'quotes belong around the whole cell, and are doubled inside'
+    const says = isOpen ? 'a quoted cell has no end' : MISPLACED
     throw new CsvError(line, says)
   }
   return rows

@@ -10,7 +10,7 @@ import { type Operation, requireDeclared } from '../operation.ts'
 import { shownDate } from '../reservation/dates.ts'
 import { newLeaseOf } from '../reservation/lease-bodies.ts'
 import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
-import { leasing } from '../reservation/request.ts'
+import { leaseContext } from '../reservation/request.ts'
 import { byName, Count, Flag, named, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
@@ -42,7 +42,7 @@ export async function explainLeaseOf(request: OperatorRequest): Promise<Answer> 
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
   const wanted = newLeaseOf({ name: 'explained', ...given }, request.now)
-  const { windows, ...explained } = await explainLease(leasing(request), request.project, wanted)
+  const { windows, ...explained } = await explainLease(leaseContext(request), request.project, wanted)
   const shown = windows.map(({ start_at, end_at }) => ({
     start_date: shownDate(start_at),
     end_date: shownDate(end_at),

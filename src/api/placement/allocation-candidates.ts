@@ -1,6 +1,6 @@
 // /allocation_candidates
 import { Type } from 'typebox'
-import { answerInTurns, type AnswerWords } from '../../ledger/candidates/answer.ts'
+import { answerYielding, type AnswerWords } from '../../ledger/candidates/answer.ts'
 import type { CandidateRequest } from '../../ledger/candidates/request.ts'
 import { search, type SearchResult } from '../../ledger/candidates/search.ts'
 import type { CandidateTable } from '../../ledger/candidates/table.ts'
@@ -68,7 +68,7 @@ function* findAndWrite(
   words: AnswerWords,
 ): Generator<undefined, { result: SearchResult; body: Buffer }, void> {
   const result = yield* search(table, wanted, SEARCH_BUDGET)
-  return { result, body: yield* answerInTurns(table, result, words) }
+  return { result, body: yield* answerYielding(table, result, words) }
 }
 
 const wordsOf = (has: Has): AnswerWords => ({

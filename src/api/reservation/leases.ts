@@ -6,7 +6,7 @@ import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
 import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
-import { type Answer, leasing, membersIn, type ReservationRequest } from './request.ts'
+import { type Answer, leaseContext, membersIn, type ReservationRequest } from './request.ts'
 
 const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: number | null }) => ({
   created_at: shownTime(created_at),
@@ -79,7 +79,7 @@ postLease.operation = {
 
 export async function postLease(request: ReservationRequest): Promise<Answer> {
   const wanted = newLeaseOf(membersIn(request, NEW_LEASE), request.now)
-  const lease = await createLease(leasing(request), request.principal, wanted)
+  const lease = await createLease(leaseContext(request), request.principal, wanted)
   return { status: 201, body: { lease: shownLease(lease) } }
 }
 
@@ -99,7 +99,7 @@ putLease.operation = {
 
 export async function putLease(request: ReservationRequest): Promise<Answer> {
   const change = leaseChangeOf(membersIn(request, LEASE_CHANGE), request.now)
-  const lease = await updateLease(leasing(request), request.param('id'), request.visible, change)
+  const lease = await updateLease(leaseContext(request), request.param('id'), request.visible, change)
   return { status: 200, body: { lease: shownLease(lease) } }
 }
 

@@ -11,7 +11,7 @@ export type { Members } from '../frame/request.ts'
 export type ReservationRequest = Request
 
 /** The context for making and changing leases. Refusals name hosts only if the caller may see hosts. */
-export const leasing = (request: ReservationRequest): LeaseContext => ({
+export const leaseContext = (request: ReservationRequest): LeaseContext => ({
   ...request.context,
   seesHosts: request.may(SEES_HOSTS, {}),
 })

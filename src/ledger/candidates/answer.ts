@@ -40,7 +40,7 @@ export function answer(table: CandidateTable, result: SearchResult, words: Answe
  * Writes a long answer and yields now and then. Start it right after the search. If a provider changes meanwhile,
  * candidates that no longer hold are dropped and the writing starts again, the last time without a yield.
  */
-export function* answerInTurns(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer> {
+export function* answerYielding(table: CandidateTable, result: SearchResult, words: AnswerWords): Writing<Buffer> {
   let current = result
   for (let restarts = 0; restarts < RESTARTS && current.plan !== null; restarts++) {
     const began = table.version

@@ -111,7 +111,7 @@ function* collect(table: CandidateTable, plan: Plan, found: Found, meter: Meter,
   // Roots that stand alone are written as -1 - row, so that both kinds are dealt as one pack.
   const wide = anchors(table, plan)
   const pack = random === null ? wide : dealt(packOf(alone, wide), random)
-  return yield* takeTurns(table, plan, pack, found, meter, { ...budget, random })
+  return yield* roundRobin(table, plan, pack, found, meter, { ...budget, random })
 }
 
 function packOf(alone: readonly number[], wide: Int32Array): Int32Array {
@@ -121,21 +121,21 @@ function packOf(alone: readonly number[], wide: Int32Array): Int32Array {
   return pack
 }
 
-interface Turns extends SearchBudget {
+interface Pace extends SearchBudget {
   random: Random | null
 }
 
 /** One candidate of each root, then a second one of each, and so on. */
-function* takeTurns(
+function* roundRobin(
   table: CandidateTable,
   plan: Plan,
   pack: Iterable<number>,
   found: Found,
   meter: Meter,
-  turns: Turns,
+  pace: Pace,
 ): Collecting {
-  const { random } = turns
-  const most = countMax(plan, turns)
+  const { random } = pace
+  const most = countMax(plan, pace)
   const shuffle: Shuffle | null = random === null ? null : rows => shuffled(rows, random)
   let waiting: Iterable<number | Walk> = pack
   for (;;) {
@@ -144,7 +144,7 @@ function* takeTurns(
       if (meter.steps >= meter.stop) {
         if (meter.steps >= meter.max) return true
         yield
-        nextBreath(meter, turns)
+        nextBreath(meter, pace)
       }
       meter.steps++
       if (typeof turn === 'number' && turn < 0) {
@@ -152,8 +152,8 @@ function* takeTurns(
       } else {
         const walk = typeof turn === 'number' ? Walk.start(table, plan, turn, meter, shuffle) : turn
         if (walk === null) continue
-        if (yield* advance(walk, found, meter, turns)) {
-          if (!turns.perRoot) again.push(walk)
+        if (yield* advance(walk, found, meter, pace)) {
+          if (!pace.perRoot) again.push(walk)
         } else if (meter.steps >= meter.max) {
           return true
         }
@@ -166,19 +166,19 @@ function* takeTurns(
 }
 
 /** Takes a walk to its next new candidate; false when there is none, or the budget is used up. */
-function* advance(walk: Walk, found: Found, meter: Meter, turns: Turns): Collecting {
+function* advance(walk: Walk, found: Found, meter: Meter, pace: Pace): Collecting {
   // Without a limit all candidates are wanted, so the root is finished at once and no walk waits in memory.
-  const finish = walk.plan.request.limit === null && !turns.perRoot
+  const finish = walk.plan.request.limit === null && !pace.perRoot
   for (;;) {
     const event = walk.next(meter)
     if (event === 'done') return false
     if (event === 'found') {
-      const fresh = found.addWalk(walk, turns.perRoot ?? false)
-      if (found.count >= countMax(walk.plan, turns) || (fresh && !finish)) return true
+      const fresh = found.addWalk(walk, pace.perRoot ?? false)
+      if (found.count >= countMax(walk.plan, pace) || (fresh && !finish)) return true
     } else {
       if (meter.steps >= meter.max) return false
       yield
-      nextBreath(meter, turns)
+      nextBreath(meter, pace)
     }
   }
 }

@@ -8,6 +8,7 @@ import { Fleet, type FleetNode } from '../nodes/fleet.ts'
 import { forecast } from './forecast.ts'
 import { fits, propose, type Supply, suggestions, type Wish } from './matching.ts'
 import { countsOf, sentenceOf, whyNot } from './why-not.ts'
+import { fleetNode } from '../../../test/support/fleet-node.ts'
 import { asId } from '../../../test/support/ids.ts'
 
 interface Sketch extends Partial<FleetNode> {
@@ -19,25 +20,7 @@ interface Sketch extends Partial<FleetNode> {
 function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } {
   const fleet = new Fleet(null as unknown as Store)
   const table = new CandidateTable()
-  const nodes = sketches.map(({ traits: _, claimed: __, ...sketch }, i): FleetNode => ({
-    id: asId(i + 1),
-    uuid: `uuid-${i + 1}`,
-    provider_id: asId(i + 101),
-    name: `n${i + 1}`,
-    resource_class: 'gpu',
-    placement_class: 'CUSTOM_GPU',
-    provision_state: 'available',
-    power_state: 'power off',
-    maintenance: 0,
-    retired: 0,
-    instance_uuid: null,
-    owner: null,
-    lessee: null,
-    leasable: 0,
-    pledged_at: null,
-    revision: 1,
-    ...sketch,
-  }))
+  const nodes = sketches.map(({ traits: _, claimed: __, ...parts }, i) => fleetNode(i + 1, parts))
   fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
   table.load(nodes.map((node, i) => snapshotOf(node, sketches[i]!)))
   return { fleet, table, nodes }

@@ -1,20 +1,13 @@
 // The rows of conductors: which are alive, which are silent. All times are the database's, so all processes agree.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
+import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
 
-export interface Conductor {
-  id: number
-  hostname: string
-  incarnation: string
-  conductor_group: string
-  drivers: JsonText<readonly string[]>
-  online: 0 | 1
-  registered_at: number
-  heartbeat_at: number
+export interface Conductor extends Selectable<Schema['conductors']> {
   /** Since its last heartbeat. */
   silent_ms: number
 }

@@ -2,26 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../store/store.ts'
 import { Fleet, type FleetNode } from './fleet.ts'
+import { fleetNode } from '../../../test/support/fleet-node.ts'
 import { asId } from '../../../test/support/ids.ts'
 
-const node = (id: number, revision = 0): FleetNode => ({
-  id: asId(id),
-  uuid: `node-${id}`,
-  provider_id: asId(id),
-  name: null,
-  resource_class: 'gold',
-  placement_class: 'CUSTOM_GOLD',
-  provision_state: 'available',
-  power_state: 'power off',
-  maintenance: 0,
-  retired: 0,
-  instance_uuid: null,
-  owner: null,
-  lessee: null,
-  leasable: 0,
-  pledged_at: null,
-  revision,
-})
+const node = (id: number, revision = 0) => fleetNode(id, { uuid: `node-${id}`, provider_id: asId(id), revision })
 
 /** A fleet with these nodes, on a database whose answers the test gives, when it wants. */
 async function fleetOf(...nodes: FleetNode[]) {
@@ -49,7 +33,7 @@ for (const [what, read] of [
     answer([node(1), node(2)])
     await reading
     assert.deepEqual(revisions(), { 1: 0, 2: 1, 3: 0 })
-    assert.equal(fleet.openOf('gold').length, 3)
+    assert.equal(fleet.openOf('gpu').length, 3)
   })
 
   void test(`a node that is deleted while ${what} is read does not come back`, async () => {
@@ -61,7 +45,7 @@ for (const [what, read] of [
     answer([node(1), node(2), node(3)])
     await reading
     assert.deepEqual(revisions(), { 1: 0 })
-    assert.equal(fleet.openOf('gold').length, 1)
+    assert.equal(fleet.openOf('gpu').length, 1)
   })
 
   void test(`a node that others deleted or changed is known when ${what} is read`, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { answer, answerInTurns } from './answer.ts'
+import { answer, answerYielding } from './answer.ts'
 import { NEWEST, WORK_MAX, below, flat, parse } from '../../../test/support/candidates/examples.ts'
 import { canonical, modelCandidates } from '../../../test/support/candidates/model.ts'
 import { group, request } from './request.ts'
@@ -254,7 +254,7 @@ test('a sharing provider that is cut off while a search runs is no longer offere
 test('a long answer is written in turns, and a provider that vanishes meanwhile isn’t in it', () => {
   const table = loaded(Array.from({ length: 5000 }, (_, i) => flat(i + 1, { VCPU: 1 })))
   const result = searchNow(table, request([group('', { VCPU: 1 })]), WORK_MAX)
-  const writing = answerInTurns(table, result, NEWEST)
+  const writing = answerYielding(table, result, NEWEST)
   assert.equal(writing.next().done, false)
   table.apply({ puts: [flat(7000, { DISK_GB: 1 })], removes: [asId(17)] })
   let turn = writing.next()
