@@ -62,14 +62,18 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
   }
 }
 
-/** Lists each object once: with its first `before`, and otherwise its last values. */
+/** Lists each object once, or once for each thing that became of it: with its first `before`, and else its last values. */
 function merged(subjects: readonly Subject[]): readonly Subject[] {
   if (subjects.length < 2) return subjects
-  const found = new Map<string, Subject>()
+  const found: Subject[] = []
+  const last = new Map<string, number>()
   for (const subject of subjects) {
     const key = `${subject.kind} ${subject.id}`
-    const earlier = found.get(key)
-    found.set(key, earlier?.before === undefined ? { ...earlier, ...subject } : { ...subject, before: earlier.before })
+    const at = last.get(key)
+    const earlier = at === undefined ? undefined : found[at]!
+    const isSame = subject.became === undefined || earlier?.became === undefined || earlier.became === subject.became
+    if (at === undefined || !isSame) last.set(key, found.push(subject) - 1)
+    else found[at] = { ...earlier, ...subject, ...(earlier?.before !== undefined && { before: earlier.before }) }
   }
-  return [...found.values()]
+  return found
 }

@@ -4,6 +4,7 @@ import type { Action } from '../api/policy.ts'
 import type { Entry } from '../audit/entry.ts'
 import type { Config } from '../config/config.ts'
 import type { Duty } from '../shared/duty.ts'
+import type { Publisher } from '../events/publisher.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Policy } from '../identity/policy.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
@@ -40,6 +41,8 @@ export interface Context {
   readonly shelf: NodeShelf
   /** The allocator of the conductor in this process; null when the process has no conductor. */
   readonly allocator: Allocator | null
+  /** Follows the log, for all who listen. */
+  readonly publisher: Publisher
   /** Wakes the conductors. */
   readonly bell: Bell
   readonly clock: SharedClock

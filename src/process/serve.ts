@@ -8,6 +8,7 @@ import { Census } from '../measure/census.ts'
 import { createApp } from '../api/app.ts'
 import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
+import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
@@ -39,7 +40,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const policy = loadPolicy(config)
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, drivers, bell, clock, memory } = place
+  const { store, log, metrics, drivers, bell, clock, memory, publisher } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -66,6 +67,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     bell,
+    publisher,
     duties,
   }
   const health = await startHealth(config.metricsPort, context)
@@ -125,7 +127,12 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   watchAll({ metrics, store, memory, clock, config })
   const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
   opened.defer(() => bell.stop())
-  return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory }
+  const publisher = opened.adopt(
+    new Publisher({ store, failed: error => log.warn({ err: error }, 'the log could not be read') }),
+    made => made.stop(),
+  )
+  publisher.start()
+  return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory, publisher }
 }
 
 function driversFor({ fakeDelayMs }: Config): Drivers {

@@ -102,6 +102,12 @@ export const limits = {
   // A process that could not read the feed for this long loads everything again.
   feedKeepMs: 10 * 60_000,
   feedPruneMs: 60_000,
+  // Events are told when they are committed; this is for notifications that were lost.
+  eventPollMs: 50,
+  // Entries of the log that are read at once.
+  eventPageMax: 500,
+  // For listeners that are a little behind: some megabytes.
+  eventsInMemory: 4_096,
 
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,

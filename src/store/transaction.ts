@@ -17,12 +17,25 @@ interface Note {
   readonly changes: readonly Change[]
 }
 
+/** Whose an object is: this decides who may see it, and hear of it. A node has an owner and a lessee. */
+export interface Whose {
+  readonly project?: string | null
+  readonly owner?: string | null
+  readonly lessee?: string | null
+  readonly user?: string | null
+}
+
 /** Something that clients know by its kind and id, with its generation before and after where it has one. */
 export interface Subject {
   readonly kind: string
   readonly id: string
   readonly before?: number | null
   readonly after?: number | null
+  /** What became of it, one of the words in `events/kinds.ts`. Without it nobody outside is told. */
+  readonly became?: string
+  readonly whose?: Whose
+  /** What a listener needs to act on it. Never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>
 }
 
 /** No statement either: what the transaction has changed, for the audit. */
