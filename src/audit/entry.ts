@@ -1,8 +1,6 @@
 // An entry of the audit: who did what, from where, and how it went.
-import type { Selectable } from 'kysely'
 import { jsonText } from '../shared/json.ts'
-import type { Schema } from '../store/schema.ts'
-import { bulk } from '../store/statement.ts'
+import type { LogRow } from '../store/log.ts'
 import type { Subject } from '../store/transaction.ts'
 
 /** done: the change is made. accepted: a conductor will make it. failed: it was tried in vain. */
@@ -20,35 +18,7 @@ export interface Entry {
   readonly outcome: Outcome
 }
 
-type Row = Omit<Selectable<Schema['audit']>, 'id' | 'seal_id'>
-
-export const append = bulk<Row>(
-  {
-    at: 'bigint',
-    request_id: 'text',
-    user_id: 'text',
-    project_id: 'text',
-    roles: 'text',
-    address: 'text',
-    action: 'text',
-    objects: 'text',
-    outcome: 'text',
-  },
-  (db, r, on) =>
-    on.insert(db.insertInto('audit'), {
-      at: r.at,
-      request_id: r.request_id,
-      user_id: r.user_id,
-      project_id: r.project_id,
-      roles: r.roles,
-      address: r.address,
-      action: r.action,
-      objects: r.objects,
-      outcome: r.outcome,
-    }),
-)
-
-export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
+export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
   return {
     at: entry.at,
     request_id: entry.requestId,

@@ -1,6 +1,6 @@
 // An event: one object, and what became of it. An entry of the log has one for each such object.
 import { jsonIn } from '../shared/json.ts'
-import type { AuditRow } from '../audit/seals.ts'
+import type { AuditRow } from '../audit/order.ts'
 import type { Subject, Whose } from '../store/transaction.ts'
 import { type EventKind, eventKindOf } from './kinds.ts'
 

@@ -5,7 +5,8 @@ import { Runner } from '../shared/runner.ts'
 import type { Store } from '../store/store.ts'
 import { BEGINNING, type Cursor, type HoldfastEvent, isAfter } from './event.ts'
 import { type EventKind, isQuiet } from './kinds.ts'
-import { endOf, eventsAfter, logEnds, type Page } from './read.ts'
+import { logEnds } from '../audit/order.ts'
+import { endOf, eventsAfter, type Page } from './read.ts'
 
 interface PublisherOptions {
   store: Store
@@ -37,7 +38,7 @@ export class Publisher {
   }
 
   start(): void {
-    this.#unlisten = this.#store.onCommit(() => this.#stir())
+    this.#unlisten = this.#store.onNews(() => this.#stir())
     this.#timer = setInterval(() => this.#stir(), limits.eventPollMs).unref()
   }
 
@@ -51,6 +52,7 @@ export class Publisher {
 
   /** The place behind all that is in the log now. */
   async newest(): Promise<Cursor> {
+    await this.#store.ordered()
     return endOf((await this.#store.read(() => logEnds())).newest)
   }
 
@@ -80,6 +82,7 @@ export class Publisher {
 
   async #look(): Promise<void> {
     this.#head ??= this.#tail = await this.newest()
+    await this.#store.ordered()
     for (let isLast = false; !isLast;) {
       const head: Cursor = this.#head
       const page = await this.#store.read(() => eventsAfter(head, limits.eventPageMax))

@@ -1,25 +1,7 @@
 // Reads events from the log, in its order.
-import { sql } from 'kysely'
-import { query } from '../store/statement.ts'
-import { all, one, type Read } from '../store/transaction.ts'
+import { entriesFrom, logEnds } from '../audit/order.ts'
+import type { Read } from '../store/transaction.ts'
 import { type Cursor, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
-
-const entriesFrom = query((db, a: { from: number; limit: number }) =>
-  db
-    .selectFrom('audit')
-    .select(['id as sequence', 'at', 'user_id', 'project_id', 'request_id', 'objects'])
-    .where('id', '>=', a.from)
-    .orderBy('id')
-    .limit(sql<number>`cast(${a.limit} as bigint)`),
-)
-const ends = query((db, _: object) =>
-  db
-    .selectFrom('audit')
-    .select(e => [
-      e.fn.coalesce(e.fn.min<number>('id'), sql<number>`0`).as('oldest'),
-      e.fn.coalesce(e.fn.max<number>('id'), sql<number>`0`).as('newest'),
-    ]),
-)
 
 export interface Page {
   readonly events: readonly HoldfastEvent[]
@@ -32,15 +14,12 @@ export interface Page {
 /** The place behind all events of an entry. */
 export const endOf = (sequence: number): Cursor => ({ sequence, part: Number.MAX_SAFE_INTEGER })
 
-/** The events after a place, of at most `limit` entries. */
+/** The events after a place, of at most `limit` entries. What was pruned is left out. */
 export function* eventsAfter(after: Cursor, limit: number): Read<Page> {
-  const rows = yield* all(entriesFrom({ from: after.sequence, limit }))
+  const { oldest, newest } = yield* logEnds()
+  const from = Math.max(after.sequence, oldest)
+  const rows = yield* entriesFrom(from, limit)
   const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(event => isAfter(event, after))
-  const last = rows.at(-1)
-  return { events, cursor: last ? endOf(last.sequence) : after, isLast: rows.length < limit }
-}
-
-/** The oldest and the newest entry that are kept; zeros when there is none. */
-export function* logEnds(): Read<{ oldest: number; newest: number }> {
-  return (yield* one(ends({})))!
+  const end = endOf(Math.min(from + limit - 1, newest))
+  return { events, cursor: isAfter(end, after) ? end : after, isLast: from + limit > newest }
 }

@@ -16,7 +16,7 @@ import { Conductor } from '../metal/conductors/conductor.ts'
 import { endLapsed } from '../metal/expiry.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
-import type { Topic } from '../store/bell.ts'
+import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 
 type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
@@ -69,7 +69,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     leases,
     healing,
   }
-  await bell.listen(topic => {
+  bell.listen(topic => {
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
     const wake = () => concerned.forEach(worker => void worker.wake())
     // In tests the bell may mean that the clock was moved.
@@ -106,7 +106,7 @@ function dutiesOf(place: Workplace, witness: Witness) {
 /** In tests a process without a conductor runs these duties too, when a request moves the clock. */
 export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
   if (!place.clock.isTest) return []
-  await place.bell.listen(() => void place.clock.look().catch(() => {}))
+  place.bell.listen(() => void place.clock.look().catch(() => {}))
   return Object.values(dutiesOf(place, null))
 }
 

@@ -121,12 +121,17 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   const clock = new SharedClock(store, config.testClock)
   opened.defer(() => clock.stop())
   await clock.start()
-  const memory = new Memory({ store, log, lagged: seconds => metrics.feedLag(seconds) })
+  const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
+  opened.defer(() => bell.stop())
+  const memory = new Memory({
+    store,
+    log,
+    lagged: seconds => metrics.feedLag(seconds),
+    woken: topics => bell.heard(topics),
+  })
   opened.defer(() => memory.stop())
   await memory.start()
   watchAll({ metrics, store, memory, clock, config })
-  const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
-  opened.defer(() => bell.stop())
   const publisher = opened.adopt(
     new Publisher({ store, failed: error => log.warn({ err: error }, 'the log could not be read') }),
     made => made.stop(),

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
 /** Heartbeats, seals and the feed go on whatever clients do. */
-const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'changes', 'changes_horizon', 'migrations'])
+const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_head', 'migrations'])
 
 export interface State {
   hash(): Promise<string>
@@ -57,8 +57,9 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
   const [listed] = await ask(tables)
   const names = listed!.map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
   names.sort()
-  // An entry of the audit gets its seal by itself; but none may come or go.
-  const queries = names.map(name => (name === 'audit' ? 'select count(*) as entries from audit' : content(name)))
+  // Processes tell each other of their work in the log; but no entry may come or go.
+  const entries = "select count(*) as entries from log where action <> ''"
+  const queries = names.map(name => (name === 'log' ? entries : content(name)))
   const digest = createHash('sha256')
   for (const [i, rows] of (await ask(...queries)).entries()) {
     digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)

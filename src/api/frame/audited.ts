@@ -39,7 +39,9 @@ function auditedStore(store: Context['store'], entry: Entry): Context['store'] {
     write: (work, options) => store.write(() => recorded(work(), entry), options),
     script: work => store.script(work),
     settled: () => store.settled(),
+    ordered: () => store.ordered(),
     onCommit: absorb => store.onCommit(absorb),
+    onNews: listener => store.onNews(listener),
     ping: () => store.ping(),
     close: () => store.close(),
   }
