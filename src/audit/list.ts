@@ -34,6 +34,8 @@ const page = query((db, a: ListArgs, on) =>
   db
     .selectFrom('audit')
     .selectAll()
+    // Written while the audit was off.
+    .where('user_id', '<>', '')
     .where('at', '>=', a.since)
     .where('at', '<=', a.until)
     .where(sql<boolean>`(at, id) < (${a.markerAt}, ${a.markerId})`)

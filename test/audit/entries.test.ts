@@ -262,7 +262,7 @@ eachMetal('the audit', api => {
 eachMetal(
   'no audit',
   api => {
-    void test('with the audit off nothing is written down', async () => {
+    void test('with the audit off nobody is named, and the audit lists nothing', async () => {
       await api.node({}, 'manageable')
       expectStatus(await api.placement.put('/traits/CUSTOM_A'), 201)
       const provider = await api.placement.provider({ VCPU: 1 })
