@@ -1,4 +1,5 @@
 // Says what became of an object, for the log. A word that the catalog doesn't have for that kind doesn't compile.
+import { limits } from '../shared/limits.ts'
 import type { Subject } from '../store/transaction.ts'
 import { type EventKind, KINDS, subjectKindOf } from './kinds.ts'
 
@@ -12,6 +13,9 @@ export const subject = <K extends EventKind>(kind: K, id: string, became: Word<K
   became,
   ...about,
 })
+
+/** As many of a list as an event's data may have. */
+export const someOf = <T>(list: readonly T[]): readonly T[] => list.slice(0, limits.eventListMax)
 
 /** A time in an event's data. */
 export const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -63,7 +63,9 @@ eachMetal('the audit', api => {
       roles: ['admin', 'member'],
       address: '127.0.0.1',
       action: 'placement:resource_providers:create',
-      objects: [{ kind: 'resource_provider', id, before: null, after: 0 }],
+      objects: [
+        { kind: 'resource_provider', id, became: 'created', before: null, after: 0, data: { name: id, parent: null } },
+      ],
       outcome: 'done',
     })
     assert.ok(Date.parse(at) >= started && Date.parse(at) <= Date.now())
@@ -90,9 +92,12 @@ eachMetal('the audit', api => {
     expectStatus(await placement.claim(second, { [provider]: { VCPU: 1 } }), 409)
     expectStatus(await placement.del(`/allocations/${first}`), 204)
     assert.deepEqual(
-      (await entries(`?object=${first}`)).map(({ action, objects }) => [action, objects]),
+      (await entries(`?object=${first}`)).map(({ action, objects }) => [
+        action,
+        objects.map(({ kind, id, before, after }) => ({ kind, id, before, after })),
+      ]),
       [
-        ['placement:allocations:delete', [{ kind: 'consumer', id: first, after: null }]],
+        ['placement:allocations:delete', [{ kind: 'consumer', id: first, before: undefined, after: null }]],
         ['placement:allocations:update', [{ kind: 'consumer', id: first, before: null, after: 1 }]],
       ],
     )
