@@ -18,6 +18,9 @@ export interface Entry {
   readonly outcome: Outcome
 }
 
+/** The entry as it is written while the audit is off: the log says what was done, and not by whom. */
+export const withoutActor = (entry: Entry): Entry => ({ ...entry, user: '', roles: '', address: '' })
+
 export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
   return {
     at: entry.at,
@@ -32,6 +35,17 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
   }
 }
 
+/** One change instead of two in a row: it begins where the first began. */
+function joined(earlier: Subject, later: Subject): Subject {
+  const from = earlier.data?.['from']
+  return {
+    ...earlier,
+    ...later,
+    ...(earlier.before !== undefined && { before: earlier.before }),
+    ...(from !== undefined && later.data && { data: { ...later.data, from } }),
+  }
+}
+
 /** Lists each object once, or once for each thing that became of it: with its first `before`, and else its last values. */
 function merged(subjects: readonly Subject[]): readonly Subject[] {
   if (subjects.length < 2) return subjects
@@ -43,7 +57,7 @@ function merged(subjects: readonly Subject[]): readonly Subject[] {
     const earlier = at === undefined ? undefined : found[at]!
     const isSame = subject.became === undefined || earlier?.became === undefined || earlier.became === subject.became
     if (at === undefined || !isSame) last.set(key, found.push(subject) - 1)
-    else found[at] = { ...earlier, ...subject, ...(earlier?.before !== undefined && { before: earlier.before }) }
+    else found[at] = joined(earlier!, subject)
   }
   return found
 }

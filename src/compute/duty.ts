@@ -81,7 +81,7 @@ async function attempt<T>(
 ): Promise<T | null> {
   const entryOf = (value: T) => {
     const deed = deedOf(value)
-    return deed ? witness?.({ ...deed, project }) : undefined
+    return deed ? witness({ ...deed, project }) : undefined
   }
   try {
     return await store.write(() => recorded(work(clock.now()), entryOf))

@@ -90,9 +90,6 @@ export const KINDS = {
       taken_over: 'Others do its work now.',
     },
   },
-  queue: {
-    became: { position: 'The place of an allocation in the queue changed.' },
-  },
   webhook: {
     became: {
       disabled: 'It is switched off, because its receiver said so or failed for too long.',
@@ -104,6 +101,9 @@ export type EventKind = keyof typeof KINDS
 
 const table: Readonly<Record<string, Kind>> = KINDS
 const bySubject = new Map(Object.entries(table).map(([kind, { subject = kind }]) => [subject, kind as EventKind]))
+
+/** What the audit calls such an object. */
+export const subjectKindOf = (kind: EventKind): string => table[kind]!.subject ?? kind
 
 /** The kind of event about a subject of the audit; undefined when nobody is told of such. */
 export const eventKindOf = (subject: string): EventKind | undefined => bySubject.get(subject)

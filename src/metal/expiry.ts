@@ -72,7 +72,7 @@ export async function endLapsed(options: ExpiryOptions): Promise<number | null> 
 }
 
 const witnessed = <T>(work: Write<T>, witness: Witness) =>
-  recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
+  recorded(work, witness({ action: 'expire', outcome: 'done' }))
 
 async function endHolds({ store, witness }: ExpiryOptions, now: number): Promise<void> {
   const limit = limits.expiryBatchMax

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from '../audit/duty.ts'
-import type { Witness } from '../audit/witness.ts'
+import { type Witness, witnessOf } from '../audit/witness.ts'
 import { workOnServers } from '../compute/duty.ts'
 import type { Context } from './context.ts'
 import { Duty } from '../shared/duty.ts'
@@ -107,7 +107,8 @@ function dutiesOf(place: Workplace, witness: Witness) {
 export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
   if (!place.clock.isTest) return []
   place.bell.listen(() => void place.clock.look().catch(() => {}))
-  return Object.values(dutiesOf(place, null))
+  const { clock, config } = place
+  return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
 function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {

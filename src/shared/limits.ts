@@ -108,6 +108,8 @@ export const limits = {
   eventPageMax: 500,
   // For listeners that are a little behind: some megabytes.
   eventsInMemory: 4_096,
+  // Names in a list in an event's data. Whoever needs more of them asks for the object.
+  eventListMax: 64,
 
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,

@@ -107,7 +107,7 @@ async function followHypervisors({ store, clock, witness }: Working): Promise<Pr
   })
   const changed = [...down.symmetricDifference(closed)].sort((a, b) => a - b)
   for (const id of changed) {
-    const entryOf = (action: 'open_host' | 'close_host') => witness?.({ action, outcome: 'done' })
+    const entryOf = (action: 'open_host' | 'close_host') => witness({ action, outcome: 'done' })
     await store.write(() => recorded(followOne(id, clock.now()), entryOf))
   }
   return changed.filter(id => !down.has(id))

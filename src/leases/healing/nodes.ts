@@ -58,7 +58,7 @@ const leftovers = query((db, _: object) =>
 export async function emptyLeftovers({ store, clock, drivers, bell, witness }: Working): Promise<void> {
   let isStarted = false
   for (const { id } of await store.read(() => all(leftovers({})))) {
-    const entry = witness?.({ action: 'empty_node', outcome: 'accepted' })
+    const entry = witness({ action: 'empty_node', outcome: 'accepted' })
     const emptied = await store.write(() => recorded(emptyLeftover(id), entry))
     isStarted ||= emptied === 'started'
   }

@@ -125,7 +125,6 @@ function* writtenDown(
   step: (ids: string[]) => Write<string[]>,
 ): Write<string[]> {
   const done = yield* step(events.map(({ lease_id }) => lease_id))
-  if (witness === null) return done
   const changes = events.filter(({ lease_id }) => done.includes(lease_id))
   const subjectsOf = ({ lease_id: id }: DueEvent) => [{ kind: 'lease', id }]
   yield* recordAll(changes.map(event => ({ entry: witness(deedOf(event, 'done')), subjects: subjectsOf(event) })))
@@ -140,7 +139,7 @@ async function startNodes(context: Working, event: DueEvent): Promise<void> {
     const newUuid = () => clock.newUuid()
     const isAll = await store.write(() =>
       recorded(startLeaseOfNodes(event.lease_id, newUuid, clock.now()), isAll =>
-        isAll ? witness?.(deedOf(event, 'done')) : undefined,
+        isAll ? witness(deedOf(event, 'done')) : undefined,
       ),
     )
     if (isAll) tell(context, event)
@@ -158,7 +157,7 @@ async function end(context: Working, event: DueEvent): Promise<void> {
   try {
     const ending = await store.write(() =>
       recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
-        ending?.isNews ? witness?.(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
+        ending?.isNews ? witness(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
       ),
     )
     if (ending === null) return
@@ -182,7 +181,7 @@ async function close({ store, clock, witness, log }: Working, event: DueEvent, e
   if (error instanceof StoreUnavailable) return
   const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
   const closing = () => closeLease(event.lease_id, reason, clock.now())
-  const entryOf = (isNews: boolean) => (isNews ? witness?.(deedOf(event, 'failed')) : undefined)
+  const entryOf = (isNews: boolean) => (isNews ? witness(deedOf(event, 'failed')) : undefined)
   try {
     await store.write(() => recorded(closing(), entryOf))
   } catch (closingError) {

@@ -91,7 +91,7 @@ export class Allocator {
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
       // Before refusing any: remove expired holds and bring memory up to date.
-      const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
+      const entry = this.#options.witness({ action: 'expire', outcome: 'done' })
       await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
       left = await this.#assignAll(left, theirs, tried, self)
@@ -162,7 +162,6 @@ export class Allocator {
 
   *#recorded(pairs: readonly { row: AllocationRow; node: FleetNode | null }[], outcome: Outcome): Write<void> {
     const { witness } = this.#options
-    if (witness === null) return
     const entries = pairs.map(({ row, node }) => ({
       entry: witness({ action: 'allocate', outcome, request: row.request_id }),
       subjects: [{ kind: 'allocation', id: row.uuid }, ...(node ? [{ kind: 'node', id: node.uuid }] : [])],

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
-import { conductorEntry, type Deed, type Witness } from '../../audit/witness.ts'
+import { type Deed, type Witness, witnessOf } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
@@ -34,7 +34,7 @@ interface ConductorOptions {
   group: string
   /** Within this time another conductor takes over the work of a dead one. */
   takeOverMs: number
-  /** Its actions are recorded in the audit. */
+  /** The log names it as the actor. */
   isAudited: boolean
   /** Called with what was taken over from dead conductors. */
   tookOver: (found: { silent: number; resumed: number; failed: number }) => void
@@ -56,7 +56,7 @@ export class Conductor {
 
   constructor(options: ConductorOptions) {
     this.#options = options
-    this.witness = options.isAudited ? deed => conductorEntry(deed, this.hostname, options.clock.now()) : null
+    this.witness = witnessOf(options, () => this.hostname)
     this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs: this.silentMs })
     const { log } = options
     const every = (pollMs: number, name: string, run: () => Promise<number | null>) =>
@@ -127,7 +127,7 @@ export class Conductor {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#presence.incarnation }
     const { silent, resumed, failed } = await store.write(() =>
-      recorded(writes.takeOver(timing, clock.now()), this.witness?.({ action: 'take_over', outcome: 'done' })),
+      recorded(writes.takeOver(timing, clock.now()), this.witness({ action: 'take_over', outcome: 'done' })),
     )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
@@ -193,16 +193,13 @@ export class Conductor {
         node = await this.#write(() =>
           outcome.kind === 'waiting'
             ? writes.stepWaits(turn, outcome.ms, clock.now())
-            : recorded(
-                writes.stepDone(turn, outcome.found, rules, clock.now()),
-                this.witness?.(deedOf(before, 'done')),
-              ),
+            : recorded(writes.stepDone(turn, outcome.found, rules, clock.now()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {
         if (error instanceof writes.LockLost) throw error
         const reason = this.#reasonOf(error, before)
         node = await this.#write(() =>
-          recorded(writes.stepFailed(turn, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
+          recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),
         )
       }
     }

@@ -9,7 +9,7 @@ import { jsonIn, jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { all, one, type Read, run, together, type Write } from '../../store/transaction.ts'
 import { isSeen, type View } from '../access.ts'
 import { type Hold, holdOn } from '../holds/lookup.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
@@ -153,7 +153,6 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
   yield* ownConsumer(consumer, null, OWNER)
-  yield* mark({ kind: 'consumer', id: consumer })
   if (isThere && claimant.type === 'ALLOCATION') {
     yield* claimBatch([{ ...replacing({ ...claimant, ...who }, has), owner: OWNER }], now)
   }
@@ -205,7 +204,6 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
   const [refusal] = yield* claimBatch([request], now)
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
-  yield* mark({ kind: 'consumer', id: instance })
   yield* run(removeAllocationOf({ node: node.id }))
 }
 
