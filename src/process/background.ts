@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from '../audit/duty.ts'
 import { type Witness, witnessOf } from '../audit/witness.ts'
 import { workOnServers } from '../compute/duty.ts'
+import type { Config } from '../config/config.ts'
 import type { Context } from './context.ts'
 import { Duty } from '../shared/duty.ts'
 import { eventsDuty } from '../leases/lifecycle/duty.ts'
@@ -58,7 +59,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
-  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
+  const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const duties = [allocations, expiry, servers, leases, healing, audit, ...takeOver]
   const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
@@ -83,6 +84,10 @@ export async function startWork(place: Workplace): Promise<Work> {
   }
   return { hostname: conductor.hostname, allocator, duties, stop }
 }
+
+/** While the audit is off, the log is only for those who listen. 0 keeps it for ever. */
+const daysKept = ({ audit, auditKeepDays: days }: Config) =>
+  audit === 'on' || (days > 0 && days < limits.eventKeepDays) ? days : limits.eventKeepDays
 
 /** Waits for the work, but no longer than this. The next process finishes the rest, as after a crash. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

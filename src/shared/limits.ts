@@ -106,6 +106,8 @@ export const limits = {
   eventPollMs: 50,
   // Entries of the log that are read at once.
   eventPageMax: 500,
+  // How long listeners can be away while no audit is kept.
+  eventKeepDays: 7,
   // For listeners that are a little behind: some megabytes.
   eventsInMemory: 4_096,
   // Names in a list in an event's data. Whoever needs more of them asks for the object.
