@@ -11,7 +11,7 @@ import { type Order, startVerb } from '../metal/nodes/transitions.ts'
 import { limits } from '../shared/limits.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
-import { all, type Read, type Write } from '../store/transaction.ts'
+import { all, type Read, type Write, wake } from '../store/transaction.ts'
 import { addServer, dropServers, lockServer, type NewServer, saveServer, type Server } from './servers.ts'
 import { requiredTraits, type Wish } from './wishes.ts'
 
@@ -44,6 +44,7 @@ export function* deployServer(
   yield* patchNode(host.uuid, ALL, patches, drivers, principalOf(server), now)
   yield* startVerb(host.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: host.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
+  yield* wake('servers')
   return true
 }
 

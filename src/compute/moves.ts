@@ -7,7 +7,7 @@ import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
 import { jsonText } from '../shared/json.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
-import { one, type Read, run, type Write } from '../store/transaction.ts'
+import { one, type Read, run, type Write, wake } from '../store/transaction.ts'
 import { addMove, changeMove, finishedMove, type Move, type MoveKind, type MoveRow, moveStatus } from './move-rows.ts'
 import type { Place } from './scheduler.ts'
 import { findServer, lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
@@ -100,6 +100,7 @@ export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId
     task: after.task,
     updated_at: now,
   })
+  if (request.kind === 'live-migration') yield* wake('servers')
   return true
 }
 

@@ -17,12 +17,7 @@ const ACTIONS: Record<PowerAction, { from: readonly Status[]; to: Status; target
 }
 
 /** Says whether there is work for a conductor. */
-export function* switchServer(
-  uuid: string,
-  action: PowerAction,
-  visibleTo: string | null,
-  now: number,
-): Write<boolean> {
+export function* switchServer(uuid: string, action: PowerAction, visibleTo: string | null, now: number): Write<void> {
   const server = yield* lockServer(uuid, visibleTo)
   const { from, to, target } = ACTIONS[action]
   const refuse = (attribute: string, state: string) =>
@@ -32,5 +27,4 @@ export function* switchServer(
   const node = server.is_metal ? yield* findInstance(uuid) : undefined
   if (node) yield* startPower(node.uuid, EVERYTHING, { target, args: {} }, now)
   yield* saveServer({ ...server, status: to, updated_at: now })
-  return node !== undefined
 }

@@ -5,7 +5,7 @@ import { problem } from '../problems/problem.ts'
 import type { ServerId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, together, type Write, wake } from '../store/transaction.ts'
 
 /** `managed_by` of the consumers of compute in the ledger. */
 export const OWNER = 'compute'
@@ -111,19 +111,19 @@ export function* dropServers(servers: readonly ServerRow[]): Write<void> {
  * Deletes a server and its claims. On bare metal it is only marked, and deleted when its node is torn down.
  * Returns whether there is such work.
  */
-export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<boolean> {
-  return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
+export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<void> {
+  yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
 }
 
 /** Deletes locked servers, all at once, so that consumers and providers are locked in one order. */
-export function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
+export function* deleteServers(servers: readonly Server[], now: number): Write<void> {
   const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
   for (const server of metal) {
     if (server.task !== 'tearing down') yield* saveServer({ ...server, task: 'deleting', updated_at: now })
   }
   const others = servers.filter(server => !metal.includes(server))
   if (others.length > 0) yield* endServers(others, now)
-  return metal.length > 0
+  if (metal.length > 0) yield* wake('servers')
 }
 
 function* endServers(servers: readonly Server[], now: number): Write<void> {

@@ -6,7 +6,6 @@ import type { Clock } from '../clock/clock.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../shared/limits.ts'
 import { Problem } from '../problems/problem.ts'
-import type { Bell } from '../store/bell.ts'
 import type { AllocationId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -55,7 +54,6 @@ interface ExpiryOptions {
   store: Store
   clock: Clock
   drivers: Drivers
-  bell: Bell
   witness: Witness
 }
 
@@ -90,7 +88,6 @@ async function endAllocations(options: ExpiryOptions, now: number): Promise<bool
   for (;;) {
     const page = await options.store.read(() => all(lapsedAfter({ ...after, now, limit })))
     const endings = await endEach(options, page)
-    if (endings.has('started')) options.bell.ring('nodes')
     if (endings.has('postponed')) isPostponed = true
     if (page.length < limit) return isPostponed
     const { expires_at, id } = page.at(-1)!

@@ -17,11 +17,13 @@ import { Conductor } from '../metal/conductors/conductor.ts'
 import { endLapsed } from '../metal/expiry.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
+import type { Bell } from '../store/bell.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 
-type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> & {
+type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> & {
   memory: Memory
+  bell: Bell
 }
 
 interface Work {
@@ -98,10 +100,10 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 
 /** The duties that need no conductor. */
 function dutiesOf(place: Workplace, witness: Witness) {
-  const { store, clock, drivers, bell, log } = place
+  const { store, clock, drivers, log } = place
   const pollMs = limits.conductorPollMs
   return {
-    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
+    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, witness }), log }),
     servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
     leases: eventsDuty({ ...place, witness }),
     healing: healingDuty({ ...place, witness }),

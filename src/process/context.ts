@@ -16,7 +16,6 @@ import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
-import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 
 export interface Context {
@@ -43,8 +42,6 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
-  /** Wakes the conductors. */
-  readonly bell: Bell
   readonly clock: SharedClock
   /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]

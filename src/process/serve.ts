@@ -40,7 +40,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const policy = loadPolicy(config)
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, drivers, bell, clock, memory, publisher } = place
+  const { store, log, metrics, drivers, clock, memory, publisher } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -66,7 +66,6 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     drivers,
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
-    bell,
     publisher,
     duties,
   }

@@ -14,6 +14,7 @@ test('any number may listen to the bell; one that throws stops neither the other
   })
   bell.listen(topic => heard.push(topic))
   await store.write(() => wake('nodes'))
+  await store.settled()
   bell.heard(['any'])
   bell.stop()
   await store.write(() => wake('leases'))

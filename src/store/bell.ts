@@ -3,25 +3,19 @@
 import { Listeners } from '../shared/listeners.ts'
 import type { Topic } from './log.ts'
 import type { Store } from './store.ts'
-import { wake } from './transaction.ts'
 
 export class Bell {
   readonly #store: Store
   readonly #listeners: Listeners<Topic>
-  readonly #failed: (error: unknown) => void
   readonly #stop: () => void
   #isStopped = false
 
   constructor(store: Store, failed: (error: unknown) => void = () => {}) {
     this.#store = store
-    this.#failed = failed
     this.#listeners = new Listeners(failed)
-    this.#stop = store.onCommit(({ topics }) => this.heard([...topics]))
-  }
-
-  /** For work that no transaction of ours has made. */
-  ring(topic: Topic = 'any'): void {
-    void this.#store.write(() => wake(topic)).catch(this.#failed)
+    this.#stop = store.onCommit(({ topics }) => {
+      if (topics.size > 0) void this.#heardHere([...topics])
+    })
   }
 
   /** Any number may listen. */
@@ -32,6 +26,13 @@ export class Bell {
   /** Takes what another process has told. */
   heard(topics: readonly Topic[]): void {
     if (!this.#isStopped) for (const topic of topics) this.#listeners.tell(topic)
+  }
+
+  /** Duties search in memory, which must have the commit first. */
+  async #heardHere(topics: readonly Topic[]): Promise<void> {
+    await Promise.resolve()
+    await this.#store.settled()
+    this.heard(topics)
   }
 
   stop(): void {

@@ -10,7 +10,6 @@ import { endLapsed } from '../../src/metal/expiry.ts'
 import { createNode } from '../../src/metal/nodes/lifecycle.ts'
 import { NOBODY } from '../../src/metal/nodes/provider.ts'
 import { limits } from '../../src/shared/limits.ts'
-import type { Bell } from '../../src/store/bell.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { uuid } from '../support/baremetal.ts'
@@ -28,10 +27,9 @@ eachDatabase('expiry', ({ create }) => {
   })
   after(() => store.close())
 
-  const bell = { ring: () => {} } as unknown as Bell
   const clock = { ...systemClock, now: () => NOW }
   const witness = witnessOf({ clock, isAudited: true }, () => 'here')
-  const runOnce = () => endLapsed({ store, clock, drivers, bell, witness })
+  const runOnce = () => endLapsed({ store, clock, drivers, witness })
   const sql = (text: string) => store.script(run => run(text))
   const addConsumer = (owner: string, expiresAt: number) =>
     sql(`insert into consumers (uuid, project_id, user_id, generation, managed_by, created_at, expires_at)

@@ -40,7 +40,6 @@ export function dutyOn(store: Store, now: () => number) {
     log: pino({ level: 'silent' }),
     config: loadConfig({}, {}, undefined),
     drivers: driversOf(),
-    bell: { ring: () => {} },
     witness: witnessOf({ clock, isAudited: true }, () => 'here'),
     metrics: { leaseEvent: () => {} },
   })

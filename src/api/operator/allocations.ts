@@ -152,6 +152,5 @@ export async function postRetry(asked: OperatorRequest): Promise<Answer> {
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  context.bell.ring('allocations')
   return { status: 202, body: shownAllocation(row, base, has) }
 }

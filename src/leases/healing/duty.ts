@@ -15,7 +15,7 @@ import { emptyLeftovers, healNodes, onNodes } from './nodes.ts'
 import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & { witness: Witness }
 
 const closedHosts = query((db, _: object) =>
   db

@@ -10,7 +10,7 @@ import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import { query } from '../../store/statement.ts'
-import { all, one, type Write } from '../../store/transaction.ts'
+import { all, one, type Write, wake } from '../../store/transaction.ts'
 import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './start-and-end.ts'
 import type { LeaseContext } from '../context.ts'
 import { tellService } from '../enforcement-service.ts'
@@ -48,7 +48,7 @@ const nextEvent = query((db, _: object) =>
   db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
 )
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & {
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & {
   witness: Witness
   metrics: { leaseEvent(event: EventType, lateMs: number): void }
 }
@@ -137,23 +137,23 @@ async function startNodes(context: Working, event: DueEvent): Promise<void> {
   const { store, clock, witness } = context
   try {
     const newUuid = () => clock.newUuid()
+    const start = function* () {
+      const isAll = yield* startLeaseOfNodes(event.lease_id, newUuid, clock.now())
+      if (isAll === false) yield* wake('healing')
+      return isAll
+    }
     const isAll = await store.write(() =>
-      recorded(startLeaseOfNodes(event.lease_id, newUuid, clock.now()), isAll =>
-        isAll ? witness(deedOf(event, 'done')) : undefined,
-      ),
+      recorded(start(), isAll => (isAll ? witness(deedOf(event, 'done')) : undefined)),
     )
     if (isAll) tell(context, event)
-    if (isAll === false) {
-      await putOff(context, event, null)
-      context.bell.ring('healing')
-    }
+    if (isAll === false) await putOff(context, event, null)
   } catch (error) {
     await putOff(context, event, error)
   }
 }
 
 async function end(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, bell, witness } = context
+  const { store, clock, drivers, witness } = context
   try {
     const ending = await store.write(() =>
       recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
@@ -166,8 +166,6 @@ async function end(context: Working, event: DueEvent): Promise<void> {
       void tellService(context, ending.lease)
       return
     }
-    // A node may have to be torn down first.
-    if (event.has_nodes) bell.ring('nodes')
     await putOff(context, event, null)
   } catch (error) {
     await close(context, event, error)

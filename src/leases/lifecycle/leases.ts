@@ -4,7 +4,7 @@ import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
-import type { Write } from '../../store/transaction.ts'
+import { type Write, wake } from '../../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
 import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './start-and-end.ts'
@@ -41,7 +41,6 @@ export async function createLease(context: LeaseContext, who: Principal, wanted:
       return tryCreate(context, lease, request, propose, now)
     }),
   )
-  nudge(context, lease)
   // The booking has chosen the nodes, so the lease is read again.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
@@ -53,10 +52,10 @@ const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
   now,
 })
 
-/** The duty polls for events; an event that is due before the next poll needs a nudge. */
-function nudge({ bell, clock }: LeaseContext, { events }: Lease): void {
-  const soon = clock.now() + 2 * limits.conductorPollMs
-  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) bell.ring('leases')
+/** The duty polls for events; it is woken for an event that is due before the next poll. */
+function* wakeForEvents({ events }: Lease, now: number): Write<void> {
+  const soon = now + 2 * limits.conductorPollMs
+  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) yield* wake('leases')
 }
 
 function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLease, now: number): StoredLease {
@@ -130,6 +129,7 @@ function* tryCreate(
   const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
   yield* replaceBookings(found.held, lease.id, booked, first)
   yield* markLease(lease.id)
+  yield* wakeForEvents(lease, now)
   return { kind: 'done', value: undefined }
 }
 
@@ -154,7 +154,6 @@ export async function updateLease(
   const lease = await book(context, propose =>
     withinQuota(promisedTo(before, now), limits => tryUpdate(context, { ...update, limits, propose })),
   )
-  nudge(context, lease)
   return lease
 }
 
@@ -182,7 +181,9 @@ function* tryUpdate(
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => context.clock.newUuid()
   yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
-  return { kind: 'done', value: yield* findLease(id, project) }
+  const value = yield* findLease(id, project)
+  yield* wakeForEvents(value, now)
+  return { kind: 'done', value }
 }
 
 function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Lease): void {
@@ -223,11 +224,9 @@ function* rebook(
 }
 
 export async function deleteLease(context: LeaseContext, id: string, project: string | null): Promise<void> {
-  const { store, clock, bell, drivers } = context
+  const { store, clock, drivers } = context
   const now = clock.now()
   const ended = await store.write(() => removeLease(id, project, drivers, now))
-  bell.ring('leases')
-  if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
@@ -236,5 +235,6 @@ export function* removeLease(id: string, project: string | null, drivers: Driver
   const lease = yield* lockLease(id, project)
   if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)
   else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
+  yield* wake('leases')
   return lease
 }

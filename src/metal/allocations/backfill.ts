@@ -1,7 +1,7 @@
 // Allocations without a search: of a node that is deployed already, or that a lease has promised.
 import { Problem, problem } from '../../problems/problem.ts'
 import { EMPTY, jsonText } from '../../shared/json.ts'
-import { one, type Read, type Write } from '../../store/transaction.ts'
+import { one, type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, EVERYTHING, seeing } from '../access.ts'
 import {
   type Allocation,
@@ -50,6 +50,7 @@ export function* backfill(
   yield* claimNode(node, { ...claimant, view: access.view }, now)
   const { id } = (yield* one(insertAllocation(row)))!
   yield* markAllocation(row)
+  if (row.expires_at !== null) yield* wake('expiry')
   yield* saveNode({ ...node, instance_uuid: uuid, instance_info: withTraits(node, wanted.traits), updated_at: now })
   return { ...row, id, node_uuid: node.uuid }
 }

@@ -6,7 +6,7 @@ import { jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
-import { one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { one, type Read, run, together, type Write, wake } from '../../store/transaction.ts'
 import { type Access, seeing } from '../access.ts'
 import {
   type Allocation,
@@ -110,6 +110,7 @@ function* makeAllocation(
   }
   const { id } = (yield* one(insertAllocation(row)))!
   yield* markAllocation(row)
+  yield* wake('allocations', ...(row.expires_at === null ? [] : (['expiry'] as const)))
   // An allocation that may wait takes its turn in the queue.
   if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
@@ -194,6 +195,7 @@ function* changeAllocation(
   const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
   yield* markAllocation(present)
+  if (expiresAt !== present.expires_at) yield* wake('expiry')
   return { ...present, ...changes }
 }
 
@@ -264,5 +266,6 @@ function* restartAllocation(
     })
   }
   yield* markAllocation(found)
+  yield* wake('allocations')
   return { ...found, ...changes, state: 'allocating', last_error: null, reasons: null }
 }

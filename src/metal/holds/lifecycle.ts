@@ -5,7 +5,7 @@ import { expireConsumer } from '../../ledger/claims/lapsed.ts'
 import { Problem, problem } from '../../problems/problem.ts'
 import { requireTerm, withinQuota } from '../../quotas/within.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, one, type Read, run, type Write } from '../../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write, wake } from '../../store/transaction.ts'
 import { type Access, EVERYTHING, ownInView, seeing, type View } from '../access.ts'
 import { type Hold, holdOn } from './lookup.ts'
 import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from '../nodes/rows.ts'
@@ -125,6 +125,7 @@ function* tryHold(node: Node, wanted: NewHold, who: Principal & { view: View }, 
   const times = { expires_at: expiresAt, created_at: now, updated_at: null }
   yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, project_id: terms.project, ...times }))
   yield* markHold(uuid)
+  yield* wake('expiry')
   yield* reviseNode(node.id)
   return null
 }
@@ -158,6 +159,7 @@ function* prolong(found: HeldNode, access: Access, expiresAt: number, now: numbe
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))
   yield* markHold(uuid)
+  yield* wake('expiry')
   yield* reviseNode(found.node_id)
   return yield* findHold(uuid, access, now)
 }

@@ -2,7 +2,7 @@
 // once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
-import type { Write } from '../../store/transaction.ts'
+import { type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Driver, Json, PowerTarget } from '../drivers/port.ts'
@@ -72,6 +72,7 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(after)
   yield* syncProvider(after, now)
+  if (steps.length > 0) yield* wake('nodes')
   return steps.length > 0
 }
 
@@ -195,6 +196,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
     due_at: AT_ONCE,
     updated_at: now,
   })
+  yield* wake('nodes')
 }
 
 export function driverOf({ driver }: NodeRow, drivers: Drivers): Driver {
