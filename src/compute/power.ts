@@ -31,6 +31,6 @@ export function* switchServer(
   if (!from.includes(server.status)) throw refuse('vm_state', vmState(server.status))
   const node = server.is_metal ? yield* findInstance(uuid) : undefined
   if (node) yield* startPower(node.uuid, EVERYTHING, { target, args: {} }, now)
-  yield* saveServer({ ...server, status: to, updated_at: now })
+  yield* saveServer(server, { ...server, status: to, updated_at: now })
   return node !== undefined
 }

@@ -18,7 +18,7 @@ const FIELDS: readonly (keyof NodeRow)[] = [
 export const nameOf = ({ uuid, name }: Pick<NodeRow, 'uuid' | 'name'>) => ({ uuid, name })
 
 /** Who may see a node. */
-export const whoseNode = ({ owner, lessee }: Pick<NodeRow, 'owner' | 'lessee'>): Whose => ({ owner, lessee })
+const whoseNode = ({ owner, lessee }: Pick<NodeRow, 'owner' | 'lessee'>): Whose => ({ owner, lessee })
 
 export const nodeCreated = (node: Omit<NodeRow, 'id'>): Subject => {
   const { uuid, name, resource_class, provision_state } = node
