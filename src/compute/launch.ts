@@ -129,6 +129,13 @@ function* giveUp(uuid: string, now: number): Write<void> {
     yield* deleteServer(uuid, now)
   } else {
     yield* release([uuid], now)
-    yield* saveServer({ ...server, host_id: null, status: 'ERROR', fault: NOWHERE, fault_at: now, updated_at: now })
+    yield* saveServer(server, {
+      ...server,
+      host_id: null,
+      status: 'ERROR',
+      fault: NOWHERE,
+      fault_at: now,
+      updated_at: now,
+    })
   }
 }

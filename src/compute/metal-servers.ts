@@ -99,17 +99,17 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
     case 'wait':
       break
     case 'run':
-      yield* saveServer({ ...after, status: 'ACTIVE', task: null, launched_at: now })
+      yield* saveServer(server, { ...after, status: 'ACTIVE', task: null, launched_at: now })
       break
     case 'fail': {
       // Without its node it has no host any more.
       const place = node ? {} : ({ host_id: null, is_metal: 0 } as const)
-      yield* saveServer({ ...after, ...place, status: 'ERROR', task: null, fault: step.fault, fault_at: now })
+      yield* saveServer(server, { ...after, ...place, status: 'ERROR', task: null, fault: step.fault, fault_at: now })
       break
     }
     case 'tear down':
       yield* startVerb(node!.uuid, EVERYTHING, orderOf(server, 'deleted'), drivers, now)
-      yield* saveServer({ ...after, task: 'tearing down' })
+      yield* saveServer(server, { ...after, task: 'tearing down' })
       break
     case 'let go':
       yield* patchNode(node!.uuid, ALL, [RELEASE], drivers, principalOf(server), now)

@@ -26,5 +26,5 @@ export function* switchServer(uuid: string, action: PowerAction, visibleTo: stri
   if (!from.includes(server.status)) throw refuse('vm_state', vmState(server.status))
   const node = server.is_metal ? yield* findInstance(uuid) : undefined
   if (node) yield* startPower(node.uuid, EVERYTHING, { target, args: {} }, now)
-  yield* saveServer({ ...server, status: to, updated_at: now })
+  yield* saveServer(server, { ...server, status: to, updated_at: now })
 }

@@ -16,7 +16,9 @@ export const KINDS = {
       waiting: 'No node is free, and it waits for one.',
       active: 'It has a node.',
       error: 'It got no node; `reason` says why.',
+      retried: 'A node is looked for again.',
       renewed: 'Its end was moved.',
+      changed: 'Its name or `extra` was changed.',
       ending: 'Someone else ends it; its holder has the node until `until` at the longest.',
       before_end: 'It ends soon.',
       ended: 'It is gone, and its node is free; `reason` says why.',
@@ -88,6 +90,7 @@ export const KINDS = {
       joined: 'It began to work.',
       silent: 'It was not heard of for too long.',
       taken_over: 'Others do its work now.',
+      left: 'It signed off.',
     },
   },
   webhook: {

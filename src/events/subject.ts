@@ -17,5 +17,8 @@ export const subject = <K extends EventKind>(kind: K, id: string, became: Word<K
 /** As many of a list as an event's data may have. */
 export const someOf = <T>(list: readonly T[]): readonly T[] => list.slice(0, limits.eventListMax)
 
+/** A sentence in an event's data. */
+export const textIn = (text: string | null): string | null => text && text.slice(0, limits.eventTextMax)
+
 /** A time in an event's data. */
 export const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -137,7 +137,7 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Endi
 }
 
 function* endNow(found: Allocation, now: number): Write<'ended'> {
-  yield* endAllocation(found, now)
+  yield* endAllocation(found, 'expired', now)
   return 'ended'
 }
 

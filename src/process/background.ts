@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from '../audit/duty.ts'
+import { recorded } from '../audit/record.ts'
 import { type Witness, witnessOf } from '../audit/witness.ts'
 import { workOnServers } from '../compute/duty.ts'
 import type { Config } from '../config/config.ts'
@@ -146,7 +147,10 @@ async function takeOverDuties(
   then: Duty,
 ): Promise<Duty[]> {
   const takeOver = async (hostname: string | null) => {
-    const taken = await store.write(() => takeOverAllocations(conductor.affinity, conductor.silentMs, hostname))
+    const entry = conductor.witness({ action: 'take_over', outcome: 'done' })
+    const taken = await store.write(() =>
+      recorded(takeOverAllocations(conductor.affinity, conductor.silentMs, hostname), entry),
+    )
     if (taken === 0) return
     metrics.tookOver('allocation', taken)
     log.warn({ allocations: taken }, 'took over allocations from dead conductors')

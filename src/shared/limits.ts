@@ -112,6 +112,8 @@ export const limits = {
   eventsInMemory: 4_096,
   // Names in a list in an event's data. Whoever needs more of them asks for the object.
   eventListMax: 64,
+  // Characters of a reason in an event's data.
+  eventTextMax: 1_000,
 
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,

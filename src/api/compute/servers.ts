@@ -56,7 +56,7 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
   const server = await request.context.store.write(function* () {
     const found = yield* lockServer(request.param('id'), request.visible)
     const after = { ...found, name: name ?? found.name, updated_at: request.now }
-    yield* saveServer(after)
+    yield* saveServer(found, after)
     return after
   })
   return { status: 200, body: { server: detail(request, server) } }

@@ -210,5 +210,5 @@ function* move(lease: StoredLease, reservation: Reservation, to: Move, now: numb
     resources_changed: reservation.resources_changed || (isActive && isMoved),
     updated_at: now,
   }
-  yield* saveLease({ ...withReservation(lease, healed), updated_at: now })
+  yield* saveLease(lease, { ...withReservation(lease, healed), updated_at: now })
 }

@@ -17,7 +17,7 @@ import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/re
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { completeNodes, withdrawGiven } from '../lifecycle/reservation-nodes.ts'
 import { bookedBy, lockLeases, type StoredLease, withReservation } from '../lifecycle/rows.ts'
-import { saveLease, setStatus } from '../lifecycle/writes.ts'
+import { flagsOf, saveLease, setStatus } from '../lifecycle/writes.ts'
 import type { LeaseStatus, NodeTerms, Reservation, Terms } from '../types.ts'
 import { bookedFor, wishOf } from '../calendar/wishes.ts'
 
@@ -206,9 +206,6 @@ function* settle(
   }
   const moved = withReservation(before, healed)
   const after = isActive ? (yield* completeNodes(moved, newUuid, now)).lease : moved
-  if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease({ ...after, updated_at: now })
+  if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease(before, { ...after, updated_at: now })
   if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now, before.status_reason)
 }
-
-const flagsOf = ({ reservations }: StoredLease): string =>
-  JSON.stringify(reservations.map(one => [one.missing_resources, one.resources_changed]))

@@ -4,7 +4,7 @@ import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
-import { type Write, wake } from '../../store/transaction.ts'
+import { mark, type Write, wake } from '../../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
 import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './start-and-end.ts'
@@ -18,7 +18,7 @@ import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { completeNodes } from './reservation-nodes.ts'
 import { askService, tellService } from '../enforcement-service.ts'
 import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
-import { dropLease, markLease, newLeaseWrites, saveLease } from './writes.ts'
+import { dropLease, leaseBecame, newLeaseWrites, saveLease } from './writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
 
@@ -128,7 +128,7 @@ function* tryCreate(
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(context))
   const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
   yield* replaceBookings(found.held, lease.id, booked, first)
-  yield* markLease(lease.id)
+  yield* mark(leaseBecame(lease, 'created', { to: lease.status }))
   yield* wakeForEvents(lease, now)
   return { kind: 'done', value: undefined }
 }
@@ -180,7 +180,7 @@ function* tryUpdate(
   if (refused) return refused
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => context.clock.newUuid()
-  yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
+  yield* saveLease(before, isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
   const value = yield* findLease(id, project)
   yield* wakeForEvents(value, now)
   return { kind: 'done', value }
@@ -233,8 +233,8 @@ export async function deleteLease(context: LeaseContext, id: string, project: st
 /** Removes the lease at once if all its resources are free; otherwise hides it until they are. */
 export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)
-  else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
+  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(lease)
+  else yield* saveLease(lease, { ...(yield* findLease(id, null)), is_deleted: true })
   yield* wake('leases')
   return lease
 }

@@ -8,16 +8,17 @@ import { jsonIn } from '../../shared/json.ts'
 import { GuardFailed } from '../../store/failure.ts'
 import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
-import { all, one, run, runAll, together, type Read, type Write } from '../../store/transaction.ts'
+import { all, mark, one, run, runAll, type Subject, together, type Read, type Write } from '../../store/transaction.ts'
 import type { View } from '../access.ts'
-import { type AllocationRow, wishOf, withTraits } from './rows.ts'
-import { affinityOf, liveConductors } from '../conductors/rows.ts'
+import { allocationBecame, type AllocationRow, wishOf, withTraits } from './rows.ts'
+import { affinityOf, conductorBecame, hostOf, liveConductors } from '../conductors/rows.ts'
 import { isOpen } from '../nodes/fleet.ts'
 import { isOf } from './matching.ts'
 import { findInstance, noteNode, type NodeRow, OWNER } from '../nodes/rows.ts'
 import { claimNode } from '../nodes/provider.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { byProvider, traitsByProvider } from '../nodes/traits.ts'
+import { nameOf, whatBecame } from '../nodes/what-became.ts'
 
 const ownAtWork = query((db, a: { affinity: string }) =>
   db
@@ -120,6 +121,16 @@ const fail = bulk<Failure>(
       .where('allocations.conductor_affinity', '=', r.affinity)
       .where('allocations.state', '=', 'allocating')
       .returning('allocations.id'),
+)
+type Waiting = Omit<Failure, 'error' | 'now'>
+const noteReasons = bulk<Waiting>({ id: 'bigint', affinity: 'text', reasons: 'text' }, (db, r, on) =>
+  on
+    .update(db.updateTable('allocations'), 'allocations.id', r.id)
+    .set({ reasons: r.reasons })
+    .where('allocations.conductor_affinity', '=', r.affinity)
+    .where('allocations.state', '=', 'allocating')
+    .where('allocations.reasons', 'is', null)
+    .returning('allocations.id'),
 )
 const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string }) =>
   db
@@ -263,7 +274,18 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
     }),
   ])
   if (counts.some(count => count !== pairs.length)) throw new GuardFailed('an allocation changed under its lock')
-  for (const node of taken) yield* noteNode(node)
+  for (const [i, { allocation, node }] of pairs.entries()) {
+    yield* mark(activated(allocation, node, now), ...whatBecame(node, taken[i]!))
+    yield* noteNode(taken[i]!)
+  }
+}
+
+/** Only an allocation that has waited has reasons: it is its turn now. */
+function activated(allocation: AllocationRow, node: NodeRow, now: number): Subject {
+  const since = allocation.updated_at ?? allocation.created_at
+  const waited = allocation.reasons === null ? {} : { waited_seconds: Math.round((now - since) / 1_000) }
+  const states = { from: allocation.state, to: 'active' }
+  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited })
 }
 
 export interface Verdict {
@@ -284,6 +306,14 @@ export function* failAllocations(
   return new Set(failed.map(({ id }) => id))
 }
 
+/** Notes why allocations have to wait, once for each. Returns the ids of those that had no such note. */
+export function* keepWaiting(verdicts: readonly Verdict[], affinity: string): Write<Set<AllocationId>> {
+  const rows = verdicts.map(({ allocation: id, reasons }) => ({ id, affinity, reasons }))
+  if (rows.length === 0) return new Set()
+  const noted = (yield* all(noteReasons({ rows }))) as { id: AllocationId }[]
+  return new Set(noted.map(({ id }) => id))
+}
+
 /**
  * Takes over the allocations of conductors that are gone, and returns how many. With a host name: only those that an
  * earlier process of that name left.
@@ -296,7 +326,12 @@ export function* takeOverAllocations(self: string, silentMs: number, hostname: s
     ({ conductor_affinity: affinity }) =>
       !live.has(affinity) && (hostname === null || affinity.startsWith(`${hostname} `)),
   )
-  let taken = 0
-  for (const { id, conductor_affinity: dead } of orphans) taken += yield* run(takeFrom({ id, dead, self }))
-  return taken
+  const taken = new Map<string, number>()
+  for (const { id, conductor_affinity: dead } of orphans) {
+    const count = yield* run(takeFrom({ id, dead, self }))
+    if (count > 0) taken.set(hostOf(dead), (taken.get(hostOf(dead)) ?? 0) + count)
+  }
+  const by = hostOf(self)
+  yield* mark(...[...taken].map(([name, allocations]) => conductorBecame(name, 'taken_over', { by, allocations })))
+  return [...taken.values()].reduce((sum, count) => sum + count, 0)
 }

@@ -70,7 +70,7 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   const steps = stepsOf(node, transition)
   const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   yield* syncProvider(after, now)
   if (steps.length > 0) yield* wake('nodes')
   return steps.length > 0
@@ -188,7 +188,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
   yield* requireConductor(node.driver, node.conductor_group)
   const { target } = order
   const work: Work = { kind: 'power', ...order }
-  yield* saveNode({
+  yield* saveNode(node, {
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',
     last_error: null,
