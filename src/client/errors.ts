@@ -7,27 +7,52 @@ export class ApiError extends Error {
   /** The whole body, for callers that know its form. */
   readonly body: unknown
   readonly requestId: string | null
+  /** When the server asks us to try again; null if it doesn't say. */
+  readonly retryAfterMs: number | null
 
   constructor(
     status: number,
     message: string,
-    { body = null, requestId = null }: { body?: unknown; requestId?: string | null } = {},
+    {
+      body = null,
+      requestId = null,
+      retryAfterMs = null,
+    }: Partial<Pick<ApiError, 'body' | 'requestId' | 'retryAfterMs'>> = {},
   ) {
     super(message)
     this.status = status
     this.body = body
     this.requestId = requestId
+    this.retryAfterMs = retryAfterMs
   }
 }
 
-/** No answer came. */
+/** No answer came. The request may have arrived all the same, unless there was no connection. */
 export class Unreachable extends Error {
   readonly url: string
+  readonly reason: string
+  /** Nothing listens there, or there is no such host: the request was never sent. */
+  readonly isUnsent: boolean
 
-  constructor(url: string, reason: string, options?: ErrorOptions) {
+  constructor(
+    url: string,
+    reason: string,
+    { isUnsent = false, ...options }: ErrorOptions & { isUnsent?: boolean } = {},
+  ) {
     super(`no answer from ${url}: ${reason}`, options)
     this.url = url
+    this.reason = reason
+    this.isUnsent = isUnsent
   }
+}
+
+/** What a proxy says for a server that is away, and a server that stops, is overrun or has lost its database. */
+const AWAY = new Set([502, 503, 504])
+
+/** Whether the server isn't there now but may be in a moment, as in a restart. Any other error is for good. */
+export function isAway(error: unknown): error is ApiError | Unreachable {
+  if (error instanceof Unreachable) return !error.reason.includes('certificate')
+  return error instanceof ApiError && (AWAY.has(error.status) || (error.status === 429 && error.retryAfterMs !== null))
 }
 
 /** The options don't say where the server is, or which user to log in as. */
