@@ -33,17 +33,26 @@ export class Unreachable extends Error {
   readonly reason: string
   /** Nothing listens there, or there is no such host: the request was never sent. */
   readonly isUnsent: boolean
+  /** It may work in a moment; not so with a certificate that isn't trusted. */
+  readonly isPassing: boolean
 
-  constructor(
-    url: string,
-    reason: string,
-    { isUnsent = false, ...options }: ErrorOptions & { isUnsent?: boolean } = {},
-  ) {
-    super(`no answer from ${url}: ${reason}`, options)
+  constructor(url: string, reason: string, cause: unknown) {
+    super(`no answer from ${url}: ${reason}`, { cause })
     this.url = url
     this.reason = reason
-    this.isUnsent = isUnsent
+    const code = codeIn(cause)
+    this.isUnsent = UNSENT.test(code)
+    this.isPassing = PASSING.test(code)
   }
+}
+
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_)/
+const PASSING = /^(ECONN|ENOTFOUND|EAI_|ENET|EHOST|ETIMEDOUT|EPIPE|UND_ERR_|TimeoutError$|AbortError$)/
+
+/** The code that Node gives to what has failed below fetch; the name of the error if there is none. */
+function codeIn(error: unknown): string {
+  const { name = '', cause } = (error ?? {}) as { name?: string; cause?: { code?: unknown } }
+  return typeof cause?.code === 'string' ? cause.code : name
 }
 
 /** What a proxy says for a server that is away, and a server that stops, is overrun or has lost its database. */
@@ -51,7 +60,7 @@ const AWAY = new Set([502, 503, 504])
 
 /** Whether the server isn't there now but may be in a moment, as in a restart. Any other error is for good. */
 export function isAway(error: unknown): error is ApiError | Unreachable {
-  if (error instanceof Unreachable) return !error.reason.includes('certificate')
+  if (error instanceof Unreachable) return error.isPassing
   return error instanceof ApiError && (AWAY.has(error.status) || (error.status === 429 && error.retryAfterMs !== null))
 }
 

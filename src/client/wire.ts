@@ -139,15 +139,9 @@ async function answered(url: string, request: RequestInit) {
     const response = await fetch(url, request)
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
-    throw new Unreachable(new URL(url).origin, reasonOf(error), {
-      cause: error,
-      isUnsent: NO_CONNECTION.has(codeIn(error)),
-    })
+    throw new Unreachable(new URL(url).origin, reasonOf(error), error)
   }
 }
-
-const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
-const codeIn = (error: unknown) => ((error as Error).cause as { code?: unknown } | undefined)?.code
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error

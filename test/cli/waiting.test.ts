@@ -1,6 +1,6 @@
 // Commands that wait, while the server restarts, the network fails and answers are lost; and Ctrl-C.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
@@ -55,6 +55,12 @@ describe('a command that waits', () => {
   const noticesThatItIsAway = (command: Typed) => says(command, /the server does not answer \(.*\); waiting goes on/)
   const allocations = async (): Promise<Allocation[]> => (await other.library()).allocations.list()
   const leases = async (): Promise<Lease[]> => (await other.library()).leases.list()
+  /** Moves the clock of the server. */
+  const advance = async (seconds: number) => {
+    const body = JSON.stringify({ advance: seconds })
+    const how = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    assert.equal((await fetch(`${server.origin}/holdfast/v1/clock`, how)).status, 200)
+  }
   const waits = async () => assert.equal((await until(allocations, all => all.length === 2)).length, 2)
   /** The only node of its class, which `first` has. */
   const takenNode = async () => {
@@ -99,15 +105,21 @@ describe('a command that waits', () => {
 
     test('run asks again if it was away for so long that its allocation expired', async () => {
       await takenNode()
-      const line = ['run', '--resource-class', 'one', '--wait', '10m', '--renew-every', '1', '--', 'true']
+      const line = ['run', '--resource-class', 'one', '--wait', '10m', '--renew-every', '3', '--', 'true']
       const command = person.begins(line)
       await waits()
-      const [, before] = await allocations()
+      const [before] = (await allocations()).filter(({ name }) => name === null)
       await restart(async () => {
+        proxy.refuse()
         await noticesThatItIsAway(command)
-        const isOver = async () => Date.parse(before!.expires_at!) + 4_000 < Date.now()
-        assert.ok(await until(isOver, Boolean))
       })
+      const refusedAt = Date.now()
+      await advance(60)
+      const isGone = (all: Allocation[]) => all.length === 1
+      assert.ok(isGone(await until(allocations, isGone)))
+      // Only after so long does it take that for the end of its term.
+      assert.ok(await until(async () => Date.now() - refusedAt > 7_000, Boolean))
+      proxy.pass()
       await says(command, /the allocation expired; asked for another one/)
       const isAnother = (all: Allocation[]) => all.length === 2 && all.every(({ uuid }) => uuid !== before!.uuid)
       assert.ok(isAnother(await until(allocations, isAnother)))
@@ -124,12 +136,6 @@ describe('a command that waits', () => {
       const what = 'resource_type=physical:node,resource_class=one,min=1,max=1'
       return ['lease', 'create', 'l1', '--start-date', start, '--for', '1h', '--reservation', what, '--wait']
     }
-    const advance = async (seconds: number) => {
-      const body = JSON.stringify({ advance: seconds })
-      const how = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-      assert.equal((await fetch(`${server.origin}/holdfast/v1/clock`, how)).status, 200)
-    }
-
     test('lease create, until it has started', async () => {
       const command = person.begins(await lease())
       await says(command, /^waiting for lease l1 to start at 20/m)
@@ -156,14 +162,15 @@ describe('a command that waits', () => {
 
     test('a server that ended the wait while nobody could ask says so', async () => {
       await takenNode()
-      const end = Date.now() + 2_000
-      const until2 = new Date(end).toISOString()
-      const command = person.begins(`allocation create --resource-class one --wait-until ${until2} --wait`)
+      const end = new Date(Date.now() + 3_600_000).toISOString()
+      const command = person.begins(`allocation create --resource-class one --name second --wait-until ${end} --wait`)
       await says(command, /^waiting for a node/m)
-      await restart(async () => {
-        await noticesThatItIsAway(command)
-        assert.ok(await until(async () => Date.now() > end, Boolean))
-      })
+      proxy.refuse()
+      await restart(() => noticesThatItIsAway(command))
+      await advance(7_200)
+      const isOver = (all: Allocation[]) => all.some(({ state }) => state === 'error')
+      assert.ok(isOver(await until(allocations, isOver)))
+      proxy.pass()
       const { code, stderr } = await command.exit
       assert.equal(code, 4)
       assert.match(stderr, /^holdfast: its time to wait ended at 20.*no available nodes match/m)
@@ -183,31 +190,30 @@ describe('a command that waits', () => {
     })
 
     test('until its own time is over, and says what is left', async () => {
-      await takenNode()
-      const command = person.begins('allocation create --resource-class one --name second --wait 3s')
-      await says(command, /^waiting for a node/m)
       proxy.refuse()
-      const { code, stderr } = await command.exit
+      const { code, stderr } = await person.types('allocation create --resource-class one --wait 2s')
       assert.equal(code, 6)
-      assert.match(stderr, /waiting goes on, \d s left$/m)
-      const end = `holdfast allocation delete ${UUID}`
-      const told = new RegExp(
-        `^holdfast: gave up after \\d+ s: the server does not answer \\(.*\\) \\(allocation ${UUID} may still be waiting until 20\\S+; end it with: ${end}\\)$`,
-        'm',
-      )
-      assert.match(stderr, told)
+      const end = `end it with: holdfast allocation delete ${UUID}`
+      const told = `the server does not answer \\(.*\\) \\(allocation ${UUID} may still be waiting; ${end}\\)`
+      assert.match(stderr, new RegExp(`^holdfast: gave up after \\d+ s: ${told}$`, 'm'))
     })
 
     test('a server that is not there at the start is waited for, if a time is said', async () => {
       await other.node('n1', 'one')
       proxy.refuse()
       const command = person.begins('allocation create --resource-class one --wait 10m')
-      await noticesThatItIsAway(command)
+      await says(command, /^the server does not answer \(.*\); waiting goes on, \d+ s left$/m)
       proxy.pass()
       assert.equal((await command.exit).code, 0)
-      const nobody = { HOLDFAST_URL: 'http://127.0.0.1:1' }
-      const { code, stderr } = await person.types('allocation create --resource-class one --wait', nobody)
-      assert.equal(code, 6, stderr)
+    })
+
+    test('without a time, a server that is not there at the start is an error at once', async () => {
+      const closed = await startProxy(server.origin)
+      await closed.stop()
+      const nowhere = { HOLDFAST_URL: closed.url }
+      const { code, stderr } = await person.types('allocation create --resource-class one --wait', nowhere)
+      assert.equal(code, 6)
+      assert.match(stderr, /^holdfast: no answer from .*: nothing listens there/)
     })
   })
 
@@ -247,9 +253,8 @@ describe('a command that waits', () => {
       await other.node('n1', 'one')
       await other.node('n2', 'one')
       const isLost = lost('/baremetal/v1/allocations')
-      const file = join(folder, 'listed')
-      const list = `curl -s -H 'x-openstack-ironic-api-version: 1.83' ${server.origin}/baremetal/v1/allocations > ${file}`
-      const { code, stderr } = await person.types([
+      const file = join(folder, 'both')
+      const line = [
         'run',
         '--resource-class',
         'one',
@@ -258,9 +263,14 @@ describe('a command that waits', () => {
         '--',
         'sh',
         '-c',
-        list,
-      ])
+        `until [ -e ${file} ]; do sleep 0.1; done`,
+      ]
+      const command = person.begins(line)
       await isLost
+      const isActive = (all: Allocation[]) => all.some(({ state }) => state === 'active')
+      assert.equal((await until(allocations, isActive)).length, 1)
+      writeFileSync(file, '')
+      const { code, stderr } = await command.exit
       assert.equal(code, 0, stderr)
       assert.deepEqual(await allocations(), [])
     })
@@ -391,11 +401,8 @@ describe('a command that waits', () => {
       command.signal('SIGINT')
       const { code, stderr } = await command.exit
       assert.equal(code, 130)
-      const told = new RegExp(
-        `^holdfast: allocation ${UUID} may still be waiting.*end it with: holdfast allocation delete`,
-        'm',
-      )
-      assert.match(stderr, told)
+      const end = `end it with: holdfast allocation delete ${UUID}`
+      assert.match(stderr, new RegExp(`^holdfast: allocation ${UUID} may still be waiting until \\S+; ${end}$`, 'm'))
     })
 
     test('does not stop nodes on their way', async () => {
