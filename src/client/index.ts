@@ -8,7 +8,7 @@ import { Flavors } from './flavors.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
-import { type Login, logIn } from './login.ts'
+import { isRenewable, type Login, logIn, sessionOf } from './login.ts'
 import { ResourceClasses, Traits } from './names.ts'
 import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
@@ -25,7 +25,7 @@ export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
-export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
+export { ApiError, ConnectionUnclear, isAway, Unreachable } from './errors.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
@@ -41,15 +41,30 @@ export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Json, Query } from './wire.ts'
 
-export type Holdfast = ReturnType<typeof holdfastAt>
+export type Holdfast = Nouns & {
+  /** The same server; `signal` ends requests to it. */
+  within: (signal: AbortSignal) => Holdfast
+}
 
+/** Logs in, and again when the token has ended. */
 export async function connect(options: ConnectOptions): Promise<Holdfast> {
-  return holdfastAt(await logIn(whereIs(options), options.askPassword))
+  const where = whereIs(options)
+  const enter = () => logIn(where, options.askPassword)
+  const login = await enter()
+  return over(new Wire(login.url, sessionOf(login, isRenewable(where) ? enter : null)), login)
 }
 
 /** For callers that have logged in themselves. */
-export function holdfastAt({ url, headers, user, project }: Login) {
-  const wire = new Wire(url, headers)
+export const holdfastAt = (login: Login): Holdfast => over(new Wire(login.url, sessionOf(login, null)), login)
+
+const over = (wire: Wire, login: Login): Holdfast => ({
+  ...nounsOf(wire, login),
+  within: signal => over(wire.within(signal), login),
+})
+
+type Nouns = ReturnType<typeof nounsOf>
+
+function nounsOf(wire: Wire, { user, project }: Login) {
   const [metal, placement, reservation, compute, operator] = [
     wire.at('/baremetal/v1'),
     wire.at('/placement'),
@@ -58,7 +73,7 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     wire.at('/holdfast/v1'),
   ]
   return {
-    url,
+    url: wire.url,
     /** The ids of our user and project; null if no identity service was asked. */
     user,
     project,

@@ -17,7 +17,7 @@ import { replaceBookings } from '../booking/rows.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { completeNodes } from './reservation-nodes.ts'
 import { askService, tellService } from '../enforcement-service.ts'
-import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
+import { bookedBy, findLease, lockLease, requireFreeId, type StoredLease } from './rows.ts'
 import { dropLease, leaseBecame, newLeaseWrites, saveLease } from './writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
@@ -36,9 +36,10 @@ export async function createLease(context: LeaseContext, who: Principal, wanted:
   const request = requestOf(context, lease, null)
   await askService(context, 'check-create', lease, request, null)
   await book(context, propose =>
-    withinQuota(promisedTo(lease, now), limits => {
+    withinQuota(promisedTo(lease, now), function* (limits) {
       requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
-      return tryCreate(context, lease, request, propose, now)
+      if (wanted.id !== null) yield* requireFreeId(wanted.id)
+      return yield* tryCreate(context, lease, request, propose, now)
     }),
   )
   // The booking has chosen the nodes, so the lease is read again.
@@ -59,7 +60,7 @@ function* wakeForEvents({ events }: Lease, now: number): Write<void> {
 }
 
 function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLease, now: number): StoredLease {
-  const id = clock.newUuid()
+  const id = wanted.id ?? clock.newUuid()
   const { name, start_at, end_at } = wanted
   const beforeEnd = beforeEndOf(wanted, wanted.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS)
   const times = timesOf(wanted, beforeEnd)

@@ -60,6 +60,11 @@ const lockRows = command((db, a: { ids: readonly string[] }, on) =>
   on.lock(db.selectFrom('leases').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
 )
 
+/** Refuses the id of a lease that is there, or that was deleted and is still being ended. */
+export function* requireFreeId(id: string): Read<void> {
+  if ((yield* all(leaseRows.some({ ids: [id] }))).length > 0) throw problem('lease_exists', { lease: id })
+}
+
 /** The lease, if it belongs to this project; with null, any project's. */
 export function* findLease(id: string, project: string | null): Read<StoredLease> {
   return visible(id, yield* leasesOf([id]), project)
