@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { query } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
-import { type Cursor, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
+import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
 
 const entriesFrom = query((db, a: { from: number; limit: number }) =>
   db
@@ -28,9 +28,6 @@ export interface Page {
   /** Whether there was nothing more when it was read. */
   readonly isLast: boolean
 }
-
-/** The place behind all events of an entry. */
-export const endOf = (sequence: number): Cursor => ({ sequence, part: Number.MAX_SAFE_INTEGER })
 
 /** The events after a place, of at most `limit` entries. */
 export function* eventsAfter(after: Cursor, limit: number): Read<Page> {
