@@ -50,6 +50,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'database-connections': [8, 11, 12, 13],
   'requests-max': [1_024, 11, 12, 13],
   'request-share': [25, 11, 12, 13],
+  'streams-max': [1_000, 11, 12, 13],
+  'event-source': ['/holdfast', '/file', '/environment', '/flag'],
   'trust-forwarded': ['0', '1', '2', '10.0.0.0/8,::1'],
   'conductor-name': [null, 'file', 'environment', 'flag'],
   'conductor-port': [0, 9_101, 9_102, 9_103],

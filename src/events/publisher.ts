@@ -3,10 +3,10 @@
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
 import type { Store } from '../store/store.ts'
-import { BEGINNING, type Cursor, type HoldfastEvent, isAfter } from './event.ts'
+import { BEGINNING, type Cursor, endOf, type HoldfastEvent, isAfter } from './event.ts'
 import { type EventKind, isQuiet } from './kinds.ts'
 import { logEnds } from '../audit/order.ts'
-import { endOf, eventsAfter, type Page } from './read.ts'
+import { eventsAfter, type Page } from './read.ts'
 
 interface PublisherOptions {
   store: Store

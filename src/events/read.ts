@@ -1,7 +1,7 @@
 // Reads events from the log, in its order.
 import { entriesFrom, logEnds } from '../audit/order.ts'
 import type { Read } from '../store/transaction.ts'
-import { type Cursor, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
+import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
 
 export interface Page {
   readonly events: readonly HoldfastEvent[]
@@ -10,9 +10,6 @@ export interface Page {
   /** Whether there was nothing more when it was read. */
   readonly isLast: boolean
 }
-
-/** The place behind all events of an entry. */
-export const endOf = (sequence: number): Cursor => ({ sequence, part: Number.MAX_SAFE_INTEGER })
 
 /** The events after a place, of at most `limit` entries. What was pruned is left out. */
 export function* eventsAfter(after: Cursor, limit: number): Read<Page> {

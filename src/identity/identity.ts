@@ -17,6 +17,7 @@ import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
 import type { IdentitySettings } from './settings.ts'
+import { Tickets } from './tickets.ts'
 import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
@@ -40,9 +41,14 @@ export interface Issuer {
   readonly directory: () => Directory
 }
 
+/** The headers that a ticket stands for; null when it isn't valid. */
+export type Redeem = Tickets['redeem']
+
 export interface Identity {
   readonly authenticate: Authenticate
   readonly issuer: Issuer | null
+  /** For callers that can't send a header. */
+  readonly tickets: Tickets
   stop(): void
 }
 
@@ -55,7 +61,23 @@ export interface IdentityOptions {
   observe: (method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable') => void
 }
 
+/** The answer to who is calling, and who issues tokens, if we do. */
+type Mode = Omit<Identity, 'tickets'>
+
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
+  const { clock } = options
+  let keys: Promise<KeyRing> | undefined
+  const again = (error: unknown) => {
+    keys = undefined
+    throw error
+  }
+  return {
+    ...(await modeOf(options)),
+    tickets: new Tickets({ clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
+  }
+}
+
+async function modeOf(options: IdentityOptions): Promise<Mode> {
   switch (options.config.auth) {
     case 'none':
       return openToAll(options)
@@ -68,7 +90,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
   }
 }
 
-async function openToAll(options: IdentityOptions): Promise<Identity> {
+async function openToAll(options: IdentityOptions): Promise<Mode> {
   const issuer = await issuerFor(options, () => openDirectory, true)
   const authenticate: Authenticate = ({ headers }) => {
     const text = headers['x-auth-token']
@@ -80,7 +102,7 @@ async function openToAll(options: IdentityOptions): Promise<Identity> {
   return { authenticate, issuer, stop: () => {} }
 }
 
-async function ownUsers(options: IdentityOptions): Promise<Identity> {
+async function ownUsers(options: IdentityOptions): Promise<Mode> {
   const users = openUsers(options)
   const issuer = await issuerFor(options, () => users.directory(), false)
   const authenticate: Authenticate = ({ headers, ip }) => {
@@ -110,11 +132,15 @@ function openUsers({ config, log }: IdentityOptions): Users {
   }
 }
 
+const lifeMsOf = ({ tokenHours }: IdentitySettings) => tokenHours * 60 * 60_000
+
+const keysFor = ({ config, store, clock }: IdentityOptions) => KeyRing.open({ store, clock, lifeMs: lifeMsOf(config) })
+
 async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
   const { config, store, clock, log, observe } = options
   const now = () => clock.now()
-  const lifeMs = config.tokenHours * 60 * 60_000
-  const keys = await KeyRing.open({ store, clock, lifeMs })
+  const lifeMs = lifeMsOf(config)
+  const keys = await keysFor(options)
   const tokens = new Tokens({ store, clock, keys, directory, lifeMs })
   const threads = Math.max(1, Math.min(availableParallelism() - 1, limits.hashThreadsMax))
   const passwords = new Passwords({ secret: clock.newSecret(32), now, threads })
@@ -139,7 +165,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
   return { tokens, login, passwords, directory }
 }
 
-function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Identity {
+function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
   const keystone = new Keystone({
     url: config.keystoneUrl!,
     username: config.keystoneUsername,

@@ -85,6 +85,12 @@ export class Metrics implements StoreObserver {
     buckets: LONG_SECONDS,
     registers: [this.registry],
   })
+  readonly #eventsTold = new Counter({
+    name: 'holdfast_events_told_total',
+    help: 'Events that listeners were told, by how they listen.',
+    labelNames: ['how'] as const,
+    registers: [this.registry],
+  })
   readonly #takeOvers = new Counter({
     name: 'holdfast_take_overs_total',
     help: 'What was taken over from dead conductors: conductors given up, nodes resumed or failed, allocations.',
@@ -145,6 +151,10 @@ export class Metrics implements StoreObserver {
 
   leaseEvent(event: string, lateMs: number): void {
     this.#leaseEvents.observe({ event }, Math.max(lateMs, 0) / 1_000)
+  }
+
+  eventsTold(how: 'stream' | 'page', count: number): void {
+    this.#eventsTold.inc({ how }, count)
   }
 
   tookOver(what: 'conductor' | 'node resumed' | 'node failed' | 'allocation', count: number): void {

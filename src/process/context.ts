@@ -5,6 +5,7 @@ import type { Entry } from '../audit/entry.ts'
 import type { Config } from '../config/config.ts'
 import type { Duty } from '../shared/duty.ts'
 import type { Publisher } from '../events/publisher.ts'
+import type { Streams } from '../http/streams.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Policy } from '../identity/policy.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
@@ -42,6 +43,8 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
+  /** The answers that last. */
+  readonly streams: Streams
   readonly clock: SharedClock
   /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]

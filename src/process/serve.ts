@@ -8,6 +8,7 @@ import { Census } from '../measure/census.ts'
 import { createApp } from '../api/app.ts'
 import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
+import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
@@ -67,6 +68,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     publisher,
+    streams: streamsOf(config, metrics),
     duties,
   }
   const health = await startHealth(config.metricsPort, context)
@@ -77,6 +79,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const running = opened.move()
   return { address, stop: () => running.disposeAsync() }
 }
+
+/** Where all are one caller, that one may have all streams. */
+const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
+  new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
 
 interface RunningConductor {
   hostname: string

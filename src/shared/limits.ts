@@ -115,6 +115,25 @@ export const limits = {
   // Characters of a reason in an event's data.
   eventTextMax: 1_000,
 
+  // Events in one answer.
+  eventsPerPageMax: 1_000,
+  // Entries of the log that are looked through for one page: about a second of work at the most.
+  eventEntriesLookedAt: 10_000,
+  // A poll waits at most this long: proxies and clients give up after a minute.
+  eventWaitMsMax: 55_000,
+  // Streams and waiting polls of a process: each costs a socket and a few kB.
+  streamsMax: 1_000,
+  // Proxies close what is silent for a minute; a client that hears nothing for two of these knows that the stream is dead.
+  streamBeatMs: 15_000,
+  // When a client comes back whose stream has ended.
+  streamRetryMs: 2_000,
+  // A reader that took nothing for so many beats is dropped. It comes back with its cursor, and loses nothing.
+  streamBeatsWaitedMax: 2,
+  // For a page to open its stream.
+  ticketMs: 60_000,
+  // Kinds, types or objects in one filter.
+  eventFilterMax: 100,
+
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.

@@ -73,6 +73,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
+  'POST /holdfast/v1/events/tickets': nothing,
   'POST /holdfast/v1/clock': () => ({ advance: 0 }),
   'POST /compute/v2.1/servers': () => server(),
   'PUT /compute/v2.1/servers/:id': () => ({ server: { name: 'renamed' } }),

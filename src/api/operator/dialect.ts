@@ -15,6 +15,11 @@ const hasNoNulUnlessOpen: Check = (request, reply) => {
   if (!request.route?.isOpen) hasNoNul(request, reply)
 }
 
+/** Only for what lasts: the URL of a stream is used once, and isn't kept. */
+const ticketIsTaken: Check = ({ route, raw }) => {
+  if (route?.lasts) raw.ticket = new URLSearchParams(raw.url.split('?')[1]).get('ticket')
+}
+
 export const operator: Dialect = {
   prefix: PREFIXES.operator,
   below: '',
@@ -22,7 +27,7 @@ export const operator: Dialect = {
   isPartOfRoot: true,
   checks: {
     everywhere: [],
-    beforeBody: [TOKEN],
+    beforeBody: [ticketIsTaken, TOKEN],
     beforeHandler: [isNotForTests, methodIsThere, hasNoNulUnlessOpen, callerMay],
   },
   isOpen: ({ route }) => route?.isOpen ?? false,

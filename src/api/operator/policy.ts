@@ -14,6 +14,10 @@ export const operatorPolicy = {
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',
+  // Each caller hears of what it may read.
+  'holdfast:events:list': 'everyone',
+  'holdfast:events:ticket': 'everyone',
+  'holdfast:events:webhook': 'admin or service or project reader',
   'holdfast:explain:lease': 'admin or service or project reader',
 }
 

@@ -9,6 +9,7 @@ import { explainAllocation, explainNewAllocation, postRetry } from './allocation
 import { listEntries } from './audit.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { listDocuments, showDocument } from './documents.ts'
+import { getEvents, postTicket } from './events.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
@@ -78,6 +79,8 @@ export const routes: Routes = {
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
+  '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
+  '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
   '/openapi': { GET: open(listDocuments) },
   '/openapi/:api': { GET: open(showDocument) },
   '/clock': {
