@@ -9,6 +9,7 @@ import { limits } from '../shared/limits.ts'
 import { Admission, type AdmissionSettings } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
+import { loggedUrl } from './logged-url.ts'
 import { readPair, type TlsFiles } from './tls.ts'
 
 interface HttpSettings extends AdmissionSettings, TlsFiles {
@@ -84,7 +85,8 @@ function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: 
   const { method, route } = seriesOf(request, reply.statusCode)
   metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {
-    const { id, method, url } = request
+    const { id, method } = request
+    const url = loggedUrl(request.url)
     log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
   }
 }

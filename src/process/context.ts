@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { Duty } from '../shared/duty.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Policy } from '../identity/policy.ts'
+import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
 import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
@@ -25,6 +26,8 @@ export interface Context {
   readonly store: Store
   /** Authenticates callers. */
   readonly identity: Identity
+  /** Limits guessing at the secret URLs of calendars. */
+  readonly calendarGuesses: Throttle
   readonly claims: Claims<Entry>
   /** The ledger in memory, for searches. */
   readonly mirror: Mirror

@@ -9,6 +9,7 @@ import { createApp } from '../api/app.ts'
 import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -56,6 +57,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     log,
     metrics,
     identity,
+    calendarGuesses: new Throttle(() => clock.now()),
     policy,
     claims,
     mirror: memory.mirror,

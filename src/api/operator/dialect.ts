@@ -20,6 +20,7 @@ export const operator: Dialect = {
   below: '',
   routes,
   isPartOfRoot: true,
+  headIsGet: true,
   checks: {
     everywhere: [],
     beforeBody: [TOKEN],
