@@ -33,9 +33,9 @@ export function icalendarOf({ name, description, appointments }: Sheet, now: num
     'PRODID:-//Holdfast//Holdfast//EN',
     'CALSCALE:GREGORIAN',
     // Programs know one or the other of each pair.
-    `NAME:${escaped(name)}`,
-    `X-WR-CALNAME:${escaped(name)}`,
-    ...(description === null ? [] : [`X-WR-CALDESC:${escaped(description)}`]),
+    `NAME:${plain(name)}`,
+    `X-WR-CALNAME:${plain(name)}`,
+    ...(description === null ? [] : [`X-WR-CALDESC:${plain(description)}`]),
     `REFRESH-INTERVAL;VALUE=DURATION:${REFRESH}`,
     `X-PUBLISHED-TTL:${REFRESH}`,
     ...appointments.flatMap(one => eventLines(one, now)),
@@ -86,22 +86,24 @@ const escaped = (text: string) =>
     .replaceAll(/\r\n|[\r\n\u0085\u2028\u2029]/g, '\\n')
     .replaceAll(/\p{Cc}/gu, ' ')
 
+/** Some programs take the backslashes out of properties that are not in RFC 5545, and others show them: so there are none. */
+const plain = (text: string) => text.toWellFormed().replaceAll(/[\\;,\p{Cc}\u2028\u2029]+/gu, ' ')
+
 const LINE_BYTES_MAX = 75
 
 /** Lines have at most 75 bytes; the next one begins with a space. No character is cut. */
 function folded(line: string): string {
-  if (Buffer.byteLength(line) <= LINE_BYTES_MAX) return line
+  const bytes = Buffer.from(line)
   const parts: string[] = []
-  let [part, bytes] = ['', 0]
-  for (const char of line) {
-    const more = Buffer.byteLength(char)
-    if (bytes + more > LINE_BYTES_MAX) {
-      parts.push(part)
-      part = ' '
-      bytes = 1
-    }
-    part += char
-    bytes += more
+  let from = 0
+  for (let room = LINE_BYTES_MAX; bytes.length - from > room; room = LINE_BYTES_MAX - 1) {
+    let to = from + room
+    while (isWithinCharacter(bytes[to]!)) to--
+    parts.push(bytes.toString('utf8', from, to))
+    from = to
   }
-  return [...parts, part].join('\r\n')
+  return parts.length === 0 ? line : [...parts, bytes.toString('utf8', from)].join('\r\n ')
 }
+
+/** In UTF-8 every byte of a character but the first begins with the bits 10. */
+const isWithinCharacter = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000

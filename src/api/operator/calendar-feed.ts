@@ -70,7 +70,7 @@ async function textOf(context: Context, hash: string, now: number): Promise<stri
   const sight = sightOf(context, maker)
   const { appointments, isCut } = await store.read(() => appointmentsOf(calendar, sight, now))
   if (isReadingNews(calendar, now)) await store.write(() => noteReading(calendar.id, now))
-  const description = isCut ? `There is more: of each kind, ${limits.calendarAppointmentsMax} are shown.` : null
+  const description = isCut ? `There is more: only ${limits.calendarAppointmentsMax} of each kind are shown` : null
   return icalendarOf({ name: `Holdfast: ${subject}`, description, appointments }, now)
 }
 
