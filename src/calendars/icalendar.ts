@@ -1,4 +1,4 @@
-// Writes appointments as iCalendar (RFC 5545). Our own forty lines: ical-generator writes the name of a calendar
+// Writes appointments as iCalendar (RFC 5545). Our own hundred lines: ical-generator writes the name of a calendar
 // unescaped, and folding took it 0.3 ms an appointment, in the thread that commits claims.
 
 export interface Appointment {
