@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 const LINES_MAX = 350
 const DOMAIN = ['shared', 'problems', 'store', 'kysely', 'clock']
-const ROOMS = [...DOMAIN, 'audit', 'events', 'ledger', 'quotas', 'metal', 'compute', 'leases', 'identity']
+const ROOMS = [...DOMAIN, 'audit', 'events', 'ledger', 'quotas', 'metal', 'compute', 'leases', 'identity', 'calendars']
 
 /** What each room may import, types too: other rooms, single files of them, and packages that aren't for every room. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -23,6 +23,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compute: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal'],
   leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute'],
   identity: [...DOMAIN, 'audit'],
+  calendars: [...DOMAIN, 'audit', 'metal', 'leases', 'identity'],
   measure: ROOMS,
   http: ['shared', 'problems', 'store', 'audit', 'identity', 'measure', 'fastify'],
   // Who knows proxies, ways to log in and rules of inspection checks what is set about them.

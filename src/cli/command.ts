@@ -27,6 +27,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'Time:': {
     lease: { help: 'capacity for a period of time', load: () => import('./lease.ts') },
+    calendar: { help: 'calendars to subscribe to, of what ends', load: () => import('./calendar.ts') },
     host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
   'Capacity:': {

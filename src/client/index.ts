@@ -1,5 +1,6 @@
 // The client library: finds a server, logs in, and has an object for each noun.
 import { Allocations } from './allocations.ts'
+import { Calendars } from './calendars.ts'
 import { CandidateSearch } from './candidates.ts'
 import { EveryChassis } from './chassis.ts'
 import { Claims } from './claims.ts'
@@ -21,6 +22,7 @@ import { type ConnectOptions, whereIs } from './where.ts'
 import { Wire } from './wire.ts'
 
 export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
+export type { Calendar, CalendarOf, NewCalendar } from './calendars.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
@@ -85,6 +87,7 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     allocations: new Allocations(metal, operator),
     reservations: new Reservations(metal, operator),
     leases: new Leases(reservation, operator),
+    calendars: new Calendars(operator, `${wire.url}/holdfast/v1`),
     hosts: new Hosts(reservation),
     flavors: new Flavors(compute),
     servers: new Servers(compute),

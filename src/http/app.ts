@@ -11,7 +11,7 @@ import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
 import type { Streams } from './streams.ts'
 import { readPair, type TlsFiles } from './tls.ts'
-import { loggedUrl } from './urls.ts'
+import { loggedUrl } from './logged-url.ts'
 
 interface HttpSettings extends AdmissionSettings, TlsFiles {
   trustForwarded: string

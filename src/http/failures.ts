@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Metrics } from '../measure/metrics.ts'
 import { Problem, problem } from '../problems/problem.ts'
-import { loggedUrl } from './urls.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
+import { loggedUrl } from './logged-url.ts'
 
 export function problemOf(
   error: unknown,

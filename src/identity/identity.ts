@@ -18,6 +18,7 @@ import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
 import type { IdentitySettings } from './settings.ts'
 import { Tickets } from './tickets.ts'
+import { asAnyone, asIn, asThen, inMode, type Standing } from './standing.ts'
 import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
@@ -49,6 +50,7 @@ export interface Identity {
   readonly issuer: Issuer | null
   /** For callers that can't send a header. */
   readonly tickets: Tickets
+  readonly standing: Standing
   stop(): void
 }
 
@@ -82,7 +84,12 @@ async function modeOf(options: IdentityOptions): Promise<Mode> {
     case 'none':
       return openToAll(options)
     case 'noauth2':
-      return { authenticate: ({ headers }) => callerFromNoauth2(headers), issuer: null, stop: () => {} }
+      return {
+        authenticate: ({ headers }) => callerFromNoauth2(headers),
+        issuer: null,
+        standing: inMode('noauth2', asThen),
+        stop: () => {},
+      }
     case 'password':
       return ownUsers(options)
     default:
@@ -99,7 +106,7 @@ async function openToAll(options: IdentityOptions): Promise<Mode> {
     if (token instanceof Promise) return token.then(found => found?.caller ?? ANYONE)
     return token?.caller ?? ANYONE
   }
-  return { authenticate, issuer, stop: () => {} }
+  return { authenticate, issuer, standing: inMode('none', asAnyone), stop: () => {} }
 }
 
 async function ownUsers(options: IdentityOptions): Promise<Mode> {
@@ -111,7 +118,11 @@ async function ownUsers(options: IdentityOptions): Promise<Mode> {
     const basic = headers.authorization === undefined ? null : basicCredentials(headers.authorization)
     return basic && callerOf(issuer.login.basic(basic.name, basic.password, ip))
   }
-  return { authenticate, issuer, stop: () => users.stop() }
+  const standing = inMode(
+    'password',
+    asIn(() => users.directory()),
+  )
+  return { authenticate, issuer, standing, stop: () => users.stop() }
 }
 
 function callerOf(token: Token | null | Promise<Token | null>): Caller | null | Promise<Caller | null> {
@@ -182,7 +193,7 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
     const token = headers['x-auth-token']
     return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
-  return { authenticate, issuer: null, stop: () => {} }
+  return { authenticate, issuer: null, standing: inMode('keystone', asThen), stop: () => {} }
 }
 
 /** Read at each login, so that a new password in the file is used. */

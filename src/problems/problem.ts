@@ -1,5 +1,6 @@
 // Every failure that we can report to a client, with its message: a closed table, one file for each room. The domain
 // throws them; each API maps them to its status codes.
+import { CALENDAR_PROBLEMS } from './calendars.ts'
 import { COMPUTE_PROBLEMS } from './compute.ts'
 import { EVENT_PROBLEMS } from './events.ts'
 import { IDENTITY_PROBLEMS } from './identity.ts'
@@ -16,6 +17,7 @@ const PROBLEMS = {
   ...COMPUTE_PROBLEMS,
   ...LEASE_PROBLEMS,
   ...QUOTA_PROBLEMS,
+  ...CALENDAR_PROBLEMS,
   ...IDENTITY_PROBLEMS,
   ...EVENT_PROBLEMS,
 }

@@ -8,6 +8,7 @@ import type { Publisher } from '../events/publisher.ts'
 import type { Streams } from '../http/streams.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Policy } from '../identity/policy.ts'
+import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
 import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
@@ -26,6 +27,8 @@ export interface Context {
   readonly store: Store
   /** Authenticates callers. */
   readonly identity: Identity
+  /** Limits guessing at the secret URLs of calendars. */
+  readonly calendarGuesses: Throttle
   readonly claims: Claims<Entry>
   /** The ledger in memory, for searches. */
   readonly mirror: Mirror

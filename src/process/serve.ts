@@ -11,6 +11,7 @@ import { followPair } from '../http/tls.ts'
 import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -58,6 +59,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     log,
     metrics,
     identity,
+    calendarGuesses: new Throttle(() => clock.now()),
     policy,
     claims,
     mirror: memory.mirror,

@@ -328,6 +328,21 @@ export const limits = {
   quotaLimitsMax: 100,
   // The largest limit: what fits 32 bits, and any fleet.
   quotaMax: 2_147_483_647,
+  // Calendars that a user may make in a project.
+  calendarsPerUserMax: 100,
+  // Leases ahead, leases that are over, and allocations: of each at most this many. All together about 1.5 MB of text.
+  calendarAppointmentsMax: 500,
+  // How long what is over is still shown.
+  calendarPastMs: 30 * 86_400_000,
+  // An allocation whose end is moved more often than programs read calendars is kept by a process, not by a person.
+  calendarShortestMs: 15 * 60_000,
+  // Nodes in the text of one appointment.
+  calendarNodesShown: 50,
+  calendarPlaceCharsMax: 255,
+  // 256 bits.
+  calendarTokenBytes: 32,
+  // Readings are noted at most this often: to see which calendars nobody uses, an hour is exact enough.
+  calendarReadNoteMs: 60 * 60_000,
   // Servers that one run of the duty handles.
   serversPerLook: 256,
 } as const

@@ -9,7 +9,16 @@ import { routes as reservation } from '../../src/api/reservation/routes.ts'
 import { CIRROS } from '../support/compute.ts'
 
 /** What a path or a body names, and so whose it may be. */
-export type Kind = 'node' | 'port' | 'portgroup' | 'allocation' | 'reservation' | 'server' | 'flavor' | 'lease'
+export type Kind =
+  | 'node'
+  | 'port'
+  | 'portgroup'
+  | 'allocation'
+  | 'reservation'
+  | 'server'
+  | 'flavor'
+  | 'lease'
+  | 'calendar'
 
 /** What is there for all who ask for servers. */
 export const FIXTURE = { host: 'matrix-host', flavor: 'matrix-flavor', key: 'a-key' }
@@ -74,6 +83,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
   'POST /holdfast/v1/events/tickets': nothing,
+  'POST /holdfast/v1/calendars': () => ({ of: { project: 'project-of-mine' } }),
   'POST /holdfast/v1/clock': () => ({ advance: 0 }),
   'POST /compute/v2.1/servers': () => server(),
   'PUT /compute/v2.1/servers/:id': () => ({ server: { name: 'renamed' } }),
@@ -126,6 +136,7 @@ const KINDS: [string, Kind][] = [
   ['/holdfast/v1/explain/deletions/nodes/', 'node'],
   ['/holdfast/v1/explain/deletions/allocations/', 'allocation'],
   ['/holdfast/v1/explain/deletions/leases/', 'lease'],
+  ['/holdfast/v1/calendars/', 'calendar'],
 ]
 /** What is about a node that the body, or the query, names. */
 const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
@@ -145,7 +156,7 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
       // These look up what the path names among the caller's own, whatever the action.
-      const isOwn = api === 'compute' || api === 'reservation' || path.endsWith('/deletions/leases/:ident')
+      const isOwn = api === 'compute' || api === 'reservation' || /\/(deletions\/leases|calendars)\/:\w+$/.test(path)
       const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }
@@ -183,6 +194,14 @@ const onServer = (action: Action, body: object): Call => ({
 
 /** What the body, or the query, says decides on the action. */
 export const MORE_CALLS: readonly Call[] = [
+  {
+    api: 'operator',
+    method: 'POST',
+    path: '/holdfast/v1/calendars',
+    action: 'holdfast:calendars:create',
+    kind: 'node',
+    body: id => ({ of: { node: id } }),
+  },
   ...(
     [
       ['/instance_info/a', 'baremetal:node:update_instance_info', 'x'],

@@ -8,6 +8,8 @@ const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_orde
 
 export interface State {
   hash(): Promise<string>
+  /** All rows of all tables, as text. */
+  texts(): Promise<string[]>
   /** Whether conductors have nothing to do. */
   isQuiet(): Promise<boolean>
   close(): Promise<void>
@@ -25,7 +27,12 @@ interface Database {
 
 export async function stateOf(address: string): Promise<State> {
   const database = address.startsWith('sqlite:') ? sqlite(address.slice('sqlite:'.length)) : await postgres(address)
-  return { hash: () => hashOf(database), isQuiet: () => isQuiet(database), close: database.close }
+  return {
+    hash: () => hashOf(database),
+    texts: () => textsOf(database),
+    isQuiet: () => isQuiet(database),
+    close: database.close,
+  }
 }
 
 function sqlite(path: string): Database {
@@ -65,6 +72,12 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
     digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
   }
   return digest.digest('hex')
+}
+
+async function textsOf({ ask, tables }: Database): Promise<string[]> {
+  const [listed] = await ask(tables)
+  const rows = await ask(...listed!.map(({ name }) => `select * from ${String(name)}`))
+  return rows.flat().map(row => JSON.stringify(row))
 }
 
 async function isQuiet({ ask }: Database): Promise<boolean> {

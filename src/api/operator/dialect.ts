@@ -25,6 +25,7 @@ export const operator: Dialect = {
   below: '',
   routes,
   isPartOfRoot: true,
+  headIsGet: true,
   checks: {
     everywhere: [],
     beforeBody: [ticketIsTaken, TOKEN],

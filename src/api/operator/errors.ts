@@ -22,6 +22,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   quota_exceeded: 403,
   quota_too_long: 403,
   quota_not_found: 404,
+  calendar_not_found: 404,
+  calendar_limit: 403,
   metal_exists: 409,
   lease_refuses: 409,
   provider_in_use: 409,

@@ -7,6 +7,8 @@ import type { Action } from '../policy.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
+import { readCalendar } from './calendar-feed.ts'
+import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { listDocuments, showDocument } from './documents.ts'
 import { getEvents, postTicket } from './events.ts'
@@ -81,6 +83,12 @@ export const routes: Routes = {
   },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
+  '/calendars': {
+    GET: to(getCalendars, 'holdfast:calendars:list'),
+    POST: onFound(postCalendar, CREATE),
+  },
+  '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
+  '/calendar/:token.ics': { GET: open(readCalendar) },
   '/openapi': { GET: open(listDocuments) },
   '/openapi/:api': { GET: open(showDocument) },
   '/clock': {

@@ -67,7 +67,7 @@ export function* requireFreeId(id: string): Read<void> {
 
 /** The lease, if it belongs to this project; with null, any project's. */
 export function* findLease(id: string, project: string | null): Read<StoredLease> {
-  return visible(id, yield* leasesOf([id]), project)
+  return visible(id, yield* leasesWithIds([id]), project)
 }
 
 /** Locks and reads the lease. Lock order: leases come first. */
@@ -82,7 +82,7 @@ function visible(id: string, [found]: readonly StoredLease[], project: string | 
   return found
 }
 
-function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
+export function* leasesWithIds(ids: readonly string[]): Read<StoredLease[]> {
   const a = { ids }
   return assemble(yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)))
 }
