@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from './context.ts'
 import { Duty } from '../shared/duty.ts'
 import { eventsDuty } from '../leases/lifecycle/duty.ts'
+import { MINUTE_MS } from '../leases/context.ts'
 import { healingDuty } from '../leases/healing/duty.ts'
 import { limits } from '../shared/limits.ts'
 import type { Memory } from './memory.ts'
@@ -16,6 +17,7 @@ import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
 import { Allocator } from '../metal/allocations/allocator.ts'
 import { Conductor } from '../metal/conductors/conductor.ts'
 import { endLapsed } from '../metal/expiry.ts'
+import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
 import type { Bell } from '../store/bell.ts'
@@ -101,10 +103,21 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 
 /** The duties that need no conductor. */
 function dutiesOf(place: Workplace, witness: Witness) {
-  const { store, clock, drivers, log } = place
+  const { store, clock, drivers, log, config } = place
   const pollMs = limits.conductorPollMs
   return {
-    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, witness }), log }),
+    expiry: new Duty({
+      name: 'expiry',
+      pollMs,
+      run: async () => {
+        const next = [
+          await endLapsed({ store, clock, drivers, witness }),
+          await remindOfEnds({ store, clock, witness, leadMs: config.leaseBeforeEndMinutes * MINUTE_MS }),
+        ].filter(ms => ms !== null)
+        return next.length === 0 ? null : Math.min(...next)
+      },
+      log,
+    }),
     servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
     leases: eventsDuty({ ...place, witness }),
     healing: healingDuty({ ...place, witness }),
