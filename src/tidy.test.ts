@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 const LINES_MAX = 350
 const DOMAIN = ['shared', 'problems', 'store', 'kysely', 'clock']
-const ROOMS = [...DOMAIN, 'audit', 'events', 'ledger', 'quotas', 'metal', 'compute', 'leases', 'identity']
+const ROOMS = [...DOMAIN, 'audit', 'events', 'ledger', 'quotas', 'metal', 'compute', 'leases', 'identity', 'webhooks']
 
 /** What each room may import, types too: other rooms, single files of them, and packages that aren't for every room. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compute: [...DOMAIN, 'audit', 'ledger', 'quotas', 'metal'],
   leases: [...DOMAIN, 'audit', 'ledger', 'quotas', 'metal', 'compute'],
   identity: [...DOMAIN, 'audit'],
+  webhooks: [...DOMAIN, 'audit', 'events', 'nodemailer'],
   measure: ROOMS,
   http: ['shared', 'problems', 'store', 'audit', 'identity', 'measure', 'fastify'],
   // Who knows proxies, ways to log in and rules of inspection checks what is set about them.
@@ -65,6 +66,7 @@ const EXCEPTIONS = new Map([
   ['src/ledger/claims/queue.ts has a stopwatch', 'how long a claim waits for a locked row'],
   ['src/metal/conductors/presence.ts has a stopwatch', 'how long this conductor was not heard of'],
   ['src/leases/healing/duty.ts has a stopwatch', 'how long ago the whole pool was looked at'],
+  ['src/webhooks/post.ts has a stopwatch', 'how long a receiver takes to answer'],
   ['src/measure/census.ts has a stopwatch', 'how old a count is'],
 ])
 const needed = new Set<string>()

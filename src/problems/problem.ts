@@ -7,6 +7,7 @@ import { LEDGER_PROBLEMS } from './ledger.ts'
 import { METAL_PROBLEMS } from './metal.ts'
 import { QUOTA_PROBLEMS } from './quotas.ts'
 import { REQUEST_PROBLEMS } from './request.ts'
+import { WEBHOOK_PROBLEMS } from './webhooks.ts'
 
 const PROBLEMS = {
   ...REQUEST_PROBLEMS,
@@ -16,6 +17,7 @@ const PROBLEMS = {
   ...LEASE_PROBLEMS,
   ...QUOTA_PROBLEMS,
   ...IDENTITY_PROBLEMS,
+  ...WEBHOOK_PROBLEMS,
 }
 
 export type RequestProblem = keyof typeof REQUEST_PROBLEMS

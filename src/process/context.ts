@@ -18,6 +18,7 @@ import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
+import type { Carrier } from '../webhooks/carrier.ts'
 
 export interface Context {
   readonly config: Config
@@ -43,6 +44,8 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
+  /** Delivers messages to webhooks. */
+  readonly carrier: Carrier
   /** Wakes the conductors. */
   readonly bell: Bell
   readonly clock: SharedClock

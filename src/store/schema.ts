@@ -7,6 +7,15 @@ import type { LeaseTables } from './schema/leases.ts'
 import type { LedgerTables } from './schema/ledger.ts'
 import type { MetalTables } from './schema/metal.ts'
 import type { QuotaTables } from './schema/quotas.ts'
+import type { WebhookTables } from './schema/webhooks.ts'
 
 export interface Schema
-  extends AuditTables, ComputeTables, IdentityTables, LeaseTables, LedgerTables, MetalTables, QuotaTables {}
+  extends
+    AuditTables,
+    ComputeTables,
+    IdentityTables,
+    LeaseTables,
+    LedgerTables,
+    MetalTables,
+    QuotaTables,
+    WebhookTables {}

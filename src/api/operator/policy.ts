@@ -14,6 +14,9 @@ export const operatorPolicy = {
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',
+  'holdfast:webhooks:get': 'admin or project member',
+  'holdfast:webhooks:set': 'admin or project member',
+  'holdfast:webhooks:list_all': 'admin',
   'holdfast:explain:lease': 'admin or service or project reader',
 }
 

@@ -1,0 +1,39 @@
+// Receives the events of a webhook. Copy it: it needs Node and nothing else.
+// WEBHOOK_SECRET is the secret that `holdfast webhook create` printed; PORT is where it listens.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
+const key = Buffer.from((process.env['WEBHOOK_SECRET'] ?? '').replace(/^whsec_/, ''), 'base64')
+const FIVE_MINUTES_S = 300
+/** Messages that were taken, oldest first. A receiver that must not forget them keeps them in its database. */
+const taken = new Set<string>()
+
+/** The id of the message if it was signed with our secret, just now; else null. */
+function verified(headers: IncomingHttpHeaders, body: Buffer): string | null {
+  const [id, at, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(name =>
+    String(headers[name]),
+  )
+  if (!(Math.abs(Date.now() / 1_000 - Number(at)) <= FIVE_MINUTES_S)) return null
+  const right = createHmac('sha256', key).update(`${id}.${at}.`).update(body).digest()
+  const isRight = signatures!.split(' ').some(signature => {
+    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64')
+    return given.length === right.length && timingSafeEqual(given, right)
+  })
+  return isRight ? id! : null
+}
+
+const server = createServer(async (request, response) => {
+  const body = await buffer(request)
+  const id = verified(request.headers, body)
+  if (id === null) return response.writeHead(401).end('the signature is wrong, or too old\n')
+  if (!taken.has(id)) {
+    // What comes once in effect stands here. If it throws, nothing is answered, and the message comes again.
+    const { type, subject, time, data } = JSON.parse(body.toString())
+    console.log(time, type, subject, JSON.stringify(data))
+    taken.add(id)
+    if (taken.size > 10_000) taken.delete([...taken][0]!)
+  }
+  response.writeHead(204).end()
+})
+server.listen(Number(process.env['PORT'] ?? 8781), () => console.log('listening', server.address()))
