@@ -1,7 +1,7 @@
 // Receives the events of a webhook. Copy it: it needs Node and nothing else.
 // WEBHOOK_SECRET is the secret that `holdfast webhook create` printed; PORT is where it listens.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 const key = Buffer.from((process.env['WEBHOOK_SECRET'] ?? '').replace(/^whsec_/, ''), 'base64')
@@ -23,17 +23,21 @@ function verified(headers: IncomingHttpHeaders, body: Buffer): string | null {
   return isRight ? id! : null
 }
 
-const server = createServer(async (request, response) => {
+async function take(request: IncomingMessage): Promise<[status: number, text: string]> {
   const body = await buffer(request)
   const id = verified(request.headers, body)
-  if (id === null) return response.writeHead(401).end('the signature is wrong, or too old\n')
-  if (!taken.has(id)) {
-    // What comes once in effect stands here. If it throws, nothing is answered, and the message comes again.
-    const { type, subject, time, data } = JSON.parse(body.toString())
-    console.log(time, type, subject, JSON.stringify(data))
-    taken.add(id)
-    if (taken.size > 10_000) taken.delete([...taken][0]!)
-  }
-  response.writeHead(204).end()
+  if (id === null) return [401, 'the signature is wrong, or too old']
+  if (taken.has(id)) return [200, 'it was taken before']
+  // What must happen once stands here. If it throws, the message comes again.
+  const { type, subject, data } = JSON.parse(body.toString()) as Record<string, unknown>
+  console.log(type, subject, JSON.stringify(data))
+  taken.add(id)
+  if (taken.size > 10_000) taken.delete([...taken][0]!)
+  return [200, 'taken']
+}
+
+const server = createServer((request, response) => {
+  const answer = ([status, text]: [number, string]) => response.writeHead(status).end(`${text}\n`)
+  void take(request).then(answer, error => answer([500, String(error)]))
 })
 server.listen(Number(process.env['PORT'] ?? 8781), () => console.log('listening', server.address()))

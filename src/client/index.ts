@@ -18,6 +18,7 @@ import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
+import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
 
 export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
@@ -39,6 +40,7 @@ export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
+export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = ReturnType<typeof holdfastAt>
@@ -80,6 +82,7 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
     quotas: new Quotas(operator),
+    webhooks: new Webhooks(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

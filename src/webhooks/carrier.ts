@@ -5,7 +5,7 @@ import { headersFor } from './signature.ts'
 import type { TargetRules } from './targets.ts'
 import type { Reply } from './verdict.ts'
 
-export interface Message {
+interface Message {
   /** The same on every try, so that receivers can drop doubles. */
   readonly id: string
   /** An event as CloudEvents 1.0 has it. */

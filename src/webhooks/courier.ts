@@ -148,11 +148,12 @@ export class Courier {
   async #deliver(taken: Taken): Promise<void> {
     const { store, clock, log, carrier, witness, metrics } = this.#options
     const reply = await carrier.send(taken.target, taken.message, clock.now(), this.#stopping.signal)
-    const verdict = verdictOn(reply, taken, clock.now())
+    const now = clock.now()
+    const verdict = verdictOn(reply, taken, now)
     const outcome = verdict.kind === 'delivered' ? 'delivered' : verdict.kind === 'put back' ? 'interrupted' : 'failed'
     metrics.delivered(outcome, reply.ms)
     const stopped = await store.write(() =>
-      recorded(settle(taken, reply, verdict, clock.now()), webhook =>
+      recorded(settle(taken, reply, verdict, now), webhook =>
         webhook
           ? witness?.({ action: `webhook:${webhook.state}`, outcome: 'done', project: webhook.project_id })
           : undefined,

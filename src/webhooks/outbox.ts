@@ -244,7 +244,7 @@ export interface Target {
   readonly secrets: readonly string[]
 }
 
-export interface Choice {
+interface Choice {
   /** The most that are taken. */
   readonly limit: number
   readonly full: Full

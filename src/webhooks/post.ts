@@ -90,6 +90,7 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   }
   const text = Buffer.concat(chunks).toString('utf8').slice(0, limits.deliveryAnswerCharsKept)
   // PostgreSQL keeps no NUL, and terminals need no other control characters; half a pair is no text either.
+  // oxlint-disable-next-line no-control-regex -- they are what is taken out
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').toWellFormed()
 }
 

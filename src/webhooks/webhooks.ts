@@ -42,7 +42,7 @@ export const OPEN = [
   'updated_at',
 ] as const satisfies (keyof Webhook)[]
 
-const byUuid = query((db, a: { uuid: string; project: string | null; all: 0 | 1 }, on) =>
+const byUuid = query((db, a: { uuid: string; project: string | null; all: 0 | 1 }) =>
   db
     .selectFrom('webhooks')
     .select(OPEN)

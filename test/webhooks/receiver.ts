@@ -1,5 +1,11 @@
 // Receives deliveries for tests, and answers as they say; events for it come straight into the log.
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,9 +22,9 @@ export interface Received {
   event: any
 }
 
-type Respond = (response: ServerResponse, received: Received) => unknown
+type Respond = (response: ServerResponse, received: Received) => void
 
-const OK: Respond = response => response.writeHead(204).end()
+const OK: Respond = response => void response.writeHead(204).end()
 
 export class Receiver {
   readonly received: Received[] = []
@@ -26,13 +32,15 @@ export class Receiver {
   readonly #server: Server
 
   constructor() {
-    this.#server = createServer(async (request, response) => {
-      const body = (await buffer(request)).toString()
-      const { headers, url = '' } = request
-      const received = { path: url, id: String(headers['webhook-id']), headers, body, event: JSON.parse(body) }
-      this.received.push(received)
-      await this.respond(response, received)
-    })
+    this.#server = createServer((request, response) => void this.#take(request, response))
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await buffer(request)).toString()
+    const { headers, url = '' } = request
+    const received = { path: url, id: String(headers['webhook-id']), headers, body, event: JSON.parse(body) }
+    this.received.push(received)
+    this.respond(response, received)
   }
 
   async open(): Promise<string> {
@@ -53,7 +61,7 @@ export class Receiver {
 }
 
 /** Far more than needed, so that a busy machine doesn't fail a test. */
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (const late = performance.now() + WAIT_MS; !(await isSo()); await sleep(10)) {
