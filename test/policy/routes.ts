@@ -9,7 +9,16 @@ import { routes as reservation } from '../../src/api/reservation/routes.ts'
 import { CIRROS } from '../support/compute.ts'
 
 /** What a path or a body names, and so whose it may be. */
-export type Kind = 'node' | 'port' | 'portgroup' | 'allocation' | 'reservation' | 'server' | 'flavor' | 'lease'
+export type Kind =
+  | 'node'
+  | 'port'
+  | 'portgroup'
+  | 'allocation'
+  | 'reservation'
+  | 'server'
+  | 'flavor'
+  | 'lease'
+  | 'webhook'
 
 /** What is there for all who ask for servers. */
 export const FIXTURE = { host: 'matrix-host', flavor: 'matrix-flavor', key: 'a-key' }
@@ -73,6 +82,12 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
+  // An address that is refused, so that nobody is called.
+  'POST /holdfast/v1/webhooks': () => ({ url: 'https://169.254.169.254/' }),
+  'PATCH /holdfast/v1/webhooks/:uuid': () => ({ name: 'renamed' }),
+  'POST /holdfast/v1/webhooks/:uuid/secret': nothing,
+  'POST /holdfast/v1/webhooks/:uuid/test': nothing,
+  'POST /holdfast/v1/webhooks/:uuid/resume': nothing,
   'POST /holdfast/v1/clock': () => ({ advance: 0 }),
   'POST /compute/v2.1/servers': () => server(),
   'PUT /compute/v2.1/servers/:id': () => ({ server: { name: 'renamed' } }),
@@ -125,6 +140,7 @@ const KINDS: [string, Kind][] = [
   ['/holdfast/v1/explain/deletions/nodes/', 'node'],
   ['/holdfast/v1/explain/deletions/allocations/', 'allocation'],
   ['/holdfast/v1/explain/deletions/leases/', 'lease'],
+  ['/holdfast/v1/webhooks/', 'webhook'],
 ]
 /** What is about a node that the body, or the query, names. */
 const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
@@ -144,7 +160,7 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
       // These look up what the path names among the caller's own, whatever the action.
-      const isOwn = api === 'compute' || api === 'reservation' || path.endsWith('/deletions/leases/:ident')
+      const isOwn = api === 'compute' || api === 'reservation' || /\/deletions\/leases\/|\/v1\/webhooks\//.test(path)
       const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }

@@ -55,7 +55,9 @@ export function ownersOf(kind: Kind | null): Record<string, Whose> {
   const { 'of its project': own, 'of others': foreign, 'of nobody': nobody } = OWNERS
   if (kind === null) return { '': nobody }
   if (kind === 'server' || kind === 'lease') return { 'of its project': own, 'of others': foreign }
-  return kind === 'flavor' ? { 'of its project': own, 'of others': foreign, 'of nobody': nobody } : OWNERS
+  return kind === 'flavor' || kind === 'webhook'
+    ? { 'of its project': own, 'of others': foreign, 'of nobody': nobody }
+    : OWNERS
 }
 
 export type Expected = 'allowed' | 'forbidden' | 'not there'
@@ -65,6 +67,7 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
   server: 'os_compute_api:servers:list_all',
   flavor: 'os_compute_api:flavors:list_all',
   lease: 'blazar:leases:list_all',
+  webhook: 'holdfast:webhooks:list_all',
 }
 
 export function expected({ api, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
@@ -126,7 +129,12 @@ export class Setting {
   #state: State | undefined
 
   async open(address: string, settings: Partial<Config>): Promise<void> {
-    this.#server = await startServer(address, { placementPolicy: 'secure', testClock: true, ...settings })
+    this.#server = await startServer(address, {
+      placementPolicy: 'secure',
+      testClock: true,
+      webhookAllow: '127.0.0.1',
+      ...settings,
+    })
     this.client.origins = [this.#server.origin]
     this.#state = await stateOf(address)
     await this.things.open(this.#server.origin)

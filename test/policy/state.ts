@@ -6,6 +6,14 @@ import pg from 'pg'
 /** Heartbeats, seals and the feed go on whatever clients do. */
 const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'changes', 'changes_horizon', 'migrations'])
 
+/** What is asked of tables of which a part changes by itself. */
+const CONTENT: Readonly<Record<string, string>> = {
+  // An entry gets its seal; but none may come or go.
+  audit: 'select count(*) as entries from audit',
+  // Its place in the log moves on.
+  webhooks: 'select uuid, name, url, types, state, secret, updated_at from webhooks order by id',
+}
+
 export interface State {
   hash(): Promise<string>
   /** Whether conductors have nothing to do. */
@@ -57,8 +65,7 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
   const [listed] = await ask(tables)
   const names = listed!.map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
   names.sort()
-  // An entry of the audit gets its seal by itself; but none may come or go.
-  const queries = names.map(name => (name === 'audit' ? 'select count(*) as entries from audit' : content(name)))
+  const queries = names.map(name => CONTENT[name] ?? content(name))
   const digest = createHash('sha256')
   for (const [i, rows] of (await ask(...queries)).entries()) {
     digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
