@@ -6,7 +6,19 @@ import { test } from 'node:test'
 
 const LINES_MAX = 350
 const DOMAIN = ['shared', 'problems', 'store', 'kysely', 'clock']
-const ROOMS = [...DOMAIN, 'audit', 'events', 'ledger', 'quotas', 'metal', 'compute', 'leases', 'identity', 'calendars']
+const ROOMS = [
+  ...DOMAIN,
+  'audit',
+  'events',
+  'ledger',
+  'quotas',
+  'metal',
+  'compute',
+  'leases',
+  'identity',
+  'calendars',
+  'webhooks',
+]
 
 /** What each room may import, types too: other rooms, single files of them, and packages that aren't for every room. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -24,6 +36,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute'],
   identity: [...DOMAIN, 'audit'],
   calendars: [...DOMAIN, 'audit', 'metal', 'leases', 'identity'],
+  webhooks: [...DOMAIN, 'audit', 'events', 'nodemailer'],
   measure: ROOMS,
   http: ['shared', 'problems', 'store', 'audit', 'identity', 'measure', 'fastify'],
   // Who knows proxies, ways to log in and rules of inspection checks what is set about them.
@@ -67,6 +80,7 @@ const EXCEPTIONS = new Map([
   ['src/ledger/claims/queue.ts has a stopwatch', 'how long a claim waits for a locked row'],
   ['src/metal/conductors/presence.ts has a stopwatch', 'how long this conductor was not heard of'],
   ['src/leases/healing/duty.ts has a stopwatch', 'how long ago the whole pool was looked at'],
+  ['src/webhooks/post.ts has a stopwatch', 'how long a receiver takes to answer'],
   ['src/measure/census.ts has a stopwatch', 'how old a count is'],
 ])
 const needed = new Set<string>()

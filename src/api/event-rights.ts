@@ -15,7 +15,7 @@ const READS: Readonly<Record<EventKind, Action>> = {
   provider: 'placement:resource_providers:show',
   claim: 'placement:allocations:list',
   conductor: 'baremetal:conductor:get',
-  webhook: 'holdfast:events:webhook',
+  webhook: 'holdfast:webhooks:get',
 }
 
 export const sees = (

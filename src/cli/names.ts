@@ -46,6 +46,11 @@ const LISTERS: Record<string, Lister> = {
   project: async ({ quotas }) => (await quotas.list()).map(({ project }) => project),
   'limit=max': async ({ quotas }) => (await quotas.show('default')).limits.map(({ name }) => `${name}=`),
   limit: async ({ quotas }) => (await quotas.list()).flatMap(({ limits }) => Object.keys(limits)),
+  webhook: async ({ webhooks }, { typed }) =>
+    namesOf(
+      (await webhooks.list()).map(({ uuid, name }) => ({ uuid, name: name === '' ? null : name })),
+      typed,
+    ),
   'class=amount': async ({ resourceClasses }) => (await resourceClasses.list()).map(name => `${name}=`),
   field: fieldsOf,
   column: fieldsOf,
@@ -59,6 +64,7 @@ const FIRST: Record<string, (server: Holdfast) => Promise<Json[]>> = {
   lease: ({ leases }) => leases.list(),
   host: ({ hosts }) => hosts.list(),
   provider: ({ providers }) => providers.list(),
+  webhook: ({ webhooks }) => webhooks.list(),
   audit: ({ audit }) => audit({}, 1),
 }
 

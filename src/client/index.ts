@@ -19,6 +19,7 @@ import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
+import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
 
 export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
@@ -41,6 +42,7 @@ export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
+export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = Nouns & {
@@ -98,6 +100,7 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
     quotas: new Quotas(operator),
+    webhooks: new Webhooks(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

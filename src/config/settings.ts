@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { minutes, oneOf, orNull, port, type Setting, text, yesOrNo } from './kinds.ts'
 import { LEASE_SETTINGS } from './lease-settings.ts'
 import { mask } from './mask.ts'
+import { WEBHOOK_SETTINGS } from './webhook-settings.ts'
 
 const TABLE = {
   host: { flag: 'host <address>', is: text, fallback: '127.0.0.1', help: 'address to listen on' },
@@ -261,6 +262,7 @@ const TABLE = {
     help: 'minutes after which a resize or migration that nobody confirmed is confirmed by itself; 0 for never',
   },
   ...LEASE_SETTINGS,
+  ...WEBHOOK_SETTINGS,
 } satisfies Record<string, Setting>
 
 export type Config = { [Key in keyof typeof TABLE]: Static<(typeof TABLE)[Key]['is']> }

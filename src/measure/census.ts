@@ -8,8 +8,9 @@ import { limits } from '../shared/limits.ts'
 import { countMetal, metalGauges } from '../metal/census.ts'
 import type { Store } from '../store/store.ts'
 import type { Read } from '../store/transaction.ts'
+import { countWebhooks, webhookGauges } from '../webhooks/census.ts'
 
-export const gauges: Gauges = { ...metalGauges, ...leaseGauges, ...computeGauges, ...auditGauges }
+export const gauges: Gauges = { ...metalGauges, ...leaseGauges, ...computeGauges, ...auditGauges, ...webhookGauges }
 
 interface CensusOptions {
   store: Store
@@ -60,6 +61,7 @@ function* countAll(silentMs: number, now: number): Read<Sample[]> {
     ...(yield* countLeases(now)),
     ...(yield* countServers()),
     ...(yield* countUnsealed()),
+    ...(yield* countWebhooks(now)),
   ]
 }
 

@@ -6,11 +6,18 @@ import { ledgerInvariants } from '../ledger/fsck.ts'
 import { metalInvariants } from '../metal/fsck.ts'
 import { StoreDamaged } from '../store/failure.ts'
 import { databaseInvariants, type Finding, violationsOf } from '../store/fsck.ts'
+import { webhookInvariants } from '../webhooks/fsck.ts'
 import type { Store } from '../store/store.ts'
 
 /** Each invariant is a read of its own, so that damaged data doesn't hide the rest. */
 export async function checkEverything(store: Store): Promise<Finding[]> {
-  const rooms = { ...ledgerInvariants, ...metalInvariants, ...computeInvariants, ...leaseInvariants }
+  const rooms = {
+    ...ledgerInvariants,
+    ...metalInvariants,
+    ...computeInvariants,
+    ...leaseInvariants,
+    ...webhookInvariants,
+  }
   const findings: Finding[] = []
   for (const [invariant, violations] of Object.entries({ ...databaseInvariants[store.dialect], ...rooms })) {
     const look = async () => ({ invariant, violations: await store.read(() => violationsOf(violations)) })

@@ -91,6 +91,13 @@ export class Metrics implements StoreObserver {
     labelNames: ['how'] as const,
     registers: [this.registry],
   })
+  readonly #deliveries = new Histogram({
+    name: 'holdfast_webhook_delivery_seconds',
+    help: 'Time that receivers of webhooks took to answer, by what became of the try.',
+    labelNames: ['outcome'] as const,
+    buckets: SECONDS,
+    registers: [this.registry],
+  })
   readonly #takeOvers = new Counter({
     name: 'holdfast_take_overs_total',
     help: 'What was taken over from dead conductors: conductors given up, nodes resumed or failed, allocations.',
@@ -155,6 +162,10 @@ export class Metrics implements StoreObserver {
 
   eventsTold(how: 'stream' | 'page', count: number): void {
     this.#eventsTold.inc({ how }, count)
+  }
+
+  delivered(outcome: 'delivered' | 'failed' | 'interrupted', ms: number): void {
+    this.#deliveries.observe({ outcome }, ms / 1_000)
   }
 
   tookOver(what: 'conductor' | 'node resumed' | 'node failed' | 'allocation', count: number): void {

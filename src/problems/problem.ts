@@ -9,6 +9,7 @@ import { LEDGER_PROBLEMS } from './ledger.ts'
 import { METAL_PROBLEMS } from './metal.ts'
 import { QUOTA_PROBLEMS } from './quotas.ts'
 import { REQUEST_PROBLEMS } from './request.ts'
+import { WEBHOOK_PROBLEMS } from './webhooks.ts'
 
 const PROBLEMS = {
   ...REQUEST_PROBLEMS,
@@ -20,6 +21,7 @@ const PROBLEMS = {
   ...CALENDAR_PROBLEMS,
   ...IDENTITY_PROBLEMS,
   ...EVENT_PROBLEMS,
+  ...WEBHOOK_PROBLEMS,
 }
 
 export type RequestProblem = keyof typeof REQUEST_PROBLEMS

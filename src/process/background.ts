@@ -23,11 +23,11 @@ import { isOpen } from '../metal/nodes/fleet.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
+import { Courier } from '../webhooks/courier.ts'
+import { seesWith } from './carrying.ts'
 
-type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> & {
-  memory: Memory
-  bell: Bell
-}
+type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> &
+  Pick<Context, 'policy' | 'publisher' | 'carrier'> & { memory: Memory; bell: Bell }
 
 interface Work {
   hostname: string
@@ -66,7 +66,8 @@ export async function startWork(place: Workplace): Promise<Work> {
   const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const takeOver = await takeOverDuties(place, conductor, allocations)
-  const duties = [allocations, expiry, servers, leases, healing, audit, ...takeOver]
+  const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
+  const duties = [allocations, expiry, servers, leases, healing, audit, courier.duty, ...takeOver]
   const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
     nodes: conductor,
     allocations,
@@ -83,8 +84,9 @@ export async function startWork(place: Workplace): Promise<Work> {
     else wake()
   })
   for (const duty of duties) void duty.wake()
+  courier.start()
   const stop = async () => {
-    await atMost(limits.drainMsMax / 2, Promise.all(duties.map(duty => duty.stop())))
+    await atMost(limits.drainMsMax / 2, Promise.all([courier.stop(), ...duties.map(duty => duty.stop())]))
     await atMost(limits.drainMsMax, conductor.stop())
   }
   return { hostname: conductor.hostname, allocator, duties, stop }

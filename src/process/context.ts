@@ -19,6 +19,7 @@ import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Store } from '../store/store.ts'
+import type { Carrier } from '../webhooks/carrier.ts'
 
 export interface Context {
   readonly config: Config
@@ -48,6 +49,8 @@ export interface Context {
   readonly publisher: Publisher
   /** The answers that last. */
   readonly streams: Streams
+  /** Delivers messages to webhooks. */
+  readonly carrier: Carrier
   readonly clock: SharedClock
   /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]

@@ -30,6 +30,7 @@ import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
 import { dutiesForTests, startWork } from './background.ts'
+import { carrierFor } from './carrying.ts'
 
 interface RunningApi {
   address: string
@@ -39,10 +40,9 @@ interface RunningApi {
 
 /** Starts the APIs. `serve` brings the database up to date by itself; `api` leaves that to `migrate`. */
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
-  const policy = loadPolicy(config)
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, drivers, clock, memory, publisher } = place
+  const { store, log, metrics, drivers, clock, memory, publisher, policy, carrier } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -71,6 +71,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     allocator: work?.allocator ?? null,
     publisher,
     streams: streamsOf(config, metrics),
+    carrier,
     duties,
   }
   const health = await startHealth(config.metricsPort, context)
@@ -114,6 +115,8 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
 
 /** Opens what every process has: store, clock, memory, bell. All is closed in reverse, also when a later step fails. */
 async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
+  const policy = loadPolicy(config)
+  const carrier = carrierFor(config)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
@@ -144,7 +147,8 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     made => made.stop(),
   )
   publisher.start()
-  return { config, store, log, metrics, drivers: driversFor(config), bell, clock, memory, publisher }
+  const drivers = driversFor(config)
+  return { config, policy, store, log, metrics, drivers, bell, clock, memory, publisher, carrier }
 }
 
 function driversFor({ fakeDelayMs }: Config): Drivers {

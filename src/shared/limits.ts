@@ -134,6 +134,43 @@ export const limits = {
   // Kinds, types or objects in one filter.
   eventFilterMax: 100,
 
+  // Each webhook is matched with each event: a thousand take about a millisecond.
+  webhooksMax: 1_000,
+  webhooksPerProjectMax: 20,
+  webhookUrlCharsMax: 2_000,
+  webhookTypesMax: 50,
+  // Deliveries that wait in the outbox of one webhook. What comes after them waits in the log.
+  deliveriesPendingMax: 1_000,
+  // Put into outboxes in one transaction: some megabytes.
+  deliveriesPerFanOut: 2_000,
+  // Deliveries that one process has under way: in all, for one project, and for one webhook. A receiver that hangs has each
+  // of its own for 15 s, and the others have the rest.
+  deliveriesAtOnce: 64,
+  deliveriesAtOncePerProject: 16,
+  deliveriesAtOncePerWebhook: 8,
+  // For the whole answer, as Standard Webhooks says.
+  deliveryMsMax: 15_000,
+  // Who takes a delivery must be done with it by then: twice as long.
+  deliveryTermMs: 30_000,
+  deliveryAnswerBytesMax: 64 * 1024,
+  // What is kept of an answer, to be shown.
+  deliveryAnswerCharsKept: 1_024,
+  // The pauses between tries, as Standard Webhooks has them; the last is repeated.
+  deliveryPausesMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
+  // A day: a receiver that is broken in the evening is mended in the morning.
+  deliveryTriesMs: 24 * 3_600_000,
+  // A receiver that asks for more time than this is asked again all the same.
+  retryAfterMsMax: 3_600_000,
+  // The last deliveries of each webhook are kept, to be looked at.
+  deliveriesKept: 100,
+  // How often those before them are dropped.
+  deliveryPruneMs: 10_000,
+  // Events and answers wake those who send; this is for what became due, and for what was missed.
+  webhookPollMs: 1_000,
+  // After a change of the secret the old one signs too, until receivers have the new one.
+  oldSecretMs: 24 * 3_600_000,
+  webhookSecretBytes: 32,
+
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,
   // Long enough not to run under load, short enough that the log of a quiet server is small.

@@ -8,6 +8,7 @@ import type { LedgerTables } from './schema/ledger.ts'
 import type { LogTables } from './schema/log.ts'
 import type { MetalTables } from './schema/metal.ts'
 import type { QuotaTables } from './schema/quotas.ts'
+import type { WebhookTables } from './schema/webhooks.ts'
 
 export interface Schema
   extends
@@ -18,4 +19,5 @@ export interface Schema
     LedgerTables,
     LogTables,
     MetalTables,
-    QuotaTables {}
+    QuotaTables,
+    WebhookTables {}

@@ -19,6 +19,7 @@ export type Kind =
   | 'flavor'
   | 'lease'
   | 'calendar'
+  | 'webhook'
 
 /** What is there for all who ask for servers. */
 export const FIXTURE = { host: 'matrix-host', flavor: 'matrix-flavor', key: 'a-key' }
@@ -84,6 +85,12 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
   'POST /holdfast/v1/events/tickets': nothing,
   'POST /holdfast/v1/calendars': () => ({ of: { project: 'project-of-mine' } }),
+  // An address that is refused, so that nobody is called.
+  'POST /holdfast/v1/webhooks': () => ({ url: 'https://169.254.169.254/' }),
+  'PATCH /holdfast/v1/webhooks/:uuid': () => ({ name: 'renamed' }),
+  'POST /holdfast/v1/webhooks/:uuid/secret': nothing,
+  'POST /holdfast/v1/webhooks/:uuid/test': nothing,
+  'POST /holdfast/v1/webhooks/:uuid/resume': nothing,
   'POST /holdfast/v1/clock': () => ({ advance: 0 }),
   'POST /compute/v2.1/servers': () => server(),
   'PUT /compute/v2.1/servers/:id': () => ({ server: { name: 'renamed' } }),
@@ -137,6 +144,7 @@ const KINDS: [string, Kind][] = [
   ['/holdfast/v1/explain/deletions/allocations/', 'allocation'],
   ['/holdfast/v1/explain/deletions/leases/', 'lease'],
   ['/holdfast/v1/calendars/', 'calendar'],
+  ['/holdfast/v1/webhooks/', 'webhook'],
 ]
 /** What is about a node that the body, or the query, names. */
 const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
@@ -156,7 +164,8 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
       // These look up what the path names among the caller's own, whatever the action.
-      const isOwn = api === 'compute' || api === 'reservation' || /\/(deletions\/leases|calendars)\/:\w+$/.test(path)
+      const isOwn =
+        api === 'compute' || api === 'reservation' || /\/(deletions\/leases|v1\/calendars|v1\/webhooks)\//.test(path)
       const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }

@@ -56,7 +56,9 @@ export function ownersOf(kind: Kind | null): Record<string, Whose> {
   if (kind === null) return { '': nobody }
   if (kind === 'server' || kind === 'lease' || kind === 'calendar')
     return { 'of its project': own, 'of others': foreign }
-  return kind === 'flavor' ? { 'of its project': own, 'of others': foreign, 'of nobody': nobody } : OWNERS
+  return kind === 'flavor' || kind === 'webhook'
+    ? { 'of its project': own, 'of others': foreign, 'of nobody': nobody }
+    : OWNERS
 }
 
 export type Expected = 'allowed' | 'forbidden' | 'not there'
@@ -67,6 +69,7 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
   flavor: 'os_compute_api:flavors:list_all',
   lease: 'blazar:leases:list_all',
   calendar: 'holdfast:calendars:list_all',
+  webhook: 'holdfast:webhooks:list_all',
 }
 
 export function expected({ api, method, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
@@ -129,7 +132,12 @@ export class Setting {
   #state: State | undefined
 
   async open(address: string, settings: Partial<Config>): Promise<void> {
-    this.#server = await startServer(address, { placementPolicy: 'secure', testClock: true, ...settings })
+    this.#server = await startServer(address, {
+      placementPolicy: 'secure',
+      testClock: true,
+      webhookAllow: '127.0.0.1',
+      ...settings,
+    })
     this.client.origins = [this.#server.origin]
     this.#state = await stateOf(address)
     await this.things.open(this.#server.origin)

@@ -6,6 +6,14 @@ import pg from 'pg'
 /** Heartbeats, seals and the feed go on whatever clients do. */
 const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_head', 'migrations'])
 
+/** What is asked of tables of which a part changes by itself. */
+const CONTENT: Readonly<Record<string, string>> = {
+  // Processes tell each other of their work; but no entry may come or go.
+  log: "select count(*) as entries from log where action <> ''",
+  // Its place in the log moves on.
+  webhooks: 'select uuid, name, url, types, state, secret, updated_at from webhooks order by id',
+}
+
 export interface State {
   hash(): Promise<string>
   /** All rows of all tables, as text. */
@@ -64,9 +72,7 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
   const [listed] = await ask(tables)
   const names = listed!.map(row => String(row['name'])).filter(name => !BY_ITSELF.has(name))
   names.sort()
-  // Processes tell each other of their work in the log; but no entry may come or go.
-  const entries = "select count(*) as entries from log where action <> ''"
-  const queries = names.map(name => (name === 'log' ? entries : content(name)))
+  const queries = names.map(name => CONTENT[name] ?? content(name))
   const digest = createHash('sha256')
   for (const [i, rows] of (await ask(...queries)).entries()) {
     digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)

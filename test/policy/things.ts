@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Baremetal } from '../support/baremetal.ts'
 import { as } from '../support/callers.ts'
+import { Client } from '../support/client.ts'
 import { Compute } from '../support/compute.ts'
 import { expectStatus } from '../support/placement.ts'
 import { Reservation } from '../support/reservation.ts'
@@ -15,18 +16,20 @@ export class Things {
   readonly metal = new Baremetal()
   readonly compute = new Compute()
   readonly reservation = new Reservation()
+  readonly operator = new Client('/holdfast/v1')
 
   async open(origin: string): Promise<void> {
     this.metal.origins = this.metal.placement.origins = [origin]
     this.compute.reach([origin])
     this.reservation.at(origin)
+    this.operator.origins = [origin]
     await this.compute.hypervisor({ VCPU: PLENTY, MEMORY_MB: PLENTY, DISK_GB: PLENTY }, FIXTURE.host)
     await this.compute.flavor({ id: FIXTURE.flavor, ram: 1 })
     await this.reservation.host('leased-host', { vcpus: PLENTY, memory_mb: PLENTY, disk_gb: PLENTY })
   }
 
   close(): void {
-    for (const client of [this.metal, this.compute, this.reservation]) client.close()
+    for (const client of [this.metal, this.compute, this.reservation, this.operator]) client.close()
   }
 
   /** Makes a thing of this kind and owner, and answers its id. */
@@ -45,6 +48,8 @@ export class Things {
         return this.#lease(project!)
       case 'calendar':
         return this.#calendar(project!)
+      case 'webhook':
+        return this.#webhook(project)
       default:
         return this.#metal(kind, whose)
     }
@@ -92,5 +97,11 @@ export class Things {
 
   async #lease(project: string): Promise<string> {
     return expectStatus(await this.reservation.post('/leases', lease(), as('admin', project)), 201).body.lease.id
+  }
+
+  /** About an object that isn't there, at a port where nobody listens. */
+  async #webhook(project: string | null): Promise<string> {
+    const wanted = { url: 'http://127.0.0.1:1999/', project, object: 'none' }
+    return expectStatus(await this.operator.post('/webhooks', wanted), 201).body.uuid
   }
 }

@@ -26,6 +26,19 @@ import {
   explainNodeDeletion,
 } from './rehearsals.ts'
 
+import {
+  deleteDelivery,
+  deleteOneWebhook,
+  getDeliveries,
+  getWebhook,
+  getWebhooks,
+  patchWebhook,
+  postResume,
+  postSecret,
+  postTest,
+  postWebhook,
+} from './webhooks.ts'
+
 /** Paths where bodies may be large: ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set(['/explain/allocations'])
 
@@ -89,6 +102,17 @@ export const routes: Routes = {
   },
   '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
   '/calendar/:token.ics': { GET: open(readCalendar) },
+  '/webhooks': { GET: to(getWebhooks, 'holdfast:webhooks:get'), POST: to(postWebhook, 'holdfast:webhooks:set') },
+  '/webhooks/:uuid': {
+    GET: to(getWebhook, 'holdfast:webhooks:get'),
+    PATCH: to(patchWebhook, 'holdfast:webhooks:set'),
+    DELETE: to(deleteOneWebhook, 'holdfast:webhooks:set'),
+  },
+  '/webhooks/:uuid/secret': { POST: to(postSecret, 'holdfast:webhooks:set') },
+  '/webhooks/:uuid/test': { POST: to(postTest, 'holdfast:webhooks:set') },
+  '/webhooks/:uuid/resume': { POST: to(postResume, 'holdfast:webhooks:set') },
+  '/webhooks/:uuid/deliveries': { GET: to(getDeliveries, 'holdfast:webhooks:get') },
+  '/webhooks/:uuid/deliveries/:delivery': { DELETE: to(deleteDelivery, 'holdfast:webhooks:set') },
   '/openapi': { GET: open(listDocuments) },
   '/openapi/:api': { GET: open(showDocument) },
   '/clock': {

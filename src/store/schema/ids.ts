@@ -12,3 +12,5 @@ export type PortgroupId = number & { readonly of: 'port group' }
 export type AllocationId = number & { readonly of: 'allocation' }
 export type ServerId = number & { readonly of: 'server' }
 export type MoveId = number & { readonly of: 'move' }
+export type WebhookId = number & { readonly of: 'webhook' }
+export type DeliveryId = number & { readonly of: 'delivery' }
