@@ -166,6 +166,8 @@ export async function postWebhook(request: OperatorRequest): Promise<Answer> {
     object: given.object ?? null,
     only_project: given.only_project ?? null,
   }
+  // It begins after all that is committed now.
+  await store.ordered()
   const { webhook, secret } = await store.write(() => createWebhook({ settings, project, maker: caller }, clock))
   return { status: 201, body: { ...shown(webhook), secret }, location: `/webhooks/${webhook.uuid}` }
 }
@@ -247,6 +249,7 @@ postResume.operation = {
 
 export async function postResume(request: OperatorRequest): Promise<Answer> {
   const { store, clock } = request.context
+  await store.ordered()
   const webhook = await store.write(() => resumeWebhook(request.param('uuid'), viewOf(request), clock.now()))
   return { status: 200, body: shown(webhook) }
 }
