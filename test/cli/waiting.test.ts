@@ -286,6 +286,18 @@ describe('a command that waits', () => {
     })
   })
 
+  test('says how many wait before it', async () => {
+    await takenNode()
+    const [second, third] = ['second', 'third'].map(name => `allocation create --resource-class one --name ${name}`)
+    await other.reads(`${second} --wait-until 10m`)
+    const command = person.begins(`${third} --wait 10m`)
+    await says(command, /^waiting for a node: 1 of class one: 1 allocated; 1 of that class waits before it$/m)
+    await other.reads('allocation delete second')
+    await says(command, /^waiting for a node: 1 of class one: 1 allocated$/m)
+    await other.reads('allocation delete first')
+    assert.equal((await command.exit).code, 0)
+  })
+
   describe('ends at once', () => {
     test('when someone else has ended what it waits for', async () => {
       await takenNode()
