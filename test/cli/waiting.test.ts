@@ -108,7 +108,7 @@ describe('a command that waits', () => {
       const line = ['run', '--resource-class', 'one', '--wait', '10m', '--renew-every', '3', '--', 'true']
       const command = person.begins(line)
       await waits()
-      const [before] = (await allocations()).filter(({ name }) => name === null)
+      const before = (await allocations()).find(({ name }) => name === null)
       await restart(async () => {
         proxy.refuse()
         await noticesThatItIsAway(command)
