@@ -70,7 +70,7 @@ export const lookForNode =
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
-    const { now, decided } = await allocations.explain(uuid)
+    const { now, decided, ahead = 0 } = await allocations.explain(uuid)
     if (present.state === 'error') {
       const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       const why = present.last_error ?? `allocation ${uuid} failed`
@@ -78,5 +78,6 @@ export const lookForNode =
       const over = present.wait_until === null ? '' : `its time to wait ended at ${present.wait_until}: `
       throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
     }
-    return { waitingFor: `waiting for a node: ${causesIn(now)}` }
+    const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
+    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}` }
   }

@@ -4,7 +4,7 @@ import { ApiError } from '../client/errors.ts'
 import { verdictOn } from './failures.ts'
 import { visible } from './output.ts'
 import { type Terminal, terminal } from './terminal.ts'
-import { waitFor } from './waiting.ts'
+import { Progress, waitFor } from './waiting.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Long enough for a server that just starts again, short enough for someone who wants to leave. */
@@ -82,7 +82,12 @@ async function endingOf({ what, cancel, isMade, kept, left }: Asked): Promise<st
   }
 }
 
-const cancelled = (cancel: (signal: AbortSignal) => Promise<unknown>) =>
-  waitFor(async signal => ({ done: await cancel(signal) }), { timeoutMs: CANCEL_MAX_MS })
+async function cancelled(cancel: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  const line = new Progress()
+  const show = (_: string, waitedMs: number) =>
+    line.show('the server is away; trying to take it back, Ctrl-C again leaves at once', waitedMs)
+  const progress = { show, clear: () => line.clear() }
+  await waitFor(async signal => ({ done: await cancel(signal) }), { timeoutMs: CANCEL_MAX_MS, progress })
+}
 
 export const report = (words: string, { stderr } = terminal()) => void stderr.write(`holdfast: ${visible(words)}\n`)

@@ -8,7 +8,7 @@ import type { Allocation, Lease } from '../../src/client/index.ts'
 import type { Typed } from '../support/command.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 import { type Server, startServer } from '../support/server.ts'
-import { sqliteCopy } from '../support/stores.ts'
+import { type Databases, eachDatabase, sqliteCopy } from '../support/stores.ts'
 import { Person, until } from './person.ts'
 
 const SETTINGS = { auth: 'none', placementPolicy: 'secure', testClock: true } as const
@@ -108,7 +108,7 @@ describe('a command that waits', () => {
       const line = ['run', '--resource-class', 'one', '--wait', '10m', '--renew-every', '3', '--', 'true']
       const command = person.begins(line)
       await waits()
-      const [before] = (await allocations()).filter(({ name }) => name === null)
+      const before = (await allocations()).find(({ name }) => name === null)
       await restart(async () => {
         proxy.refuse()
         await noticesThatItIsAway(command)
@@ -286,6 +286,18 @@ describe('a command that waits', () => {
     })
   })
 
+  test('says how many wait before it', async () => {
+    await takenNode()
+    const [second, third] = ['second', 'third'].map(name => `allocation create --resource-class one --name ${name}`)
+    await other.reads(`${second} --wait-until 10m`)
+    const command = person.begins(`${third} --wait 10m`)
+    await says(command, /^waiting for a node: 1 of class one: 1 allocated; 1 of that class waits before it$/m)
+    await other.reads('allocation delete second')
+    await says(command, /^waiting for a node: 1 of class one: 1 allocated$/m)
+    await other.reads('allocation delete first')
+    assert.equal((await command.exit).code, 0)
+  })
+
   describe('ends at once', () => {
     test('when someone else has ended what it waits for', async () => {
       await takenNode()
@@ -417,3 +429,40 @@ describe('a command that waits', () => {
     })
   })
 })
+
+const onPostgres = ({ create }: Databases) => {
+  test('a command that waits goes on when the database comes back', async () => {
+    const database = await startProxy(await create())
+    const server = await startServer(database.url, SETTINGS)
+    const person = new Person(() => server.origin)
+    try {
+      await person.node('n1', 'one')
+      await person.reads('allocation create --resource-class one --name first --wait')
+      const command = person.begins('allocation create --resource-class one --wait-until 10m --wait')
+      const says = async (words: RegExp) => {
+        const said = await until(
+          async () => command.said.stderr,
+          text => words.test(text),
+        )
+        assert.match(said, words)
+      }
+      await says(/^waiting for a node/m)
+      database.refuse()
+      await says(/^the server can't answer now \(503: .*\); waiting goes on/m)
+      database.pass()
+      const freed = await until(
+        () => person.types('allocation delete first'),
+        ({ code }) => code !== 6,
+      )
+      assert.ok(freed.code === 0 || freed.code === 3, freed.stderr)
+      const { code, stderr } = await command.exit
+      assert.equal(code, 0, stderr)
+    } finally {
+      database.pass()
+      await server.stop()
+      await database.stop()
+    }
+  })
+}
+
+eachDatabase('a fail-over of the database', onPostgres, ['postgres'])

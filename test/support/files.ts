@@ -43,6 +43,7 @@ const LONG = [
   'test/reservation/nodes-kept.test.ts',
   'test/baremetal/races.test.ts',
   'test/clients/baremetal.test.ts',
+  'test/cli/waiting.test.ts',
   'test/cli/login.test.ts',
   'test/cli/demo.test.ts',
   'test/faults/server.test.ts',

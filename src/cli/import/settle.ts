@@ -42,7 +42,10 @@ export async function settle(
         traveller.arrived()
       } catch (error) {
         // The next look shows whether the verb has arrived.
-        if (isAway(error)) return void (away = error)
+        if (isAway(error)) {
+          away = error
+          return
+        }
         traveller.failed(error)
       }
       onTheWay.delete(traveller.uuid)

@@ -33,6 +33,7 @@ export async function provisionAndWait(server: Holdfast, wait: Wait, idents: rea
       onTheWay.add(ident)
       await provision(server, ident, move, options)
     })
+    if (!signal.aborted) for (const ident of idents) if (!attempts.succeeded.has(ident)) onTheWay.delete(ident)
     await attempts.each([...attempts.succeeded], async ident => {
       await waitFor(async each => lookAt(await nodeOf(server.within(each), ident), ident, move.to), options)
       onTheWay.delete(ident)

@@ -47,6 +47,15 @@ const anyoneWaiting = query((db, _: object) =>
     .where('wait_until', 'is not', null)
     .limit(1),
 )
+const waitingBefore = query((db, a: { id: AllocationId; resource_class: string }) =>
+  db
+    .selectFrom('allocations')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('state', '=', 'allocating')
+    .where('wait_until', 'is not', null)
+    .where('resource_class', '=', a.resource_class)
+    .where('id', '<', a.id),
+)
 const everyAtWork = query((db, _: object) =>
   db
     .selectFrom('allocations')
@@ -156,6 +165,12 @@ export function* allocationsAtWork(affinity: string): Read<AtWork> {
 /** All allocations that wait for a node, at any conductor, oldest first. */
 export function* waitingAllocations(): Read<AllocationRow[]> {
   return yield* all(othersWaiting({ affinity: '' }))
+}
+
+/** How many allocations of its class come before this one when a node is freed; 0 if it doesn't wait. */
+export function* countAhead({ id, resource_class, state, wait_until }: AllocationRow): Read<number> {
+  if (state !== 'allocating' || wait_until === null) return 0
+  return (yield* one(waitingBefore({ id, resource_class })))!.count
 }
 
 export function* isSomeoneWaiting(): Read<boolean> {
