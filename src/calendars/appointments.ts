@@ -19,17 +19,16 @@ export type NodeWithUuid = (uuid: string) => ShownNode | undefined
 
 export function appointmentOfLease(lease: StoredLease, nodeWith: NodeWithUuid): Appointment {
   const nodes = lease.reservations.flatMap(one => one.nodes).flatMap(({ node }) => nodeWith(node) ?? [])
-  const booked = lease.reservations.map(bookedIn)
   return {
     uid: `lease-${lease.id}@holdfast`,
     ...changesOf(lease, [...lease.reservations, ...nodes]),
     startAt: lease.start_at,
     endAt: lease.end_at,
     status: lease.is_deleted ? 'CANCELLED' : 'CONFIRMED',
-    summary: `${lease.name}: ${namesOf(nodes) ?? listed(booked, SUMMARY_MAX)}`,
+    summary: `${lease.name}: ${namesOf(nodes) ?? listed(lease.reservations.map(bookedIn), SUMMARY_MAX)}`,
     description: [
       `Lease ${lease.id}, ${lease.is_deleted ? 'deleted' : lease.status}`,
-      `Booked: ${booked.join('; ')}`,
+      `Booked: ${lease.reservations.map(bookedInFull).join('; ')}`,
       ...linesOf(nodes),
       ...(lease.degraded ? ['Degraded: some of it was lost'] : []),
       `Project ${lease.project_id}, user ${lease.user_id}`,
@@ -95,11 +94,17 @@ function bookedIn({ terms }: Reservation): string {
     case 'physical:host':
       return countOf(terms.min, terms.max, 'host')
     default:
-      return (
-        `${countOf(terms.amount, terms.amount, 'instance')} with ${terms.vcpus} vCPUs, ` +
-        `${terms.memory_mb} MB of memory and ${terms.disk_gb} GB of disk`
-      )
+      return countOf(terms.amount, terms.amount, 'instance')
   }
+}
+
+function bookedInFull(reservation: Reservation): string {
+  const { terms } = reservation
+  const size =
+    terms.resource_type === 'virtual:instance'
+      ? ` of ${terms.vcpus} VCPU, ${terms.memory_mb} MB of memory and ${terms.disk_gb} GB of disk`
+      : ''
+  return bookedIn(reservation) + size
 }
 
 const countOf = (min: number, max: number, what: string) =>

@@ -5,7 +5,7 @@ import { ownInView, type View } from '../metal/access.ts'
 import { type Allocation, selectAllocations } from '../metal/allocations/rows.ts'
 import { limits } from '../shared/limits.ts'
 import { query } from '../store/statement.ts'
-import { all, type Read } from '../store/transaction.ts'
+import { all, type Read, together } from '../store/transaction.ts'
 import { appointmentOfAllocation, appointmentOfLease, type NodeWithUuid } from './appointments.ts'
 import type { Appointment } from './icalendar.ts'
 import type { PublishedCalendar } from './published.ts'
@@ -87,19 +87,16 @@ export function* appointmentsOf(
   sight: Sight,
   now: number,
 ): Read<Shown> {
-  const limit = limits.calendarAppointmentsMax
-  const scope = { whose, now, since: now - limits.calendarPastMs, limit }
+  const max = limits.calendarAppointmentsMax
+  // One more than is shown, to know whether there is more.
+  const scope = { whose, now, since: now - limits.calendarPastMs, limit: max + 1 }
   const { over, ahead, allocations } = STATEMENTS[kind]
-  const ids: string[] = []
-  const cut: boolean[] = []
-  for (const some of sight.leases ? [over, ahead] : []) {
-    const found = yield* all(some({ ...scope, ...sight.leases! }))
-    ids.push(...found.map(({ id }) => id))
-    cut.push(found.length === limit)
-  }
-  const leases = yield* leasesWithIds(ids)
-  const allocated: Allocation[] = sight.allocations ? yield* all(allocations({ ...scope, ...sight.allocations })) : []
-  cut.push(allocated.length === limit)
+  const found = sight.leases
+    ? yield* together(over({ ...scope, ...sight.leases }), ahead({ ...scope, ...sight.leases }))
+    : []
+  const leases = yield* leasesWithIds(found.flatMap(some => some.slice(0, max).map(({ id }) => id)))
+  const ending: Allocation[] = sight.allocations ? yield* all(allocations({ ...scope, ...sight.allocations })) : []
+  const allocated = ending.slice(0, max)
   const nodeWith = yield* nodesAmong(
     [
       ...leases.flatMap(({ reservations }) => reservations.flatMap(({ nodes }) => nodes.map(({ node }) => node))),
@@ -111,7 +108,7 @@ export function* appointmentsOf(
     ...leases.map(lease => appointmentOfLease(lease, nodeWith)),
     ...allocated.map(allocation => appointmentOfAllocation(allocation, nodeWith)),
   ]
-  return { appointments: appointments.toSorted(inOrder), isCut: cut.includes(true) }
+  return { appointments: appointments.toSorted(inOrder), isCut: [...found, ending].some(({ length }) => length > max) }
 }
 
 const inOrder = (a: Appointment, b: Appointment) => a.startAt - b.startAt || (a.uid < b.uid ? -1 : 1)

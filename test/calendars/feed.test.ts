@@ -1,10 +1,12 @@
 // What a calendar program gets to see of leases and allocations, read back by a parser.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { limits } from '../../src/shared/limits.ts'
+import { inParallel } from '../races/clients.ts'
 import { Baremetal, newClass, NEWEST } from '../support/baremetal.ts'
 import { expectStatus } from '../support/placement.ts'
 import { as, eachReservation, instances, type Shown } from '../support/reservation.ts'
-import { fetched, parsed, shownAt } from './program.ts'
+import { eventsIn, fetched, parsed, shownAt } from './program.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -180,7 +182,8 @@ eachReservation('calendars', api => {
       const events = await shownAt(await projectCalendar(project))
       assert.equal(events.length, 1, name)
       const shown = name.replaceAll(/\r\n|[\r\n\u0085\u2028]/g, '\n').replaceAll(/(?!\n)\p{Cc}/gu, ' ')
-      assert.ok(events[0]!.summary.startsWith(`${shown}: 1 instance with 1 vCPUs`), events[0]!.summary)
+      assert.equal(events[0]!.summary, `${shown}: 1 instance`)
+      assert.match(events[0]!.description, /^Booked: 1 instance of 1 VCPU, 512 MB of memory and 1 GB of disk$/m)
       assert.equal(events[0]!.uid, `lease-${lease.id}@holdfast`)
       await api.end(lease.id)
     }
@@ -241,6 +244,21 @@ eachReservation('calendars', api => {
     expectStatus(await metal.patch(`/v1/nodes/${nodes[0]}`, owner), 200)
     assert.deepEqual(await ids({ node: nodes[0] }, as('me', project)), sorted(mine))
     for (const lease of [mine, theirs, colleague]) await api.end(lease.id)
+  })
+
+  void test('of very many, those are shown that end first, and the calendar says that there are more', async () => {
+    const project = newProject()
+    const [max, resource_class] = [limits.calendarAppointmentsMax, newClass()]
+    const who = { ...NEWEST, ...admin(project) }
+    const end = (i: number) => ({ wait_until: '1h', expires_at: `${100 + i}m` })
+    await inParallel(16, max + 1, i =>
+      metal.allocate({ resource_class, name: `${resource_class}-${i}`, owner: project, ...end(i) }, who),
+    )
+    const { text } = await fetched(await projectCalendar(project))
+    const names = eventsIn(text).map(({ summary }) => Number(/-(\d+):/.exec(summary)![1]))
+    assert.deepEqual(new Set(names), new Set(Array.from({ length: max }, (_, i) => i)))
+    assert.match(text, /^X-WR-CALDESC:There is more/m)
+    await api.advance(24 * 60)
   })
 
   void test('bodies that name nothing, or several things, are refused', async () => {

@@ -89,7 +89,12 @@ eachIdentity('rights to calendars', ({ api, rewrite, start, database, databases 
       ({ status }) => status === 201,
     )
     const dora = await as('dora', 'office')
-    const calendars = [await made(dora), await made(dora, { project: office })]
+    const admin = { ...(await as('alice')), version: '1.82' }
+    const node = expectStatus(
+      await metal.post('/v1/nodes', { driver: 'fake-hardware', owner: office }, admin),
+      201,
+    ).body
+    const calendars = [await made(dora), await made(dora, { project: office }), await made(dora, { node: node.uuid })]
     /** 404 if she may delete calendars in the office, 403 if not, 401 if she isn't there. */
     const may = async () => {
       const { status, headers } = await api.logIn('dora', undefined, inProject('office'))
