@@ -10,7 +10,7 @@ import { Baremetal, NEWEST, waitFor } from '../support/baremetal.ts'
 import { Compute } from '../support/compute.ts'
 import { Log, type Told, TYPES } from '../support/told-events.ts'
 import { consumerBody, expectStatus } from '../support/placement.ts'
-import { as, eachReservation, instances, type Shown } from '../support/reservation.ts'
+import { as, eachReservation, instances } from '../support/reservation.ts'
 import { type Server, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
@@ -349,7 +349,7 @@ eachReservation('what the log says', api => {
     const events = await log.of('lease', lease.id)
     assert.equal(typesOf(events).filter(word => word === 'error').length, 1)
     assert.equal(last(events).type, 'lease.started')
-    const { allocation } = (await api.show(lease.id)).reservations[0].nodes[0] as Shown
+    const { allocation } = (await api.show(lease.id)).reservations[0].nodes[0]
     const given = await log.of('allocation', allocation)
     assert.deepEqual(typesOf(given), ['created', 'active'])
     assert.deepEqual([last(given).whose, last(given).data.node.uuid], [{ project: 'p1' }, node])

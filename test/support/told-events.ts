@@ -39,8 +39,15 @@ export class Log {
 
   /** What became of an object, the oldest first. A node and its provider have the same id. */
   async of(kind: string, id: string): Promise<Told[]> {
-    const { entries } = expectStatus(await this.#client.get(`/audit?object=${id}&limit=1000`), 200).body
-    const events = entries.toReversed().flatMap(({ objects, user, request_id }: Entry) =>
+    const entries: Entry[] = []
+    for (let next: string | undefined = `/audit?object=${id}`; next !== undefined;) {
+      const { body } = expectStatus(await this.#client.get(next), 200)
+      entries.push(...body.entries)
+      next = body.next?.slice(body.next.indexOf('/audit?'))
+    }
+    // By id: an entry has the time at which its request began.
+    entries.sort((a, b) => a.id - b.id)
+    const events = entries.flatMap(({ objects, user, request_id }) =>
       objects
         .filter(one => one.id === id && one.became !== undefined && eventKindOf(one.kind) === kind)
         .map(({ became, whose = {}, data = {} }) => ({
@@ -50,7 +57,7 @@ export class Log {
           whose,
           data,
         })),
-    ) as Told[]
+    )
     events.forEach(event => this.#check(event))
     return events
   }
@@ -66,6 +73,7 @@ export class Log {
 }
 
 interface Entry {
+  id: number
   user: string
   request_id: string | null
   objects: { kind: string; id: string; became?: string; whose?: Told['whose']; data?: object }[]
