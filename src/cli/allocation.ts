@@ -22,6 +22,7 @@ import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { printList, printOne, say } from './output.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
+import { printRows, type WatchFlags, withWatch } from './watching.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
 const CAUSES = ['when', ...CAUSE_COLUMNS]
@@ -167,7 +168,7 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
   if (flags.format === 'table' && help) say(help)
 }
 
-interface ListFlags extends Flags {
+interface ListFlags extends WatchFlags {
   state?: string
   resourceClass?: string
   node?: string
@@ -177,12 +178,14 @@ interface ListFlags extends Flags {
 }
 
 function addLookCommands(allocation: Command): void {
-  printingCommand(
-    allocation,
-    'list',
-    'list allocations',
-    'allocation list --state error --fields uuid name last_error',
-    COLUMNS,
+  withWatch(
+    printingCommand(
+      allocation,
+      'list',
+      'list allocations',
+      'allocation list --state error --fields uuid name last_error',
+      COLUMNS,
+    ),
   )
     .addOption(new Option('--state <state>', 'in this state').choices(['allocating', 'active', 'error']))
     .option('--resource-class <resource-class>', 'of this class')
@@ -193,8 +196,12 @@ function addLookCommands(allocation: Command): void {
     .action(
       onServer(async (server, flags: ListFlags) => {
         const { state, resourceClass: resource_class, node, owner, fields, limit } = flags
-        const found = await server.allocations.list({ where: { state, resource_class, node, owner }, fields, limit })
-        printList(found, fields ?? COLUMNS, flags)
+        const where = { state, resource_class, node, owner }
+        const rows = async () => ({
+          rows: await server.allocations.list({ where, fields, limit }),
+          columns: fields ?? COLUMNS,
+        })
+        await printRows(server, { kinds: ['allocation'], rows }, flags)
       }),
     )
   for (const word of ['show', 'get']) {

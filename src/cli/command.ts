@@ -44,6 +44,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
     demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo/demo.ts') },
+    watch: { help: 'what happens, as it happens', load: () => import('./watch.ts') },
     webhook: { help: 'who is told of events, and where', load: () => import('./webhook.ts') },
     audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
     fsck: {

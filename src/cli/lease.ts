@@ -23,6 +23,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { printWhenStarted } from './lease-wait.ts'
 import { printList, printOne, say } from './output.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
+import { printRows, type WatchFlags, withWatch } from './watching.ts'
 
 const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
 
@@ -68,8 +69,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       printExplained(await leases.explain({ ...wantedIn(flags, systemClock.now()), name }), flags),
     ),
   )
-  printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS).action(
-    onServer(async (server, flags: Flags) => printList(await server.leases.list(), COLUMNS, flags)),
+  withWatch(printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS)).action(
+    onServer(async (server, flags: WatchFlags) => {
+      const rows = async () => ({ rows: await server.leases.list(), columns: COLUMNS })
+      await printRows(server, { kinds: ['lease'], rows }, flags)
+    }),
   )
   printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(
     onServer(async (server, ident: string, flags: Flags) => printOne(await server.leases.show(ident), flags)),

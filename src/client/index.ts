@@ -5,6 +5,7 @@ import { CandidateSearch } from './candidates.ts'
 import { EveryChassis } from './chassis.ts'
 import { Claims } from './claims.ts'
 import { Conductors } from './conductors.ts'
+import { Events, type EventsWanted, type WaitWanted } from './events.ts'
 import { Flavors } from './flavors.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
@@ -29,6 +30,7 @@ export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
 export { ApiError, ConnectionUnclear, isAway, Unreachable } from './errors.ts'
+export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
@@ -76,6 +78,7 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     wire.at('/compute/v2.1'),
     wire.at('/holdfast/v1'),
   ]
+  const events = new Events(operator)
   return {
     url: wire.url,
     /** The ids of our user and project; null if no identity service was asked. */
@@ -100,6 +103,12 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
     quotas: new Quotas(operator),
+    /** All events as they happen. */
+    events: (wanted?: EventsWanted) => events.follow(wanted),
+    /** Waits until an object has become what is wanted. */
+    wait: (wanted: WaitWanted) => events.wait(wanted),
+    /** The cursor of now. Take it before you look at what is there, and no event is missed. */
+    cursor: () => events.cursor(),
     webhooks: new Webhooks(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),

@@ -79,14 +79,25 @@ export class Api {
     }
   }
 
-  async #send<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  /** The text of a stream of events, piece by piece. It ends or throws when the connection does. */
+  stream(path: string, query: Query, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    const url = `${this.#base}${path}${searchOf(query)}`
+    const both = this.#signal ? AbortSignal.any([signal, this.#signal]) : signal
+    return this.#known(headers => streamed(url, headers, both))
+  }
+
+  #send<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    return this.#known(headers => this.#exchange<T>(method, path, headers, body))
+  }
+
+  async #known<T>(ask: (headers: Headers) => Promise<T>): Promise<T> {
     const { headers } = this.#session
     try {
-      return await this.#exchange<T>(method, path, headers, body)
+      return await ask(headers)
     } catch (error) {
       // A token that has ended. The server has done nothing yet, so the request may be sent again.
       if (!(error instanceof ApiError) || error.status !== 401 || !(await this.#session.renew(headers))) throw error
-      return this.#exchange<T>(method, path, this.#session.headers, body)
+      return ask(this.#session.headers)
     }
   }
 
@@ -121,6 +132,10 @@ export async function exchange(
     signal: signal ? AbortSignal.any([signal, tooLate]) : tooLate,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+  return read(method, url, response)
+}
+
+function read(method: Method, url: string, response: { status: number; headers: Response['headers']; text: string }) {
   const { status, text } = response
   const answer = text === '' ? null : parsed(text)
   if (status >= 200 && status < 300 && answer !== undefined) return { answer, headers: response.headers }
@@ -139,7 +154,30 @@ async function answered(url: string, request: RequestInit) {
     const response = await fetch(url, request)
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
-    throw new Unreachable(new URL(url).origin, reasonOf(error), error)
+    throw unreachable(url, error)
+  }
+}
+
+const unreachable = (url: string, error: unknown) => new Unreachable(new URL(url).origin, reasonOf(error), error)
+
+async function streamed(url: string, headers: Headers, signal: AbortSignal): Promise<AsyncIterable<string>> {
+  const request = { headers: { ...headers, accept: 'text/event-stream' }, redirect: 'manual', signal } as const
+  try {
+    const response = await fetch(url, request)
+    if (response.status === 200 && response.body) return piecesOf(url, response.body)
+    read('GET', url, { status: response.status, headers: response.headers, text: await response.text() })
+  } catch (error) {
+    throw error instanceof ApiError ? error : unreachable(url, error)
+  }
+  throw new ApiError(502, `GET ${url} was answered with no stream of events`)
+}
+
+async function* piecesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder()
+  try {
+    for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
+  } catch (error) {
+    throw unreachable(url, error)
   }
 }
 

@@ -129,6 +129,8 @@ export const limits = {
   streamRetryMs: 2_000,
   // A reader that took nothing for so many beats is dropped. It comes back with its cursor, and loses nothing.
   streamBeatsWaitedMax: 2,
+  // A stream writes about so much at once: what a socket takes in one go.
+  streamPieceChars: 64 * 1024,
   // For a page to open its stream.
   ticketMs: 60_000,
   // Kinds, types or objects in one filter.

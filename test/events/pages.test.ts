@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { pruneSealed, sealNext } from '../../src/audit/seals.ts'
 import { KINDS } from '../../src/events/kinds.ts'
 import type { Subject } from '../../src/store/transaction.ts'
 import { as, asSystem } from '../support/callers.ts'
@@ -15,7 +13,7 @@ const headersOf = ({ token, headers = {} }: ReturnType<typeof as>) => ({
   ...(headers as Record<string, string>),
 })
 
-eachLog('pages of events', ({ origin, tell, store }) => {
+eachLog('pages of events', ({ origin, tell, forget }) => {
   const cursorNow = async (): Promise<string> => (await page(origin())).body.cursor
 
   test('begin now, after a cursor, or with all that is kept', async () => {
@@ -127,13 +125,8 @@ eachLog('pages of events', ({ origin, tell, store }) => {
     for (let i = 0; i < 5; i++) await tell(allocation(`old-${i}`, 'created'))
     const cursor = await cursorNow()
     const last = Number.parseInt(cursor, 10)
-    const now = Date.now()
-    while ((await store().write(() => sealNext(now))) > 0);
-    // The server seals too. What it seals from now on is younger than what goes.
-    await sleep(10)
-    await tell(allocation('new-1', 'created'))
-    await tell(allocation('new-2', 'created'))
-    while ((await store().write(() => pruneSealed(now + 5))) > 0);
+    await forget()
+    await tell(allocation('new', 'created'))
     const gone = await page(origin(), `?after=${last - 1}`)
     assert.equal(gone.status, 410)
     assert.equal(gone.body.error.kind, 'events_gone')
@@ -142,9 +135,9 @@ eachLog('pages of events', ({ origin, tell, store }) => {
     const stream = await page(origin(), `?after=${last - 1}`, { ...CALLER, accept: 'text/event-stream' })
     assert.equal(stream.status, 410)
     // Nothing is missing after the last that went, and 0 is all that there is.
-    for (const after of [cursor, '0']) {
+    for (const after of [Number(oldest) - 1, 0]) {
       const { status, body } = await page(origin(), `?after=${after}`)
-      assert.deepEqual([status, body.events.at(-1).subject], [200, 'allocation/new-2'])
+      assert.deepEqual([status, body.events.at(-1).subject], [200, 'allocation/new'])
     }
   })
 
@@ -160,7 +153,6 @@ eachLog('pages of events', ({ origin, tell, store }) => {
       { kind: 'resource_provider', id: 'r7', became: 'inventory' },
       { kind: 'consumer', id: 'r8', became: 'set', whose: { project: 'lab' } },
       { kind: 'conductor', id: 'r9', became: 'joined' },
-      { kind: 'queue', id: 'r10', became: 'position', whose: { project: 'lab' } },
       { kind: 'webhook', id: 'r11', became: 'disabled', whose: { project: 'lab' } },
       { kind: 'node', id: 'r12', became: 'traits' },
     ]
@@ -170,11 +162,12 @@ eachLog('pages of events', ({ origin, tell, store }) => {
       assert.equal(body.cursor, (await page(origin())).body.cursor)
       return body.events.map(({ subject }: { subject: string }) => Number(subject.split('/r')[1])).join(' ')
     }
-    assert.equal(await heard(as('admin', 'any')), '1 2 3 4 5 6 7 8 9 10 11 12')
-    assert.equal(await heard(as('reader', 'lab')), '1 2 3 4 5 6 9 10 11')
+    assert.equal(await heard(as('admin', 'any')), '1 2 3 4 5 6 7 8 9 11 12')
+    assert.equal(await heard(as('reader', 'lab')), '1 2 3 4 5 6 9')
+    assert.equal(await heard(as('member', 'lab')), '1 2 3 4 5 6 9 11')
     assert.equal(await heard(as('member', 'others')), '4 9')
     assert.equal(await heard(as('', 'lab')), '')
-    assert.equal(await heard(asSystem('reader')), '1 2 3 4 9 10 12')
+    assert.equal(await heard(asSystem('reader')), '1 2 3 4 9 12')
     const nobody = await page(origin(), '', {})
     assert.equal(nobody.status, 401)
   })

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { allocation, CALLER, eachLog, listen, page, streamsAt } from '../support/events.ts'
+import { allocation, CALLER, eachLog, listen, noStreamsAt, page, streamsAt } from '../support/events.ts'
 import { until } from '../support/identity.ts'
 import { startServer } from '../support/server.ts'
 
@@ -100,6 +100,7 @@ eachLog('a stream of events', ({ origin, tell, another, kind, databases }) => {
   })
 
   test('says now and then that it lives, and where it is', async t => {
+    await noStreamsAt(origin())
     t.mock.timers.enable({ apis: ['setInterval'] })
     const stream = await listen(origin(), '?kind=webhook')
     const before = stream.parser.lastEventId
@@ -111,18 +112,16 @@ eachLog('a stream of events', ({ origin, tell, another, kind, databases }) => {
     assert.equal(comments[0], 'still here')
     assert.deepEqual(events, [])
     stream.hangUp()
+    await noStreamsAt(origin())
   })
 
   test(
     'a reader that takes nothing is told so and dropped, and keeps no other from hearing',
     { skip: kind === 'postgres' },
     async t => {
-      t.mock.timers.enable({ apis: ['setInterval'] })
       // Those of the tests before are gone.
-      await until(
-        async () => streamsAt(origin()),
-        count => count === 0,
-      )
+      await noStreamsAt(origin())
+      t.mock.timers.enable({ apis: ['setInterval'] })
       const { hostname, port } = new URL(origin())
       const socket = connect(Number(port), hostname)
       let heard = ''
@@ -151,6 +150,7 @@ eachLog('a stream of events', ({ origin, tell, another, kind, databases }) => {
       await once(socket, 'close')
       assert.ok(heard.split('event: holdfast.').length < 45)
       stream.hangUp()
+      await noStreamsAt(origin())
     },
   )
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordAll } from '../../src/audit/record.ts'
 import { openStore } from '../../src/store/open.ts'
-import { allocation, entryOf, listen, page } from '../support/events.ts'
+import { allocation, entryOf, listen, noStreamsAt, page } from '../support/events.ts'
 import { eachIdentity, inProject } from '../support/identity.ts'
 
 const PATH = '/holdfast/v1/events/tickets'
@@ -21,6 +21,7 @@ eachIdentity('a stream of someone who is known', ({ api, database, start, databa
   const projectOf = async (token: string) => (await api.validate(token)).body.token.project.id as string
 
   test('ends with a word when the token is revoked', async t => {
+    await noStreamsAt(api.origin)
     t.mock.timers.enable({ apis: ['setInterval'] })
     const token = await api.token('bob')
     const stream = await listen(api.origin, '', { 'x-auth-token': token })
@@ -49,6 +50,7 @@ eachIdentity('a stream of someone who is known', ({ api, database, start, databa
   })
 
   test('a stream with a ticket ends when the token behind it is revoked', async t => {
+    await noStreamsAt(api.origin)
     t.mock.timers.enable({ apis: ['setInterval'] })
     const token = await api.token('carol', inProject('lab'))
     const { body } = await ticketFor({ 'x-auth-token': token })

@@ -2,7 +2,9 @@
 // entries that are put into the log as a transaction would.
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { recordAll } from '../../src/audit/record.ts'
+import { pruneSealed, sealNext } from '../../src/audit/seals.ts'
 import type { Config } from '../../src/config/config.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -139,9 +141,24 @@ export interface EventSetting {
   /** Another server on the same database. */
   another: (settings?: Partial<Config>) => Promise<Server>
   databases: Databases
-  store: () => Store
   /** Puts an entry with these objects into the log. */
   tell: (...subjects: Subject[]) => Promise<void>
+  /** Drops what is in the log now, but for the last two entries. */
+  forget: () => Promise<void>
+}
+
+/** Drops all that is in the log but the newest entries, as the duty does after a time. */
+async function forget(store: Store, tell: () => Promise<void>): Promise<void> {
+  const now = Date.now()
+  // The newest seal is kept, whatever its age.
+  for (let i = 0; i < 2; i++) {
+    await tell()
+    await store.ordered()
+    while ((await store.write(() => sealNext(now))) > 0);
+  }
+  // The server seals too. What it seals from now on is younger than what goes.
+  await sleep(10)
+  while ((await store.write(() => pruneSealed(now + 5))) > 0);
 }
 
 let entries = 0
@@ -176,6 +193,7 @@ export function eachLog(
       servers.push(server)
       return server
     }
+    const tell: EventSetting['tell'] = (...subjects) => store.write(() => recordAll([entryOf(subjects)]))
     before(async () => {
       database = await databases.create()
       await another()
@@ -186,8 +204,8 @@ export function eachLog(
       origin: () => servers[0]!.origin,
       another,
       databases,
-      store: () => store,
-      tell: (...subjects) => store.write(() => recordAll([entryOf(subjects)])),
+      tell,
+      forget: () => forget(store, () => tell(allocation('filler', 'created'))),
     })
     after(async () => {
       await store.close()
@@ -210,4 +228,9 @@ export const allocation = (id: string, became: string, project = 'lab', more: ob
 export async function streamsAt(origin: string): Promise<number> {
   const text = await (await fetch(`${origin}/metrics`)).text()
   return Number(/^holdfast_event_streams (\d+)$/m.exec(text)![1])
+}
+
+/** Until all have hung up. A test that mocks timers waits for it, so that no timer of its streams is cleared later. */
+export async function noStreamsAt(origin: string): Promise<void> {
+  while ((await streamsAt(origin)) > 0) await sleep(10)
 }

@@ -27,8 +27,9 @@ export class EventStream extends Readable {
   readonly #frames: AsyncGenerator<string, void, void>
   readonly #beat: NodeJS.Timeout
   #isBeatDue = false
-  /** The reader has to take something before there is more. */
-  #isFull = false
+  /** Bytes that were written, and those that the reader had taken at the last beat. */
+  #written = 0
+  #takenBefore = 0
   #beatsWaited = 0
   #isReading = false
   #farewell: string | null = null
@@ -48,8 +49,6 @@ export class EventStream extends Readable {
   }
 
   override _read(): void {
-    this.#isFull = false
-    this.#beatsWaited = 0
     if (!this.#isReading) void this.#readOn()
   }
 
@@ -63,19 +62,31 @@ export class EventStream extends Readable {
     this.#isReading = true
     const { value } = await this.#next()
     this.#isReading = false
-    if (this.destroyed || this.readableEnded) return
+    // It may have been dropped meanwhile.
+    if (this.destroyed || this.#beatsWaited >= limits.streamBeatsWaitedMax) return
     if (typeof value !== 'string') this.push(null)
-    else this.#isFull = !this.push(value)
+    else this.#write(value)
+  }
+
+  #write(text: string): void {
+    const bytes = Buffer.from(text)
+    this.#written += bytes.length
+    this.push(bytes)
   }
 
   #onBeat(): void {
-    if (!this.#isFull) {
+    const taken = this.#written - this.readableLength
+    const isStuck = this.readableFlowing === false && taken === this.#takenBefore
+    this.#takenBefore = taken
+    if (!isStuck) {
+      this.#beatsWaited = 0
       this.#isBeatDue = true
       this.#waiting?.abort()
     } else if (++this.#beatsWaited === limits.streamBeatsWaitedMax) {
       // The last words wait for the reader until the next beat.
-      this.push(TOO_SLOW)
+      this.#write(TOO_SLOW)
       this.push(null)
+      this.end('')
     } else if (this.#beatsWaited > limits.streamBeatsWaitedMax) this.destroy()
   }
 
@@ -98,7 +109,7 @@ export class EventStream extends Readable {
       at = page.cursor
       const wanted = page.events.filter(isWanted)
       told(wanted.length)
-      if (wanted.length > 0) yield wanted.map(event => frameOf(event, source)).join('')
+      yield* piecesOf(wanted.map(event => frameOf(event, source)))
       if (this.#farewell !== null) return yield comment(this.#farewell, RETRY)
       if (this.#isBeatDue) {
         this.#isBeatDue = false
@@ -117,6 +128,18 @@ export class EventStream extends Readable {
     await this.#options.publisher.changed(after, this.#options.kinds, this.#waiting.signal)
     this.#waiting = null
   }
+}
+
+/** Texts put together to pieces of a fair size: a reader that takes one now and then isn't stuck. */
+function* piecesOf(texts: readonly string[]): Generator<string, void, void> {
+  let piece = ''
+  for (const text of texts) {
+    piece += text
+    if (piece.length < limits.streamPieceChars) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
 }
 
 /** Events are written once for all streams. */

@@ -57,6 +57,8 @@ export async function getEvents(request: OperatorRequest): Promise<Answer> {
 /** Where to begin. What is no longer kept, or not there yet, is refused: the client would miss something. */
 async function placeOf({ context: { store, publisher } }: OperatorRequest, { after }: EventFilter): Promise<Cursor> {
   if (after === null) return publisher.newest()
+  // What the client has seen committed is in the first page.
+  await store.ordered()
   if (after.sequence === 0) return after
   const { oldest, newest } = await store.read(() => logEnds())
   const facts = { after: textOf(after), details: { oldest: String(oldest), newest: String(newest) } }
