@@ -75,7 +75,7 @@ export class RowPrinter {
   gone(row: Row): void {
     const { format } = this.#flags
     if (format === 'json' || format === 'yaml') write(this.#textOf({ ...row, gone: true }))
-    else if (format === 'table') say(`${String(row['name'] ?? row['uuid'] ?? row['id'] ?? 'one')} is gone`)
+    else if (format === 'table') say(`${(row['name'] ?? row['uuid'] ?? row['id'] ?? 'one') as string} is gone`)
   }
 
   #textOf(row: Row): string {

@@ -6,7 +6,7 @@ import { listed, onServer, type ServerFlags, serverCommand } from './client-comm
 import type { Word } from './command.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
-import { untilInterrupted } from './watching.ts'
+import { untilInterrupted } from './list-watch.ts'
 
 interface WatchFlags extends ServerFlags {
   kind?: string[]
@@ -40,7 +40,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 /** `2026-11-15T15:39:56Z  allocation active  job-1  it has a node: rack-a01-01, until …  by alice`. */
-export function lineOf({ time, type, subject, data }: Event): string {
+function lineOf({ time, type, subject, data }: Event): string {
   const [, kind = '', became = ''] = type.split('.')
   const id = subject.slice(subject.indexOf('/') + 1)
   const { name, by } = data

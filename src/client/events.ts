@@ -79,7 +79,8 @@ export class Events {
     const query = { kind: kinds?.join(), object: objects?.join(), project }
     let { after } = wanted
     let pauseMs = PAUSE_MS
-    for (let isFirst = true; !signal?.aborted; isFirst = false) {
+    for (let isFirst = true; ; isFirst = false) {
+      if (signal?.aborted) return
       try {
         for await (const told of this.#connection({ ...query, after }, signal)) {
           pauseMs = PAUSE_MS

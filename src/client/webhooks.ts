@@ -18,7 +18,7 @@ export interface Webhook extends Json {
 }
 
 /** The secret is shown only when it is made. Mail has none. */
-export interface WebhookWithSecret extends Webhook {
+interface WebhookWithSecret extends Webhook {
   secret: string | null
 }
 

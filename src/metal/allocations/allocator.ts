@@ -14,6 +14,7 @@ import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'
+import { allocationsAtWork, isSomeoneWaiting } from './at-work.ts'
 import * as writes from './conductor-writes.ts'
 import { allocationBecame, type AllocationRow, wishOf } from './rows.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
@@ -71,7 +72,7 @@ export class Allocator {
    */
   *attempt(row: AllocationRow, now: number): Write<boolean> {
     const { supply, clock, affinity } = this.#options
-    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return false
+    if (row.conductor_affinity !== affinity() || (yield* isSomeoneWaiting())) return false
     const wish = wishOf(row)
     const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
     if (!node) return false
@@ -83,7 +84,7 @@ export class Allocator {
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
-    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
+    const { own, others } = await store.read(() => allocationsAtWork(self))
     if (own.length === 0) {
       this.#waiting = 0
       return null

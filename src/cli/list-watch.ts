@@ -81,7 +81,7 @@ async function withPatience<T>(work: () => Promise<T>, signal: AbortSignal): Pro
 
 const byKey = (rows: readonly Row[]) => new Map(rows.map(row => [keyOf(row), row]))
 
-const keyOf = (row: Row) => String(row['uuid'] ?? row['id'] ?? row['name'] ?? JSON.stringify(row))
+const keyOf = (row: Row) => (row['uuid'] ?? row['id'] ?? row['name'] ?? JSON.stringify(row)) as string
 
 /** Runs work that goes on until Ctrl-C, or until nobody reads what it prints. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
