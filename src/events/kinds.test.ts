@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { KINDS } from './kinds.ts'
+import { subject } from './subject.ts'
 
 const root = join(import.meta.dirname, '../..')
 const types = Object.entries(KINDS).flatMap(([kind, { became }]) =>
@@ -36,4 +37,10 @@ test('each word is said somewhere, by those who make events of that kind', () =>
     types.filter(type => !isSaid(type)).map(({ kind, word }) => `${kind}.${word}`),
     [...TO_COME],
   )
+})
+
+test('a word of another kind does not compile', () => {
+  assert.equal(subject('lease', 'x', 'whole', {}).became, 'whole')
+  // @ts-expect-error -- a lease can be whole, an allocation can not
+  subject('allocation', 'x', 'whole', {})
 })
