@@ -22,7 +22,7 @@ import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { printList, printOne, say } from './output.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
-import { printRows, type WatchFlags, withWatch } from './list-watch.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
 const CAUSES = ['when', ...CAUSE_COLUMNS]

@@ -23,7 +23,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { printWhenStarted } from './lease-wait.ts'
 import { printList, printOne, say } from './output.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
-import { printRows, type WatchFlags, withWatch } from './list-watch.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
 

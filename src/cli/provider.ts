@@ -4,7 +4,7 @@ import { countOf, type Flags, listed, many, onServer, pairsIn, printingCommand }
 import type { Word } from './command.ts'
 import { printOne } from './output.ts'
 import { addProviderChangeCommands } from './provider-change.ts'
-import { printRows, type WatchFlags, withWatch } from './list-watch.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'generation', 'parent_provider_uuid']
 

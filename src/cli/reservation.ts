@@ -14,7 +14,7 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { printOne, say } from './output.ts'
-import { printRows, type WatchFlags, withWatch } from './list-watch.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
 const UUID = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'

@@ -6,7 +6,7 @@ import { listed, onServer, type ServerFlags, serverCommand } from './client-comm
 import type { Word } from './command.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
-import { untilInterrupted } from './list-watch.ts'
+import { untilInterrupted } from './followed-list.ts'
 
 interface WatchFlags extends ServerFlags {
   kind?: string[]

@@ -15,9 +15,10 @@ const hasNoNulUnlessOpen: Check = (request, reply) => {
   if (!request.route?.isOpen) hasNoNul(request, reply)
 }
 
-/** Only for what lasts: the URL of a stream is used once, and isn't kept. */
+/** Only for what lasts: the URL of a stream is used once, and isn't kept. Whoever sends a token needs no ticket. */
 const ticketIsTaken: Check = ({ route, raw }) => {
-  if (route?.lasts) raw.ticket = new URLSearchParams(raw.url.split('?')[1]).get('ticket')
+  if (route?.lasts && raw.headers['x-auth-token'] === undefined)
+    raw.ticket = new URLSearchParams(raw.url.split('?')[1]).get('ticket')
 }
 
 export const operator: Dialect = {

@@ -19,7 +19,7 @@ import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
 import { plainName, printOne, say, withoutLinks } from '../output.ts'
-import { printRows, type WatchFlags, withWatch } from '../list-watch.ts'
+import { printRows, type WatchFlags, withWatch } from '../followed-list.ts'
 
 const COLUMNS = [
   'uuid',
