@@ -12,11 +12,13 @@ import type { Sees } from '../webhooks/filter.ts'
 /** Names this installation in events. */
 const SOURCE = '/holdfast'
 
-export function carrierFor({ webhookAllow }: Config): Carrier {
+export function carrierFor({ webhookAllow, mailSmtp, mailFrom, mailToDomains }: Config): Carrier {
   const wrong = (word: string) =>
     new UsageError(`webhook-allow: '${word}' is no address and no network such as 10.0.0.0/8`)
   const allowed = webhookAllow.trim() === '' ? new BlockList() : networksIn(webhookAllow, wrong)
-  return new Carrier({ allowed, mailDomains: null }, SOURCE)
+  const mail = mailSmtp === null ? null : { smtp: mailSmtp, from: mailFrom! }
+  const domains = mailToDomains.split(',').map(domain => domain.trim().toLowerCase())
+  return new Carrier({ rules: { allowed, mailDomains: mail && domains }, source: SOURCE, mail })
 }
 
 /** The permission to see what an event is about. */
