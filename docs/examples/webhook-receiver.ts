@@ -2,6 +2,7 @@
 // WEBHOOK_SECRET is the secret that `holdfast webhook create` printed; PORT is where it listens.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 const key = Buffer.from((process.env['WEBHOOK_SECRET'] ?? '').replace(/^whsec_/, ''), 'base64')
@@ -40,4 +41,7 @@ const server = createServer((request, response) => {
   const answer = ([status, text]: [number, string]) => response.writeHead(status).end(`${text}\n`)
   void take(request).then(answer, error => answer([500, String(error)]))
 })
-server.listen(Number(process.env['PORT'] ?? 8781), () => console.log('listening', server.address()))
+const port = Number(process.env['PORT'] ?? 8781)
+server.listen(port, '127.0.0.1', () =>
+  console.log(`listening at http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+)

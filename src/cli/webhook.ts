@@ -20,7 +20,7 @@ const DELIVERIES = ['id', 'type', 'subject', 'status', 'attempts', 'answer_statu
 
 interface WebhookFlags extends Flags {
   name?: string
-  url?: string
+  to?: string
   type?: string[]
   object?: string
   project?: string
@@ -56,11 +56,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   withFilters(printingCommand(webhook, 'set <webhook>', 'change a webhook', 'webhook set ci --type lease'))
     .option('--name <name>', 'a new name')
-    .option('--url <url>', 'where events go from now on, also those that wait')
+    .option('--to <url>', 'where events go from now on, also those that wait')
     .option('--pause', 'send nothing until it is resumed; it keeps its place')
     .action(
       onServer(async ({ webhooks }, ident: string, flags: WebhookFlags) => {
-        const { name, url, pause } = flags
+        const { name, to: url, pause } = flags
         const change = given({ ...filterIn(flags), name, url, state: pause && 'paused' })
         if (Object.keys(change).length === 0) throw new UsageError('say what is to change')
         printOne(await webhooks.change((await webhooks.show(ident)).uuid, change), flags)

@@ -46,6 +46,9 @@ function checkTogether(config: Config): void {
       throw new UsageError('--auth keystone needs one of keystone-password and keystone-password-file')
     }
   }
+  if (config.mailSmtp !== null && (config.mailFrom === null || config.mailToDomains === '')) {
+    throw new UsageError('mail-smtp needs mail-from, and mail-to-domains: nobody may have strangers written to')
+  }
   trustOf(config.trustForwarded)
   if ((tlsCert === null) !== (tlsKey === null)) throw new UsageError('tls-cert and tls-key go together')
   if (config.tlsClientCa !== null && tlsCert === null) throw new UsageError('tls-client-ca needs tls-cert and tls-key')

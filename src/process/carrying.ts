@@ -9,11 +9,13 @@ import { UsageError } from '../shared/usage-error.ts'
 import { Carrier } from '../webhooks/carrier.ts'
 import type { Sees } from '../webhooks/filter.ts'
 
-export function carrierFor({ webhookAllow, eventSource }: Config): Carrier {
+export function carrierFor({ webhookAllow, mailSmtp, mailFrom, mailToDomains, eventSource }: Config): Carrier {
   const wrong = (word: string) =>
     new UsageError(`webhook-allow: '${word}' is no address and no network such as 10.0.0.0/8`)
   const allowed = webhookAllow.trim() === '' ? new BlockList() : networksIn(webhookAllow, wrong)
-  return new Carrier({ allowed, mailDomains: null }, eventSource)
+  const mail = mailSmtp === null ? null : { smtp: mailSmtp, from: mailFrom! }
+  const domains = mailToDomains.split(',').map(domain => domain.trim().toLowerCase())
+  return new Carrier({ rules: { allowed, mailDomains: mail && domains }, source: eventSource, mail })
 }
 
 export const seesWith =

@@ -1,8 +1,9 @@
 // Carries messages to their receivers: by HTTP or by mail.
+import { type MailSettings, mailWith, type SendMail } from './mail.ts'
 import type { Target } from './outbox.ts'
 import { post } from './post.ts'
 import { headersFor } from './signature.ts'
-import type { TargetRules } from './targets.ts'
+import { isMail, type TargetRules } from './targets.ts'
 import type { Reply } from './verdict.ts'
 
 interface Message {
@@ -12,18 +13,36 @@ interface Message {
   readonly body: string
 }
 
+/** The operator took the mail server away after the webhook was made. */
+const NO_MAIL: Reply = {
+  status: null,
+  ms: 0,
+  text: '',
+  error: 'this server sends no mail any more',
+  retryAfterMs: null,
+}
+
 export class Carrier {
   readonly rules: TargetRules
   /** Names this installation in events. */
   readonly source: string
 
-  constructor(rules: TargetRules, source: string) {
+  readonly #mail: SendMail | null
+
+  constructor({ rules, source, mail }: { rules: TargetRules; source: string; mail: MailSettings | null }) {
     this.rules = rules
     this.source = source
+    this.#mail = mail && mailWith(mail)
   }
 
   /** One try. It never throws; when `stopping` is aborted it ends at once. */
-  send({ url, secrets }: Target, { id, body }: Message, now: number, stopping: AbortSignal): Promise<Reply> {
+  async send(
+    { uuid, url, secrets }: Target,
+    { id, body }: Message,
+    now: number,
+    stopping: AbortSignal,
+  ): Promise<Reply> {
+    if (isMail(url)) return this.#mail?.({ url, webhook: uuid, id, body, stopping }) ?? NO_MAIL
     const headers = headersFor({ id, body, secrets }, now)
     return post({ url: new URL(url), headers, body, rules: this.rules, now, stopping })
   }

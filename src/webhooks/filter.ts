@@ -2,6 +2,7 @@
 import type { HoldfastEvent } from '../events/event.ts'
 import { type EventKind, isQuiet, KINDS } from '../events/kinds.ts'
 import { jsonIn } from '../shared/json.ts'
+import { isMail } from './targets.ts'
 import type { Webhook } from './webhooks.ts'
 
 /** Who made a webhook, and so what it may be told. */
@@ -48,8 +49,11 @@ export function wishOf(webhook: Webhook, sees: Sees): (event: HoldfastEvent) => 
   const maker = makerOf(webhook)
   const isWanted = ({ kind, became }: HoldfastEvent) =>
     types.size === 0 ? !isQuiet(kind) : types.has(kind) || types.has(`${kind}.${became}`)
+  // Nobody needs a letter about what they did themselves.
+  const isNews = ({ by }: HoldfastEvent) => !isMail(webhook.url) || by.user !== maker.user
   return event =>
     isWanted(event) &&
+    isNews(event) &&
     (object === null || event.object === object) &&
     (project === null || isOf(event, project)) &&
     (only === null || isOf(event, only)) &&

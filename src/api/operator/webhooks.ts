@@ -243,7 +243,7 @@ export async function postSecret(request: OperatorRequest): Promise<Answer> {
 }
 
 postResume.operation = {
-  summary: 'Go on: what is due is tried now. One that its receiver switched off begins with what happens from now on',
+  summary: 'Go on with a webhook, and try now what waits',
   answers: { 200: Shown },
 } satisfies Operation
 
