@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { openStore } from '../../src/store/open.ts'
@@ -33,7 +32,10 @@ eachDatabase('mail', databases => {
     onAuth: ({ username, password }, _session, done) =>
       password === PASSWORD ? done(null, { user: username ?? '' }) : done(new Error(`not the password: ${password}`)),
     onData(stream, session, done) {
-      void text(stream).then(raw => {
+      let raw = ''
+      stream.setEncoding('utf8')
+      stream.on('data', (piece: string) => (raw += piece))
+      stream.on('end', () => {
         if (refusals-- > 0) return done(Object.assign(new Error('try later'), { responseCode: 451 }))
         const to = session.envelope.rcptTo.map(({ address }) => address)
         // Quoted-printable breaks long lines.
