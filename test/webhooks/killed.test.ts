@@ -59,7 +59,7 @@ eachDatabase('processes that deliver and are killed', ({ kind, create }) => {
         const victim = below(processes.length)
         await processes[victim]!.kill9()
         processes[victim] = await start()
-        api.origins = [processes[victim]!.origin]
+        api.origins = [processes[victim].origin]
         await advance(api, TERM_S)
       }
       await telling
@@ -77,7 +77,7 @@ eachDatabase('processes that deliver and are killed', ({ kind, create }) => {
       api.close()
       await store.close()
       receiver.close()
-      for (const { kill9 } of processes) await kill9()
+      for (const one of processes) await one.kill9()
     }
   })
 })
