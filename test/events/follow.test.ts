@@ -150,6 +150,7 @@ eachDatabase('the log with the audit off', ({ create }) => {
     await server.stop()
     const store = openStore(database)
     try {
+      await store.ordered()
       const { events } = await store.read(() => eventsAfter(BEGINNING, 1_000))
       const mine = events.filter(({ object }) => object === provider)
       assert.deepEqual(

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { SMTPServer } from 'smtp-server'
+import { callbackify } from 'node:util'
+import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { as } from '../support/callers.ts'
@@ -26,23 +29,20 @@ eachDatabase('mail', databases => {
   const api = new Client('/holdfast/v1')
   const letters: Letter[] = []
   let refusals = 0
+  const take = async (stream: Readable, to: { address: string }[], user: string | undefined) => {
+    // Quoted-printable breaks long lines.
+    const raw = (await text(stream)).replaceAll('=\r\n', '')
+    if (refusals-- > 0) throw Object.assign(new Error('try later'), { responseCode: 451 })
+    letters.push({ to: to.map(({ address }) => address), user, raw })
+  }
   const smtp = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     onAuth: ({ username, password }, _session, done) =>
       password === PASSWORD ? done(null, { user: username ?? '' }) : done(new Error(`not the password: ${password}`)),
-    onData(stream, session, done) {
-      let raw = ''
-      stream.setEncoding('utf8')
-      stream.on('data', (piece: string) => (raw += piece))
-      stream.on('end', () => {
-        if (refusals-- > 0) return done(Object.assign(new Error('try later'), { responseCode: 451 }))
-        const to = session.envelope.rcptTo.map(({ address }) => address)
-        // Quoted-printable breaks long lines.
-        letters.push({ to, user: session.user, raw: raw.replaceAll('=\r\n', '') })
-        return done()
-      })
-    },
+    onData: callbackify(async (stream: Readable, { envelope, user }: SMTPServerSession) =>
+      take(stream, envelope.rcptTo, user),
+    ),
   })
   let server: Server
   let store: Store

@@ -1,0 +1,174 @@
+// The outbox below the API: what the transactions promise when processes meet, die, come late, or fall behind.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { pruneSealed, sealNext } from '../../src/audit/seals.ts'
+import { systemClock } from '../../src/clock/clock.ts'
+import { checkEverything } from '../../src/measure/fsck.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { limits } from '../../src/shared/limits.ts'
+import { fanOut } from '../../src/webhooks/fan-out.ts'
+import { takeDue, type Taken } from '../../src/webhooks/outbox.ts'
+import { settle } from '../../src/webhooks/settle.ts'
+import { createWebhook, deleteWebhook, findWebhook, typesText, type Webhook } from '../../src/webhooks/webhooks.ts'
+import { eachDatabase } from '../support/stores.ts'
+import { allocation, tell } from './receiver.ts'
+
+const ALL = { project: null, all: 1 } as const
+const OK = { status: 204, ms: 1, text: '', error: null, retryAfterMs: null }
+const FULL = { webhooks: [], projects: [] }
+const HOUR_MS = 3_600_000
+
+eachDatabase('the outbox', databases => {
+  let store: Store
+  let other: Store
+  let hooks: Webhook[] = []
+
+  before(async () => {
+    const database = await databases.create()
+    store = openStore(database)
+    other = databases.kind === 'postgres' ? openStore(database) : store
+  })
+  after(async () => {
+    await store.close()
+    if (other !== store) await other.close()
+  })
+
+  const create = async (project: string | null = 'p1') => {
+    const settings = { name: '', url: 'https://example.org/', types: typesText([]), object: null, only_project: null }
+    const maker = { user: 'u', project, roles: new Set(['admin']), systemScope: false }
+    const { webhook } = await store.write(() => createWebhook({ settings, project, maker }, systemClock))
+    hooks.push(webhook)
+    return webhook
+  }
+  const takeIn = async (at: Store, now = Date.now()) => {
+    while (await at.write(() => fanOut({ sees: () => true, source: '/test' }, now)));
+  }
+  const take = async (at: Store, now: number, limit = 10_000): Promise<Taken[]> =>
+    (await at.write(() => takeDue({ limit, full: FULL, hasRoom: () => true }, now))).taken
+  const settled = (at: Store, taken: Taken, now: number) =>
+    at.write(() => settle(taken, OK, { kind: 'delivered' }, now))
+  const numberIn = ({ message }: Taken) => (JSON.parse(message.body) as { data: { n: number } }).data.n
+  const clean = async () => {
+    for (const { uuid } of hooks) await store.write(() => deleteWebhook(uuid, ALL))
+    hooks = []
+  }
+  const expectSound = async () => {
+    const wrong = (await checkEverything(store)).filter(({ violations }) => violations > 0)
+    assert.deepEqual(wrong, [])
+  }
+
+  void test('processes that take in the same events at once put each in once', async () => {
+    const [one, two] = [await create(), await create(null)]
+    const told = 60
+    const telling = (async () => {
+      for (let n = 0; n < told; n++) await tell(store, allocation(`o${n % 7}`, 'renewed', 'p1', { n }))
+    })()
+    const takers = [store, other, store, other].map(async at => {
+      for (let i = 0; i < 10; i++) await takeIn(at)
+    })
+    await Promise.all([telling, ...takers])
+    await takeIn(store)
+    const found: Record<string, Record<string, number[]>> = {}
+    for (let now = Date.now(); ; now++) {
+      const taken = await take(now % 2 === 0 ? store : other, now)
+      if (taken.length === 0) break
+      await expectSound()
+      for (const delivery of taken) {
+        const by = (found[delivery.target.uuid] ??= {})
+        ;(by[delivery.subject] ??= []).push(numberIn(delivery))
+        await settled(store, delivery, now)
+      }
+    }
+    for (const { uuid } of [one, two]) {
+      for (let o = 0; o < 7; o++) {
+        const expected = Array.from({ length: told }, (_, n) => n).filter(n => n % 7 === o)
+        assert.deepEqual(found[uuid]![`allocation/o${o}`], expected)
+      }
+    }
+    await clean()
+  })
+
+  void test('a full outbox takes in no more, and goes on where it was', async () => {
+    const { uuid } = await create()
+    const told = limits.deliveriesPendingMax + 150
+    for (let n = 0; n < told; n += 50) {
+      await tell(store, ...Array.from({ length: 50 }, (_, i) => allocation(`f${n + i}`, 'renewed', 'p1', { n: n + i })))
+    }
+    const now = Date.now()
+    await takeIn(store, now)
+    const first = await take(store, now)
+    assert.equal(first.length, limits.deliveriesPendingMax)
+    await takeIn(store, now)
+    assert.equal((await take(store, now)).length, 0)
+    for (const delivery of first) await settled(store, delivery, now)
+    await takeIn(store, now)
+    const rest = await take(store, now)
+    const numbers = [...first, ...rest].map(numberIn)
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: told }, (_, n) => n),
+    )
+    assert.equal((await store.read(() => findWebhook(uuid, ALL))).missed_at, null)
+    await expectSound()
+    await clean()
+  })
+
+  void test('the answer of a process that was given up changes nothing', async () => {
+    await create()
+    const id = randomUUID()
+    await tell(store, allocation(id, 'created'), allocation(id, 'ended'))
+    const now = Date.now()
+    await takeIn(store, now)
+    const [early] = (await take(store, now)) as [Taken]
+    assert.deepEqual(await take(other, now + limits.deliveryTermMs - 1), [], 'it is under way')
+    const late = now + limits.deliveryTermMs
+    const [again] = (await take(other, late)) as [Taken]
+    assert.deepEqual([again.message, again.attempts], [early.message, 2])
+    await settled(store, early, late)
+    assert.deepEqual(await take(store, late), [], 'the next one waits for the second try')
+    await settled(other, again, late)
+    const [next] = (await take(store, late)) as [Taken]
+    assert.match(next.message.body, /allocation\.ended/)
+    await expectSound()
+    await clean()
+  })
+
+  void test('a webhook whose place in the log is gone goes on with the oldest entry, and says so', async () => {
+    const { uuid } = await create()
+    await tell(store, allocation('gone', 'created'))
+    await tell(store, allocation('gone', 'ended'))
+    const later = Date.now() + HOUR_MS
+    while ((await store.write(() => sealNext(later))) > 0);
+    await tell(store, allocation('kept', 'created'))
+    while ((await store.write(() => pruneSealed(later + 1))) > 0);
+    await takeIn(store, later)
+    const taken = await take(store, later)
+    assert.deepEqual(
+      taken.map(({ subject }) => subject),
+      ['allocation/kept'],
+    )
+    assert.equal((await store.read(() => findWebhook(uuid, ALL))).missed_at, later)
+    await clean()
+  })
+
+  void test('one webhook can not take all places', async () => {
+    const [busy, quiet] = [await create(), await create('p2')]
+    await tell(store, ...Array.from({ length: 20 }, () => allocation(randomUUID(), 'created')))
+    await tell(store, allocation(randomUUID(), 'created', 'p2'))
+    const now = Date.now()
+    await takeIn(store, now)
+    let left = 3
+    const hasRoom = ({ webhook_id }: { webhook_id: number }) => webhook_id !== busy.id || left-- > 0
+    const first = await store.write(() => takeDue({ limit: 10, full: FULL, hasRoom }, now))
+    assert.deepEqual([first.taken.length, first.isMore], [3, true])
+    const full = { webhooks: [busy.id], projects: [] }
+    const second = await store.write(() => takeDue({ limit: 10, full, hasRoom }, now))
+    assert.deepEqual(
+      second.taken.map(({ webhook }) => webhook),
+      [quiet.id],
+    )
+    await clean()
+  })
+})
