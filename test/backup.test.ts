@@ -121,12 +121,11 @@ test('a database restored into another PostgreSQL, whose transactions count from
   await sql.query(`${insert} values ('4000000000000', 0, '', '', '', '', '[]', 'done', '{1}', 'elsewhere'),
     ('3999999999999', 1, 'placed', '', '', 'x', '[]', 'done', '{1}', 'elsewhere'),
     ('4000000000001', 2, 'not placed', '', '', 'x', '[]', 'done', '{1}', 'elsewhere')`)
-  await sql.query(
-    `insert into log_order select last + 1, last + 1, array[(select id from log where user_id = 'placed')] from log_head`,
-  )
   const cursor = "'4000000000000:4000000000000:'::pg_snapshot"
-  await sql.query(`update log_head set last = last + 1, cursor = ${cursor}, pruned = ${cursor},
-    newest_id = (select id from log where user_id = 'placed')`)
+  await sql.query(
+    `insert into log_order select last + 1, last + 1, array[id], id, ${cursor} from log_head, log where user_id = 'placed'`,
+  )
+  await sql.query(`update log_start set cursor = ${cursor}, pruned = ${cursor}`)
   const [one, two] = [await startServer(database), await startServer(database)]
   const { rows } = await sql.query<{ user_id: string }>(
     `select user_id from log_order, unnest(entries) as entry, log where id = entry and origin = 'elsewhere' order by first`,

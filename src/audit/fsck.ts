@@ -33,13 +33,14 @@ const straySeals = query((db, a: { anchor: number }) =>
     .where('id', '<=', a.anchor),
 )
 
-/** Entries that no place was given to, although listeners and seals are past them. */
+/** Entries without a place, although listeners and seals are past them; and entries with two. */
 const misplaced = query((db, _: object, on) =>
   db.selectFrom('log_head').select(
     on.dialect === 'sqlite'
       ? sql<number>`0`.as('count')
       : sql<number>`greatest(0, (select count(*) from log where action <> '' and coalesce(pg_visible_in_snapshot(xid, cursor), true))
-          - (select coalesce(sum(cardinality(entries)), 0) from log_order))`.as('count'),
+          - (select coalesce(sum(cardinality(entries)), 0) from log_order))
+          + (select count(*) - count(distinct entry) from log_order, unnest(entries) as entry)`.as('count'),
   ),
 )
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { KINDS } from './kinds.ts'
+import { eventKindOf, isQuiet, KINDS } from './kinds.ts'
 import { subject } from './subject.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -43,4 +43,18 @@ test('a word of another kind does not compile', () => {
   assert.equal(subject('lease', 'x', 'whole', {}).became, 'whole')
   // @ts-expect-error -- a lease can be whole, an allocation can not
   subject('allocation', 'x', 'whole', {})
+})
+
+test('each kind is found by the name that its objects have in the audit', () => {
+  assert.equal(eventKindOf('reservation'), 'hold')
+  assert.equal(eventKindOf('consumer'), 'claim')
+  assert.equal(eventKindOf('hold'), undefined)
+  const found = Object.entries<object>(KINDS).map(([kind, one]) =>
+    eventKindOf('subject' in one ? String(one.subject) : kind),
+  )
+  assert.deepEqual(found, Object.keys(KINDS))
+})
+
+test('claims are quiet, and nothing else is', () => {
+  assert.deepEqual((Object.keys(KINDS) as (keyof typeof KINDS)[]).filter(isQuiet), ['claim'])
 })

@@ -1,7 +1,13 @@
 // Reads events from the log, in its order.
 import { entriesFrom, logEnds } from '../audit/order.ts'
 import type { Read } from '../store/transaction.ts'
-import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
+import { problem } from '../problems/problem.ts'
+import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter, textOf } from './event.ts'
+
+interface Kept {
+  readonly oldest: number
+  readonly newest: number
+}
 
 export interface Page {
   readonly events: readonly HoldfastEvent[]
@@ -11,12 +17,25 @@ export interface Page {
   readonly isLast: boolean
 }
 
+interface StoredPage extends Page {
+  /** The ends of the log. */
+  readonly kept: Kept
+}
+
 /** The events after a place, of at most `limit` entries. What was pruned is left out. */
-export function* eventsAfter(after: Cursor, limit: number): Read<Page> {
-  const { oldest, newest } = yield* logEnds()
-  const from = Math.max(after.sequence, oldest)
+export function* eventsAfter(after: Cursor, limit: number): Read<StoredPage> {
+  const kept = yield* logEnds()
+  const from = Math.max(after.sequence, kept.oldest)
   const rows = yield* entriesFrom(from, limit)
   const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(event => isAfter(event, after))
-  const end = endOf(Math.min(from + limit - 1, newest))
-  return { events, cursor: isAfter(end, after) ? end : after, isLast: from + limit > newest }
+  const end = endOf(Math.min(from + limit - 1, kept.newest))
+  return { events, cursor: isAfter(end, after) ? end : after, isLast: from + limit > kept.newest, kept }
+}
+
+/** A reader that is before the log has missed something. One that is ahead of it comes from another database. */
+export function requireKept(after: Cursor, { oldest, newest }: Kept): void {
+  if (after.sequence === 0) return
+  const facts = { after: textOf(after), details: { oldest: String(oldest), newest: String(newest) } }
+  if (after.sequence < oldest - 1) throw problem('events_gone', facts)
+  if (after.sequence > newest) throw problem('events_ahead', facts)
 }

@@ -11,7 +11,15 @@ import { type Patience, Pools } from './pools.ts'
 import { Attempt, type AttemptOptions } from './postgres-attempt.ts'
 import { classify, isOutdated, isReadOnly } from './postgres-failure.ts'
 import { ReadOnlyServer } from './session.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver, type WriteOptions } from './store.ts'
+import {
+  type Absorb,
+  type News,
+  type RunSql,
+  SILENT,
+  type Store,
+  type StoreObserver,
+  type WriteOptions,
+} from './store.ts'
 import type { Read, Write } from './transaction.ts'
 
 /** A notification on it says that something is committed; with the payload ORDERED, that it has its place in the log. */
@@ -106,11 +114,15 @@ export class PostgresStore implements Store {
     return () => void this.#absorbs.delete(absorb)
   }
 
-  onNews(listener: () => void): () => void {
-    const ear = { channel: LOG_CHANNEL, heard: listener, connected: listener }
+  onNews(listener: (news: News) => void): () => void {
+    const ear = {
+      channel: LOG_CHANNEL,
+      heard: (payload: string | undefined) => listener(payload === ORDERED ? 'ordered' : 'committed'),
+      connected: () => listener('committed'),
+    }
     void this.listener.listen(ear)
     const stop = this.onCommit(({ entries }) => {
-      if (entries.length > 0) listener()
+      if (entries.length > 0) listener('committed')
     })
     return () => {
       stop()

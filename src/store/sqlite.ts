@@ -6,7 +6,7 @@ import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
 import type { Call } from './statement.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { type Absorb, type News, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 interface Waiting {
@@ -91,9 +91,9 @@ export class SqliteStore implements Store {
     return () => void this.#absorbs.delete(absorb)
   }
 
-  onNews(listener: () => void): () => void {
+  onNews(listener: (news: News) => void): () => void {
     return this.onCommit(({ entries }) => {
-      if (entries.length > 0) listener()
+      if (entries.length > 0) listener('ordered')
     })
   }
 

@@ -16,11 +16,14 @@ export interface Store {
   ordered(): Promise<void>
   /** Calls `absorb` with the report of every commit from now on; the returned function removes it. */
   onCommit(absorb: Absorb): () => void
-  /** Calls the listener when there may be new entries in the log, by any process; the returned function removes it. */
-  onNews(listener: () => void): () => void
+  /** Calls the listener when the log may have more, by any process; the returned function removes it. */
+  onNews(listener: (news: News) => void): () => void
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** `committed`: it has no place yet, and whoever wants to read it asks for one. `ordered`: it has. */
+export type News = 'committed' | 'ordered'
 
 export interface WriteOptions {
   /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */

@@ -126,11 +126,11 @@ describe('the feed of changes', () => {
       await sql.query('begin')
       // In the order in which polls read them. Nobody can poll until this is over; by then the entry is already
       // pruned, and the horizon is behind it.
-      await sql.query('lock table log_head, log in access exclusive mode')
+      await sql.query('lock table log_start, log in access exclusive mode')
       await addTrait(sql, provider, trait, 'someone')
       await sql.query(`delete from log where action = ''`)
       const after = '(pg_current_xact_id()::text::numeric + 1)::text'
-      await sql.query(`update log_head set pruned = (${after} || ':' || ${after} || ':')::pg_snapshot`)
+      await sql.query(`update log_start set pruned = (${after} || ':' || ${after} || ':')::pg_snapshot`)
       await sql.query('commit')
       await eventually(
         () => withTrait(name, trait),

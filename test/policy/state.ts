@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
 /** Heartbeats, seals and the feed go on whatever clients do. */
-const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_head', 'migrations'])
+const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_start', 'migrations'])
 
 /** What is asked of tables of which a part changes by itself. */
 const CONTENT: Readonly<Record<string, string>> = {

@@ -21,6 +21,8 @@ const AGAIN = new Set([
   'test/candidates/explosion.test.ts',
   'test/candidates/processes.test.ts',
   'test/candidates/trees.test.ts',
+  'test/events/attacks.test.ts',
+  'test/events/order.test.ts',
   'test/policy/matrix.test.ts',
   'test/races/allocations.test.ts',
 ])

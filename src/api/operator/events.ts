@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { cloudEventOf, type Cursor, type HoldfastEvent, textOf } from '../../events/event.ts'
 import { logEnds } from '../../audit/order.ts'
+import { requireKept } from '../../events/read.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import { sees } from '../event-rights.ts'
@@ -59,11 +60,7 @@ async function placeOf({ context: { store, publisher } }: OperatorRequest, { aft
   if (after === null) return publisher.newest()
   // What the client has seen committed is in the first page.
   await store.ordered()
-  if (after.sequence === 0) return after
-  const { oldest, newest } = await store.read(() => logEnds())
-  const facts = { after: textOf(after), details: { oldest: String(oldest), newest: String(newest) } }
-  if (after.sequence < oldest - 1) throw problem('events_gone', facts)
-  if (after.sequence > newest) throw problem('events_ahead', facts)
+  requireKept(after, await store.read(() => logEnds()))
   return after
 }
 

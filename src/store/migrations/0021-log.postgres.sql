@@ -7,18 +7,24 @@ alter table audit rename to log;
 alter index audit_by_time rename to log_by_time;
 
 -- The order of the entries. Ids are given before the commit, and a later one may be there first, so an entry gets its
--- place when it is committed: a row lists the entries of some places in a row.
+-- place when it is committed: a row lists the entries of some places in a row. Rows are added and never changed, so that
+-- a transaction that stays open elsewhere doesn't make the table slow. cursor: what it sees has its place. newest_id: the
+-- highest id that has one.
 create table log_order (
   first bigint primary key,
   last bigint not null unique,
-  entries bigint[] not null check (cardinality(entries) = last - first + 1)
+  entries bigint[] not null check (cardinality(entries) = last - first + 1),
+  newest_id bigint not null,
+  cursor pg_snapshot not null
 );
 with runs as (
-  select seal_id, array_agg(id order by id) as entries from log group by seal_id
+  select seal_id, array_agg(id order by id) as entries, max(id) as newest_id from log group by seal_id
 ), placed as (
-  select entries, sum(cardinality(entries)) over (order by seal_id nulls last) as last from runs
+  select entries, sum(cardinality(entries)) over sealed as last, max(newest_id) over sealed as newest_id from runs
+  window sealed as (order by seal_id nulls last)
 )
-insert into log_order (first, last, entries) select last - cardinality(entries) + 1, last, entries from placed;
+insert into log_order
+  select last - cardinality(entries) + 1, last, entries, newest_id, pg_current_snapshot() from placed;
 
 -- Seals follow that order.
 alter table audit_seals add column last bigint;
@@ -39,16 +45,20 @@ alter table log alter column xid set default pg_current_xact_id(), alter column 
 create index log_by_xid on log (xid);
 create index log_bare on log (xid) where action = '';
 
--- cursor: what it sees has its place. pruned: of what it sees, rows that are no entries may be gone.
-create table log_head (
+-- Rows that are no entries, for the other processes.
+create index log_told on log (xid) where providers is not null or topics is not null;
+
+-- pruned: of what it sees, rows that are no entries may be gone.
+create table log_start (
   one boolean primary key default true check (one),
-  last bigint not null,
-  newest_id bigint not null,
   cursor pg_snapshot not null,
   pruned pg_snapshot
 );
-insert into log_head (last, newest_id, cursor)
-  select coalesce((select max(last) from log_order), 0), coalesce((select max(id) from log), 0), pg_current_snapshot();
+insert into log_start (cursor) values (pg_current_snapshot());
+create view log_head as
+  (select last, newest_id, cursor from log_order order by last desc limit 1)
+  union all
+  (select 0, 0, cursor from log_start where not exists (select from log_order));
 drop table changes;
 drop table changes_horizon;
 
@@ -60,6 +70,7 @@ declare
   seen pg_snapshot;
   fresh bigint[];
   chunk bigint[];
+  newest bigint;
 begin
   -- Without a lock first: mostly there is nothing to do.
   select * into head from log_head;
@@ -67,25 +78,32 @@ begin
     select from log where action <> ''
       and (xid >= pg_snapshot_xmax(head.cursor) or xid = any(array(select pg_snapshot_xip(head.cursor))))
   ) then return; end if;
-  select * into head from log_head where one for update skip locked;
-  if head.last is null then return; end if;
+  if not pg_try_advisory_xact_lock(8781) then return; end if;
+  select * into head from log_head;
+  -- A row that is there, although its transaction still runs or is yet to come, was restored from another server. Here
+  -- its number will be another's, and must not bring it up again.
   if pg_snapshot_xmax(head.cursor) > pg_snapshot_xmax(pg_current_snapshot()) then
-    -- Restored into a younger server. Its numbers mean nothing there, so ids decide.
+    -- Restored into a younger server. The numbers of the old one mean nothing there, so ids decide.
+    with restored as (
+      update log set xid = null where xid >= pg_snapshot_xmax(pg_current_snapshot())
+        or xid = any(array(select pg_snapshot_xip(pg_current_snapshot()))))
     select pg_current_snapshot(), array_agg(id order by id) into seen, fresh from log
       where action <> '' and (id > head.newest_id or not pg_visible_in_snapshot(xid, head.cursor));
-    update log set xid = null where xid >= pg_snapshot_xmax(seen);
-    update log_head set cursor = seen, pruned = null;
+    update log_order set cursor = seen where last = head.last;
+    update log_start set cursor = seen, pruned = null;
   else
+    with restored as (
+      update log set xid = null where xid >= pg_snapshot_xmax(pg_current_snapshot())
+        or xid = any(array(select pg_snapshot_xip(pg_current_snapshot()))))
     select pg_current_snapshot(), array_agg(id order by id) into seen, fresh from log
       where action <> '' and (xid >= pg_snapshot_xmax(head.cursor) or xid = any(array(select pg_snapshot_xip(head.cursor))));
   end if;
   if fresh is null then return; end if;
+  newest := greatest(head.newest_id, fresh[cardinality(fresh)]);
   for i in 1 .. cardinality(fresh) by 512 loop
     chunk := fresh[i : i + 511];
-    insert into log_order values (head.last + i, head.last + i + cardinality(chunk) - 1, chunk);
+    insert into log_order values (head.last + i, head.last + i + cardinality(chunk) - 1, chunk, newest, seen);
   end loop;
-  update log_head set last = head.last + cardinality(fresh), cursor = seen,
-    newest_id = greatest(head.newest_id, fresh[cardinality(fresh)]);
   perform pg_notify('holdfast_log', 'ordered');
 end $$;
 
