@@ -20,7 +20,7 @@ import { Servers } from './servers.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Wire } from './wire.ts'
 
-export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
+export type { Allocation, AllocationExplained, Ending, Forecast, NewAllocation, Reasons } from './allocations.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'

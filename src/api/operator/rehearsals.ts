@@ -50,8 +50,11 @@ function* deleteWithParts(ident: string, access: Access, now: number): Write<voi
   yield* deleteNode(ident, access, now)
 }
 
+/** As if someone else asked: a kept allocation would only be told. */
+const FAREWELL = { by: '', message: null, keeper: null, isNow: false }
+
 export const explainAllocationDeletion = (request: OperatorRequest) =>
-  touchedBy(request, () => deleteAllocation(request.param('ident'), inMetal(request).access(), request.now))
+  touchedBy(request, () => deleteAllocation(request.param('ident'), inMetal(request).access(), FAREWELL, request.now))
 
 explainAllocationDeletion.operation = {
   summary: 'Say what would go with an allocation, without deleting it',
