@@ -1,5 +1,6 @@
 // holdfast allocation: ask for a node of some kind, and get one.
 import { type Command, Option } from 'commander'
+import { systemClock } from '../clock/clock.ts'
 import type { Allocation, Holdfast, NewAllocation } from '../client/index.ts'
 import {
   countOf,
@@ -18,7 +19,8 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
-import { printList, printOne, say } from './output.ts'
+import { localTime } from './local-time.ts'
+import { printList, printOne, say, tell } from './output.ts'
 import { CAUSE_COLUMNS, causeRows, causesIn, printForecast, relaxationIn } from './reasons.ts'
 import { waitFor, type WaitOptions } from './waiting.ts'
 
@@ -62,17 +64,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--wait [duration]', 'wait here until it has a node, at most so long')
     .action(onServer(async (server, flags: CreateFlags) => createAllocation(server, flags)))
   addLookCommands(allocation)
-  withDryRun(
-    serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17'),
-  ).action(
-    onServer(async ({ allocations }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
-      forEach(idents, async ident => {
-        if (dryRun) return sayTouched(ident, await allocations.explainDeletion(ident))
-        await allocations.delete(ident)
-        say(`${ident} is gone`)
-      }),
-    ),
-  )
+  addDeleteCommand(allocation)
   printingCommand(
     allocation,
     'renew <allocation>',
@@ -105,6 +97,43 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'allocation explain job-17',
     CAUSES,
   ).action(onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)))
+}
+
+type DeleteFlags = ServerFlags & DryRun & { now?: boolean; message?: string }
+
+function addDeleteCommand(allocation: Command): void {
+  withDryRun(
+    serverCommand(
+      allocation,
+      'delete <allocations...>',
+      'give the node back; if someone keeps it (holdfast run), ask them to let go',
+      "allocation delete job-17 --message 'the demo needs the node'",
+    ),
+  )
+    .option('--message <text>', 'say why, to whoever keeps it')
+    .option('--now', 'take a kept node at once, though its user may be on it still; for admins')
+    .action(
+      onServer(async ({ allocations }, idents: string[], flags: DeleteFlags) =>
+        forEach(idents, async ident => {
+          if (flags.dryRun) return sayTouched(ident, await allocations.explainDeletion(ident))
+          await deleteAllocation(allocations, ident, flags)
+        }),
+      ),
+    )
+}
+
+async function deleteAllocation(
+  allocations: Holdfast['allocations'],
+  ident: string,
+  { now, message }: DeleteFlags,
+): Promise<void> {
+  const keeper = now ? (await allocations.show(ident)).keeper : null
+  if (keeper !== null) tell(`${keeper} keeps ${ident}: until that command has ended, two users may be on the machine`)
+  const asked = await allocations.delete(ident, { now, message })
+  if (asked === null) return say(`${ident} is gone`)
+  const { by, until } = asked.ending!
+  const at = localTime(Date.parse(until), systemClock.now())
+  say(`${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${at}, or before`)
 }
 
 async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<void> {

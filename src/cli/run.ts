@@ -1,16 +1,20 @@
 // holdfast run: allocates a node, runs a command, and releases the node when the command ends.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { constants } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
+import { countdown } from '../clock/countdown.ts'
+import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
+import { Child, codeOf } from './child.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { localTime } from './local-time.ts'
+import { ended } from './notice.ts'
+import { tell } from './output.ts'
 import { printForecast } from './reasons.ts'
-import { lasting, Renewal, type Term } from './renewal.ts'
+import { type Held, lasting, type Left, Renewal, type Term } from './renewal.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 import { terminal } from './terminal.ts'
 
@@ -30,8 +34,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const GRACE_MAX_MS = 10_000
 /** The exit code of timeout(1). */
 const TIMED_OUT = 124
+/** For a busy machine, and for clocks that differ: the command is over this long before the node may be another's. */
+const MARGIN_MAX_MS = 2_000
 /** Two renewals may fail before the node is lost. */
 const RENEWALS_PER_TERM = 3
+const KEEPER_NAME_MAX = 100
+const KEEPER_PROOF_BYTES = 18
 
 export function addCommands(program: Command, { name, help }: Word): void {
   withDryRun(
@@ -60,13 +68,13 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
-  const now = () => clock.now()
   const server = await connectWith(flags)
-  const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
-  const term = termOf(flags.renewEvery * 1_000, endsAt, now)
+  const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
+  const term = termOf(flags.renewEvery * 1_000, () => clock.now())
   const wanted = {
     // Chosen by us, so that we can release the allocation even if the answer is lost.
     uuid: clock.newUuid(),
+    keeper: newKeeper(clock),
     resource_class: flags.resourceClass,
     traits: flags.trait,
     candidate_nodes: flags.candidateNode,
@@ -79,32 +87,53 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     return EXIT.ok
   }
   const signals = new Signals()
-  const sentAt = now()
+  const left = countdown(term.lastsMs)
   let renewal: Renewal | null = null
   try {
     const made = await server.allocations.create(wanted)
-    renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
+    renewal = new Renewal(wanted, term, server, () => connectWith(flags), left)
     const wait = { timeoutMs: null, signal: signals.aborted }
     const got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
     const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
-    return await commandEnds(words, environment, { signals, renewal, endsAt, term })
+    const endsAt = clock.now() + forMs
+    if (forMs !== Infinity) {
+      const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
+      tell(`${name} is yours until ${localTime(endsAt, clock.now())}`)
+      await renewal.plan(endsAt)
+    }
+    return await commandEnds(words, environment, { uuid: got.uuid, signals, renewal, endsAt, term })
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
     renewal?.stop()
-    const failure = await release(renewal?.server ?? server, wanted.uuid)
+    const failure = await release(renewal?.server ?? server, wanted)
     // Without a renewal the allocation may not exist, so there is nothing to report.
-    if (failure && renewal)
-      terminal().stderr.write(`holdfast: the node is released when its allocation expires: ${failure}\n`)
+    if (failure && renewal) tell(`the node is released when its allocation expires: ${failure}`)
     signals.stop()
   }
 }
 
-function termOf(everyMs: number, endsAt: number, now: () => number): Term {
+function termOf(everyMs: number, now: () => number): Term {
   const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
-  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs, now }
+  const marginMs = Math.min(MARGIN_MAX_MS, graceMs / 2)
+  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, marginMs, now, countdown }
+}
+
+/** Who runs it, for others to read, and a proof that nobody else can give. */
+function newKeeper(clock: Clock): string {
+  const name = `${userName()}@${hostname()}`.replaceAll(/[/\p{C}]/gu, '-').slice(0, KEEPER_NAME_MAX)
+  return `${name}/${clock.newSecret(KEEPER_PROOF_BYTES).toString('base64url')}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a user without a name.
+    return 'someone'
+  }
 }
 
 async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
@@ -123,7 +152,7 @@ async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Alloc
 class Signals {
   first: NodeJS.Signals | null = null
   readonly #terminal = terminal()
-  #child: ChildProcess | null = null
+  #child: Child | null = null
   readonly #abort = new AbortController()
   readonly #listen = (signal: NodeJS.Signals) => {
     this.first ??= signal
@@ -139,7 +168,7 @@ class Signals {
     return this.#abort.signal
   }
 
-  follow(child: ChildProcess): void {
+  follow(child: Child): void {
     this.#child = child
   }
 
@@ -148,56 +177,62 @@ class Signals {
   }
 
   /** A terminal sends Ctrl-C to the command too, which may handle it; so it isn't forwarded then. */
-  #forward(child: ChildProcess, signal: NodeJS.Signals): void {
-    if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
-    else if (!this.#terminal.stdin.isTTY) child.kill(signal)
+  #forward(child: Child, signal: NodeJS.Signals): void {
+    if (signal !== 'SIGINT') child.end(signal, countdown(GRACE_MAX_MS))
+    else if (!this.#terminal.stdin.isTTY) child.send(signal)
   }
 }
 
-function end(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): void {
-  child.kill(signal)
-  setTimeout(() => child.kill('SIGKILL'), graceMs).unref()
-}
-
 interface Watch {
+  uuid: string
   signals: Signals
   renewal: Renewal
   endsAt: number
   term: Term
 }
 
-/** Runs the command until it ends, the time is up or the node is lost. Returns the exit code. */
+/** Runs the command until it ends, the time is up, the node is lost or someone ends the allocation: an exit code. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { signals, renewal, endsAt, term: { graceMs, now } }: Watch,
+  { uuid, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
 ): Promise<number> {
-  const [file, ...args] = words
-  const child = spawn(file!, args, { env, stdio: 'inherit' })
-  const ended = new Promise<number>((resolve, reject) => {
-    child.once('error', error => reject(notStarted(file!, error)))
-    child.once('exit', (code, signal) => resolve(signal ? codeOf(signal) : code!))
-  })
+  if (renewal.left() <= 0) throw lost('it could not be renewed in time')
+  const child = new Child(words, env, { graceMs: graceMs - marginMs })
   signals.follow(child)
+  const over = new AbortController()
   let verdict: number | CommandFailure | null = null
-  const giveUp = (reason: string) => {
-    verdict ??= new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-    end(child, 'SIGTERM', graceMs)
+  const giveUp = (reason: CommandFailure, left: Left) => {
+    verdict ??= reason
+    renewal.stop()
+    child.endInTime(left)
   }
-  void renewal.lost.then(giveUp)
+  const hear = (news: Ending | 'gone') => {
+    if (news === 'gone') return giveUp(lost('it is gone'), countdown(graceMs))
+    const why = endingIn(news)
+    tell(`${why}; the command is told to end, and has until ${localTime(Date.parse(news.until), now())}`)
+    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
+  }
+  void renewal.lost.then(reason => giveUp(lost(reason), renewal.left))
+  void ended(() => renewal.server, uuid, over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
     verdict ??= TIMED_OUT
-    end(child, 'SIGTERM', graceMs)
+    child.end('SIGTERM', countdown(graceMs))
   })
   try {
-    const code = await ended
+    const code = await child.over
     const said = verdict as number | CommandFailure | null
     if (said instanceof CommandFailure) throw said
     return said ?? code
   } finally {
     timer.stop()
+    over.abort()
   }
 }
+
+const lost = (reason: string) => new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
+
+const endingIn = ({ by, message }: Ending) => `${by} ends this allocation${message === null ? '' : `: ${message}`}`
 
 /** The longest delay that setTimeout takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1
@@ -213,30 +248,23 @@ function untilInstant(at: number, now: () => number, act: () => void) {
   return { stop: () => clearTimeout(timer) }
 }
 
-function notStarted(file: string, { message, ...error }: Error): CommandFailure {
-  const isMissing = 'code' in error && error.code === 'ENOENT'
-  return new CommandFailure(EXIT.usage, isMissing ? `there is no command ${file}` : `can't run ${file}: ${message}`)
-}
-
-const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
-
 /** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
-async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {
+async function release({ allocations }: Holdfast, { uuid, keeper }: Held): Promise<string | null> {
   try {
-    await allocations.delete(uuid)
+    await allocations.delete(uuid, { keeper })
     return null
   } catch (error) {
     if (!(error instanceof ApiError)) return (error as Error).message
     if (error.status === 404) return null
     // 409: the command has deployed the node. It is torn down when its allocation ends, so that ends now.
-    const isEnding = error.status === 409 && (await endsNow(allocations, uuid))
+    const isEnding = error.status === 409 && (await endsNow(allocations, { uuid, keeper }))
     return isEnding ? null : error.message
   }
 }
 
-async function endsNow(allocations: Holdfast['allocations'], uuid: string): Promise<boolean> {
+async function endsNow(allocations: Holdfast['allocations'], { uuid, keeper }: Held): Promise<boolean> {
   try {
-    await allocations.renew(uuid, '1s')
+    await allocations.renew(uuid, '1s', { keeper })
     return true
   } catch {
     return false

@@ -1,0 +1,24 @@
+// How `run` hears that someone ends its allocation.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+
+const PAUSE_MS = 1_000
+
+/** Resolves when someone ends the allocation, or when it is gone. Never after `signal`. */
+export async function ended(server: () => Holdfast, uuid: string, signal: AbortSignal): Promise<Ending | 'gone'> {
+  for (;;) {
+    try {
+      const { ending } = await server().allocations.show(uuid, ['ending'])
+      if (signal.aborted) return new Promise(() => {})
+      if (ending !== null) return ending
+    } catch (error) {
+      // Of everything else the renewal hears as well, and it knows how much time is left.
+      if (error instanceof ApiError && error.status === 404 && !signal.aborted) return 'gone'
+    }
+    try {
+      await sleep(PAUSE_MS, undefined, { signal })
+    } catch {
+      return new Promise(() => {})
+    }
+  }
+}
