@@ -4,21 +4,21 @@ import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
 
 const PAUSE_MS = 1_000
 
+/** Who ends the allocation; null as long as nobody does. */
+export const endingOf = async ({ allocations }: Holdfast, uuid: string): Promise<Ending | null> =>
+  (await allocations.show(uuid, ['ending'])).ending
+
 /** Resolves when someone ends the allocation, or when it is gone. Never after `signal`. */
 export async function ended(server: () => Holdfast, uuid: string, signal: AbortSignal): Promise<Ending | 'gone'> {
-  for (;;) {
+  while (!signal.aborted) {
     try {
-      const { ending } = await server().allocations.show(uuid, ['ending'])
-      if (signal.aborted) return new Promise(() => {})
+      const ending = await endingOf(server(), uuid)
       if (ending !== null) return ending
     } catch (error) {
       // Of everything else the renewal hears as well, and it knows how much time is left.
-      if (error instanceof ApiError && error.status === 404 && !signal.aborted) return 'gone'
+      if (error instanceof ApiError && error.status === 404) return 'gone'
     }
-    try {
-      await sleep(PAUSE_MS, undefined, { signal })
-    } catch {
-      return new Promise(() => {})
-    }
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
   }
+  return new Promise(() => {})
 }

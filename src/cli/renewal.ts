@@ -1,6 +1,7 @@
 // Renews an allocation at intervals, and reports when it may be lost.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Holdfast } from '../client/index.ts'
+import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { endingOf } from './notice.ts'
 
 /** Says how many milliseconds are left. */
 export type Left = () => number
@@ -24,8 +25,8 @@ export interface Held {
 }
 
 export class Renewal {
-  /** Resolves with the reason as soon as the allocation may be lost. */
-  readonly lost: Promise<string>
+  /** Resolves with the reason as soon as the allocation may be lost, or with who ends it. */
+  readonly lost: Promise<string | Ending>
   readonly #held: Held
   readonly #term: Term
   readonly #connect: () => Promise<Holdfast>
@@ -68,7 +69,7 @@ export class Renewal {
     this.#stopped.abort()
   }
 
-  async #run(): Promise<string> {
+  async #run(): Promise<string | Ending> {
     const { signal } = this.#stopped
     let pause = this.#term.everyMs
     for (;;) {
@@ -85,8 +86,12 @@ export class Renewal {
         pause = this.#term.everyMs
         this.#lastError = ''
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return 'it is gone'
+        if (error instanceof ApiError && error.status === 404) return 'gone'
         if (error instanceof ApiError && error.status === 401) await this.#logInAgain()
+        if (error instanceof ApiError && error.status === 409) {
+          const ending = await this.#ending()
+          if (ending !== null) return ending
+        }
         this.#lastError = ` (${(error as Error).message})`
         pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
       }
@@ -108,6 +113,14 @@ export class Renewal {
     await this.#server.allocations.renew(uuid, lasting(ms), { keeper, plannedEnd })
     this.#left = left
     this.#isPlanned = true
+  }
+
+  async #ending(): Promise<Ending | null> {
+    try {
+      return await endingOf(this.#server, this.#held.uuid)
+    } catch {
+      return null
+    }
   }
 
   async #logInAgain(): Promise<void> {

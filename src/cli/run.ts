@@ -205,15 +205,18 @@ async function commandEnds(
   const giveUp = (reason: CommandFailure, left: Left) => {
     verdict ??= reason
     renewal.stop()
+    over.abort()
     child.endInTime(left)
   }
-  const hear = (news: Ending | 'gone') => {
+  const hear = (news: Ending | string) => {
+    if (over.signal.aborted) return
     if (news === 'gone') return giveUp(lost('it is gone'), countdown(graceMs))
+    if (typeof news === 'string') return giveUp(lost(news), renewal.left)
     const why = endingIn(news)
     tell(`${why}; the command is told to end, and has until ${localTime(Date.parse(news.until), now())}`)
     giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
   }
-  void renewal.lost.then(reason => giveUp(lost(reason), renewal.left))
+  void renewal.lost.then(hear)
   void ended(() => renewal.server, uuid, over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
     verdict ??= TIMED_OUT

@@ -34,7 +34,7 @@ export interface Farewell {
 }
 
 /** Whether the keeper may still be on the node. */
-export const isKept = ({ state, keeper, expires_at }: Omit<Kept, 'uuid'>, now: number): boolean =>
+const isKept = ({ state, keeper, expires_at }: Omit<Kept, 'uuid'>, now: number): boolean =>
   state === 'active' && keeper !== null && expires_at !== null && expires_at > now
 
 /** The part of the keeper that everyone may see. The rest is the proof. */
@@ -43,7 +43,7 @@ export const keeperName = (keeper: string): string => keeper.slice(0, keeper.las
 const instant = (at: number) => new Date(at).toISOString()
 
 /** Refuses a proof that isn't the keeper's. A wrong one is a mistake, and must not be taken for a wish to end it. */
-export function requireKeeper({ uuid, keeper }: Kept, given: string | null): void {
+function requireKeeper({ uuid, keeper }: Kept, given: string | null): void {
   if (given !== null && given !== keeper)
     throw problem('node_refuses', { reason: `Allocation ${uuid} has another keeper.` })
 }
