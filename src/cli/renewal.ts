@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
 import { endingOf } from './notice.ts'
+import { tell } from './output.ts'
 
 /** Says how many milliseconds are left. */
 export type Left = () => number
@@ -91,6 +92,8 @@ export class Renewal {
         if (error instanceof ApiError && error.status === 409) {
           const ending = await this.#ending()
           if (ending !== null) return ending
+          // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.
+          if (this.#lastError === '') tell(`the node can't be kept longer: ${error.message}`)
         }
         this.#lastError = ` (${(error as Error).message})`
         pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
