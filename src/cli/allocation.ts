@@ -115,11 +115,18 @@ function addDeleteCommand(allocation: Command): void {
     .action(
       onServer(async ({ allocations }, idents: string[], flags: DeleteFlags) =>
         forEach(idents, async ident => {
-          if (flags.dryRun) return sayTouched(ident, await allocations.explainDeletion(ident))
-          await deleteAllocation(allocations, ident, flags)
+          if (flags.dryRun) await explainDeletion(allocations, ident, flags)
+          else await deleteAllocation(allocations, ident, flags)
         }),
       ),
     )
+}
+
+async function explainDeletion(allocations: Holdfast['allocations'], ident: string, { now, message }: DeleteFlags) {
+  const touched = await allocations.explainDeletion(ident, { now, message })
+  const { keeper, state } = await allocations.show(ident)
+  if (keeper === null || state !== 'active' || now) return sayTouched(ident, touched)
+  say(`${ident} is kept by ${keeper}, who would be asked to let go`)
 }
 
 async function deleteAllocation(

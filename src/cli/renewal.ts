@@ -89,7 +89,8 @@ export class Renewal {
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return 'gone'
         if (error instanceof ApiError && error.status === 401) await this.#logInAgain()
-        if (error instanceof ApiError && error.status === 409) {
+        // 403: a quota.
+        if (error instanceof ApiError && (error.status === 409 || error.status === 403)) {
           const ending = await this.#ending()
           if (ending !== null) return ending
           // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.

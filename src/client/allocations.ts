@@ -141,6 +141,6 @@ export class Allocations {
   /** What `create` would do now; creates nothing. */
   forecast = (wanted: NewAllocation) => this.#operator.post<Forecast>('/explain/allocations', wanted)
   /** What `delete` would touch; fails if `delete` would fail. */
-  explainDeletion = (allocation: string) =>
-    this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`)
+  explainDeletion = (allocation: string, farewell: Farewell = {}) =>
+    this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`, { ...farewell })
 }

@@ -11,7 +11,7 @@ import { rounds } from '../support/rounds.ts'
 import { clients } from '../races/clients.ts'
 import { atShell, type Person, until } from './person.ts'
 
-const KICKS = rounds(50, 500)
+const KICKS = rounds(50, 300)
 const NODES = 16
 /** Of these some come to nothing on a busy machine. */
 const TURNS_MAX = 10 * KICKS

@@ -33,6 +33,7 @@ patchOneAllocation.operation = {
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, now } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
+  const keeper = givenParameter(request, 'keeper')
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
     if (!PATCHABLE.has(path[0])) {
@@ -42,7 +43,6 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
     }
     requireMember(request, path[0])
   }
-  const keeper = givenParameter(request, 'keeper')
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
     const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null, planned_end: null }
@@ -69,7 +69,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   return { status: 200, body: shownAllocation(row, base, has) }
 }
 
-const FAREWELL_PARAMETERS = parametersOf({
+export const FAREWELL_PARAMETERS = parametersOf({
   keeper: from(since('allocationKeeper'), Text),
   now: from(since('allocationKeeper'), Flag),
   message: from(since('allocationKeeper'), Type.String({ maxLength: limits.keeperMessageMax })),
@@ -82,7 +82,7 @@ function givenParameter(request: MetalRequest, name: string): string | null {
   return value
 }
 
-function farewellOf(request: MetalRequest): Farewell {
+export function farewellOf(request: MetalRequest): Farewell {
   const [keeper, now, message] = ['keeper', 'now', 'message'].map(name => givenParameter(request, name)) as [
     string | null,
     string | null,
@@ -95,7 +95,7 @@ function farewellOf(request: MetalRequest): Farewell {
 }
 
 /** Who takes a node at once needs that permission too. */
-const accessToEnd = (request: MetalRequest, { isNow }: Farewell): Access =>
+export const accessToEnd = (request: MetalRequest, { isNow }: Farewell): Access =>
   request.access(['baremetal:allocation:delete', ...(isNow ? (['baremetal:allocation:delete_now'] as const) : [])])
 
 const DELETION = {
