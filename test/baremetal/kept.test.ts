@@ -5,8 +5,10 @@ import { test } from 'node:test'
 import { type Baremetal, eachMetal, expectFault, NEWEST, newClass, uuid, waitFor } from '../support/baremetal.ts'
 import { as } from '../support/callers.ts'
 import { expectStatus } from '../support/placement.ts'
+import { rounds } from '../support/rounds.ts'
 
 const KEEPER = 'alice@laptop/0123456789abcdef'
+const ROUNDS = rounds(5, 100)
 const OLDER = { version: '1.82' }
 
 const kept = (api: Baremetal) => {
@@ -186,6 +188,21 @@ const kept = (api: Baremetal) => {
     await passTo((await api.allocation(held.uuid)).expires_at)
     await nextGets(next, node)
     await waitFor('it is gone', () => isGone(held.uuid))
+  })
+
+  void test('whoever ends it while its keeper renews it is told when it ends, and nothing changes that', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { held, next, node } = await begun()
+      const [asked, renewed] = await Promise.all([end(held.uuid), renew(held.uuid, '20m', KEEPER)])
+      const { ending } = expectStatus(asked, 202).body
+      expectStatus(renewed, 200, 409)
+      assert.equal(renewed.status === 200, ending.until !== held.expires_at)
+      assert.equal((await api.allocation(held.uuid)).expires_at, ending.until)
+      const [kicked, confirmed] = await Promise.all([end(held.uuid), end(held.uuid, { keeper: KEEPER })])
+      expectStatus(confirmed, 204)
+      expectStatus(kicked, 202, 404)
+      await nextGets(next, node)
+    }
   })
 
   void test('a dry run says what would be touched, and asks nobody', async () => {

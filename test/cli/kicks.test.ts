@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Allocation, ApiError, type Holdfast } from '../../src/client/index.ts'
-import { rounds } from '../support/rounds.ts'
+import { isLong, rounds } from '../support/rounds.ts'
 import { clients } from '../races/clients.ts'
-import { atShell, type Person, until } from './person.ts'
+import { atShell, eachShell, type Person, until } from './person.ts'
 
 const KICKS = rounds(50, 300)
 const NODES = 16
@@ -39,7 +39,9 @@ interface Live {
   kill: () => void
 }
 
-atShell('kicked runs', (person: Person) => {
+const onServers = isLong ? eachShell : atShell
+
+onServers('kicked runs', (person: Person) => {
   let server: Holdfast
   before(async () => {
     server = await person.library()
