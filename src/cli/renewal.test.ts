@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
 import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
@@ -11,11 +10,15 @@ const HELD = { uuid: 'u', keeper: 'alice/proof' }
 const ENDING: Ending = { by: 'bob', message: null, at: '', until: '' }
 
 /** A server that refuses each renewal in this way. */
-const refusing = (error: Error, ending: Ending | null = null) =>
+const refusing = (refusal: Error, ending: Ending | null = null) =>
   ({
     allocations: {
-      renew: () => Promise.reject(error),
-      show: () => Promise.resolve({ ending }),
+      async renew() {
+        throw refusal
+      },
+      async show() {
+        return { ending }
+      },
     },
   }) as unknown as Holdfast
 
@@ -23,18 +26,9 @@ const refusing = (error: Error, ending: Ending | null = null) =>
 const quickly = (ms: number) => () => (ms -= 1_000)
 
 async function lost(server: Holdfast): Promise<{ news: string | Ending; told: string }> {
-  const [stdin, stdout, stderr, signals] = [new PassThrough(), new PassThrough(), new PassThrough(), new EventEmitter()]
-  const terminal = {
-    stdin,
-    stdout,
-    stderr,
-    env: {},
-    exit: () => {},
-    on: signals.on,
-    once: signals.once,
-    off: signals.off,
-  }
-  const news = await atTerminal(terminal as unknown as Terminal, () => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const terminal: Terminal = { stdin, stdout, stderr, env: {}, exit() {}, on() {}, once() {}, off() {} }
+  const news = await atTerminal(terminal, () => {
     const connect = () => Promise.resolve(server)
     return new Renewal(HELD, { ...TERM, countdown: quickly }, server, connect, quickly(60_000)).lost
   })

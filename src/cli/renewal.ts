@@ -23,7 +23,20 @@ export interface Held {
   uuid: string
   /** The proof that it is ours. */
   keeper: string
+  /** The end of the lease that it belongs to, beyond which nothing lasts. */
+  leaseEndsAt?: number
 }
+
+/** Keeps it for so long from now. */
+export const renewed = (
+  { allocations }: Holdfast,
+  { uuid, keeper, leaseEndsAt }: Held,
+  until: string,
+  plannedEnd?: string,
+) =>
+  leaseEndsAt === undefined
+    ? allocations.renew(uuid, until, { keeper, plannedEnd })
+    : allocations.keep(uuid, until, { keeper, plannedEnd })
 
 export class Renewal {
   /** Resolves with the reason as soon as the allocation may be lost, or with who ends it. */
@@ -85,7 +98,6 @@ export class Renewal {
       try {
         await this.#renew()
         pause = this.#term.everyMs
-        this.#lastError = ''
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return 'gone'
         if (error instanceof ApiError && error.status === 401) await this.#logInAgain()
@@ -108,14 +120,18 @@ export class Renewal {
 
   async #renew(): Promise<void> {
     const { now, lastsMs, graceMs, marginMs, countdown } = this.#term
-    const { uuid, keeper } = this.#held
-    const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now())
+    const { leaseEndsAt = Infinity } = this.#held
+    // A second less than the lease has: a request has whole seconds.
+    const leaseMs = leaseEndsAt - now() - 1_000
+    if (leaseMs <= 0) this.#lastError = ' (its lease ends)'
+    const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
     if (ms <= 0) return
     const left = countdown(ms)
     // As long from now, not as an instant: the server's clock may be another.
     const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
-    await this.#server.allocations.renew(uuid, lasting(ms), { keeper, plannedEnd })
+    await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
     this.#left = left
+    this.#lastError = ''
     this.#isPlanned = true
   }
 

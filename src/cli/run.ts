@@ -1,8 +1,9 @@
 // holdfast run: allocates a node, runs a command, and releases the node when the command ends.
 import { hostname, userInfo } from 'node:os'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { countdown } from '../clock/countdown.ts'
+import { UsageError } from '../shared/usage-error.ts'
 import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
 import { allocated } from './allocation.ts'
 import { Child, codeOf } from './child.ts'
@@ -13,6 +14,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { localTime } from './local-time.ts'
 import { ended } from './notice.ts'
 import { tell } from './output.ts'
+import { keptOfLease } from './run-lease.ts'
 import { printForecast } from './reasons.ts'
 import { type Held, lasting, type Left, Renewal, type Term } from './renewal.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
@@ -20,7 +22,8 @@ import { terminal } from './terminal.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
-    resourceClass: string
+    resourceClass?: string
+    lease?: string
     trait?: string[]
     candidateNode?: string[]
     name?: string
@@ -50,7 +53,17 @@ export function addCommands(program: Command, { name, help }: Word): void {
       'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
     ),
   )
-    .requiredOption('--resource-class <resource-class>', 'a node of this class')
+    .option('--resource-class <resource-class>', 'a node of this class')
+    .addOption(
+      new Option('--lease <lease>', 'a node that this lease has').conflicts([
+        'resourceClass',
+        'trait',
+        'candidateNode',
+        'name',
+        'wait',
+        'dryRun',
+      ]),
+    )
     .option('--trait <trait>', 'with this trait; may be repeated', many)
     .option('--candidate-node <node>', 'one of these; may be repeated', many)
     .option('--name <name>', 'name of the allocation')
@@ -68,6 +81,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
+  const { lease } = flags
+  if (lease === undefined && flags.resourceClass === undefined)
+    throw new UsageError('run needs --resource-class, or --lease')
   const server = await connectWith(flags)
   const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
   const term = termOf(flags.renewEvery * 1_000, () => clock.now())
@@ -87,13 +103,23 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     return EXIT.ok
   }
   const signals = new Signals()
-  const left = countdown(term.lastsMs)
+  let held: Held = wanted
   let renewal: Renewal | null = null
+  const renewing = (left: Left) => new Renewal(held, term, server, () => connectWith(flags), left)
   try {
-    const made = await server.allocations.create(wanted)
-    renewal = new Renewal(wanted, term, server, () => connectWith(flags), left)
-    const wait = { timeoutMs: null, signal: signals.aborted }
-    const got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
+    let got: Allocation
+    if (lease === undefined) {
+      const left = countdown(term.lastsMs)
+      const made = await server.allocations.create(wanted)
+      renewal = renewing(left)
+      const wait = { timeoutMs: null, signal: signals.aborted }
+      got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
+    } else {
+      const kept = await keptOfLease(server, lease, wanted.keeper, term)
+      held = kept.held
+      got = kept.got
+      renewal = renewing(kept.left)
+    }
     const environment = await surroundings(server, got, flags)
     signals.aborted.throwIfAborted()
     const endsAt = clock.now() + forMs
@@ -108,7 +134,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     return codeOf(signals.first)
   } finally {
     renewal?.stop()
-    const failure = await release(renewal?.server ?? server, wanted)
+    const failure = await release(renewal?.server ?? server, held)
     // Without a renewal the allocation may not exist, so there is nothing to report.
     if (failure && renewal) tell(`the node is released when its allocation expires: ${failure}`)
     signals.stop()

@@ -128,6 +128,13 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** Keeps what a lease gave, or keeps it longer. `delete` with the keeper lets go of it; the lease goes on. */
+  keep = (allocation: string, until: string, { keeper, plannedEnd }: Renewal & { keeper: string }) =>
+    this.#operator.post<Allocation>(`/allocations/${segment(allocation)}/keep`, {
+      keeper,
+      until,
+      planned_end: plannedEnd,
+    })
   /** Returns the allocation if it isn't over yet: its keeper was asked to let go, and has it until `expires_at`. */
   delete = (allocation: string, farewell: Farewell = {}) =>
     this.#api.delete<Allocation | null>(`/allocations/${segment(allocation)}`, { ...farewell })

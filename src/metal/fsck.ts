@@ -75,7 +75,7 @@ export const metalInvariants: Invariants = {
       where c.provider_id = n.provider_id and k.uuid = a.uuid) <> (
       select count(*) from claims c where c.provider_id = n.provider_id)`),
   'a keeper has a name, a proof and a time, and only a kept allocation is being ended by someone': count(`
-    select 1 from allocations where (keeper is not null and (expires_at is null or keeper not like '_%/________________%'))
+    select 1 from allocations where (keeper is not null and (coalesce(kept_until, expires_at) is null or keeper not like '_%/________________%'))
       or (ending_at is not null and (keeper is null or state <> 'active'))
       or (ending_at is null) <> (ending_by is null) or (ending_at is null and ending_message is not null)`),
   'a hold has claimed its node alone, until it ends': count(`

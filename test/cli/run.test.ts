@@ -123,6 +123,32 @@ atShell('holdfast run', person => {
     assert.deepEqual(await allocations(), [])
   })
 
+  test('a command on a node of a lease: whoever ends the lease asks first', async () => {
+    const { leasableNodes, leases } = await person.library()
+    const leased = await person.node('leased-1', 'leased')
+    await leasableNodes.enrol(leased)
+    const in10h = new Date(Date.now() + 36_000_000).toISOString().slice(0, 16).replace('T', ' ')
+    const reservations = [{ resource_type: 'physical:node', resource_class: 'leased', min: 1, max: 1 }]
+    const { id } = await leases.create({ name: 'week-8', start_date: 'now', end_date: in10h, reservations })
+    await until(
+      () => leases.show(id),
+      ({ status }) => status === 'ACTIVE',
+    )
+    const inLease = (...words: string[]) => ['run', '--lease', 'week-8', '--renew-every', '1', ...words]
+    const file = newFile()
+    const { exit } = person.starts(inLease('--for', '5h', ...endless(file)))
+    await started(file)
+    const [held] = await (await person.library()).allocations.list({ where: { node: leased } })
+    assert.ok(held!.keeper !== null && held!.planned_end !== null && held!.expires_at === null)
+    await person.isRefused(inLease('true'), 4, /no node of lease week-8 can be had for a command: .* is kept by/)
+    await leases.delete(id)
+    const { code, stderr } = await exit
+    assert.equal(code, 4, stderr)
+    assert.match(stderr, /anyone ends this allocation: lease week-8 ends; the command was ended/)
+    await isFree()
+    await person.isRefused(['run', '--lease', 'x', '--resource-class', 'gpu', 'true'], 2, /--lease/)
+  })
+
   test('all that the command has started is over before the node is free', async () => {
     const file = newFile()
     const deaf = `trap "" TERM; echo $$ > ${file}; while :; do sleep 0.05; done`

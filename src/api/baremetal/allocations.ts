@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocations/list.ts'
-import { keeperName } from '../../metal/allocations/keeping.ts'
+import { keeperName, keptUntil } from '../../metal/allocations/keeping.ts'
 import { createAllocation } from '../../metal/allocations/lifecycle.ts'
 import * as allocations from '../../metal/allocations/rows.ts'
 import { type Access, seeing } from '../../metal/access.ts'
@@ -74,10 +74,15 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
   return all
 }
 
-const shownEnding = ({ ending_at, ending_by, ending_message, expires_at }: allocations.Allocation) =>
-  ending_at === null
+const shownEnding = (row: allocations.Allocation) =>
+  row.ending_at === null
     ? null
-    : { by: ending_by, message: ending_message, at: shownTime(ending_at), until: shownTime(expires_at) }
+    : {
+        by: row.ending_by,
+        message: row.ending_message,
+        at: shownTime(row.ending_at),
+        until: shownTime(keptUntil(row)),
+      }
 
 const Ending = Type.Object({ by: Text, message: TextOrNull, at: Time, until: Time })
 
@@ -129,7 +134,10 @@ const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 export const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
 /** A name that everyone may see, and behind the slash the proof, which nobody is shown. */
 const KEEPER = new RegExp(`^[^/\\u0000-\\u001f\\u007f]{1,${limits.keeperNameMax}}/[A-Za-z0-9_-]{16,64}$`)
-const isKeeper = is(Type.String({ pattern: KEEPER.source }), value => typeof value === 'string' && KEEPER.test(value))
+export const isKeeper = is(
+  Type.String({ pattern: KEEPER.source }),
+  value => typeof value === 'string' && KEEPER.test(value),
+)
 const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
 export const NEW_ALLOCATION = membersOf(

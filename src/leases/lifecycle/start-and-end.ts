@@ -130,7 +130,7 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
   if (!lease || !isDue(lease, 'end_lease', now)) return null
   // A late lease starts before it ends.
   if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
-  const { isOver, isEmptier } = yield* endLease(lease, drivers, now)
+  const { isOver, isEmptier } = yield* endLease(lease, drivers, 'the calendar', now)
   if (isOver && lease.is_deleted) yield* dropLease(id)
   return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING' }
 }
@@ -138,18 +138,18 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
 /**
  * Closes the lease's resources, so that nobody can use more of them; deletes its servers; removes flavor, inventories
  * and class; and frees the slots last. While something still uses them the lease stays TERMINATING, and this has to run
- * again.
+ * again. `by` is who ends it, for those whose commands run on its nodes.
  */
 export function* endLease(
   lease: StoredLease,
   drivers: Drivers,
+  by: string,
   now: number,
 ): Write<{ isOver: boolean; isEmptier: boolean }> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
   const isEmptier = yield* closeResources(lease.reservations, now)
   yield* markLease(lease.id)
-  const left: string[] = []
-  if (!(yield* takeNodesBack(lease, drivers, now))) left.push('Nodes are being torn down.')
+  const left = [...(yield* takeNodesBack(lease, drivers, by, now))]
   for (const reservation of lease.reservations) {
     const users = yield* removeResources(reservation, now)
     if (users !== null) left.push(users)

@@ -8,7 +8,7 @@ import type { AllocationRow } from './rows.ts'
 
 type Kept = Pick<
   AllocationRow,
-  'uuid' | 'state' | 'keeper' | 'expires_at' | 'ending_by' | 'ending_at' | 'ending_message'
+  'uuid' | 'state' | 'keeper' | 'expires_at' | 'kept_until' | 'ending_by' | 'ending_at' | 'ending_message'
 >
 
 const ofNode = query((db, a: { node: NodeId }) =>
@@ -22,6 +22,21 @@ const noteEnding = command((db, a: { id: AllocationId; by: string; message: stri
     .where('ending_at', 'is', null),
 )
 
+const unkeep = command((db, a: { id: AllocationId; now: number }) =>
+  db
+    .updateTable('allocations')
+    .set({
+      keeper: null,
+      kept_until: null,
+      planned_end: null,
+      ending_by: null,
+      ending_at: null,
+      ending_message: null,
+      updated_at: a.now,
+    })
+    .where('id', '=', a.id),
+)
+
 /** How a client ends an allocation. */
 export interface Farewell {
   /** Who ends it, as people know them. */
@@ -33,9 +48,13 @@ export interface Farewell {
   isNow: boolean
 }
 
+/** Until when the keeper may be on the node. What a lease gives has no end of its own, so that is told apart. */
+export const keptUntil = ({ kept_until, expires_at }: Pick<AllocationRow, 'kept_until' | 'expires_at'>) =>
+  kept_until ?? expires_at
+
 /** Whether the keeper may still be on the node. */
-const isKept = ({ state, keeper, expires_at }: Omit<Kept, 'uuid'>, now: number): boolean =>
-  state === 'active' && keeper !== null && expires_at !== null && expires_at > now
+export const isKept = (row: Omit<Kept, 'uuid'>, now: number): boolean =>
+  row.state === 'active' && row.keeper !== null && (keptUntil(row) ?? 0) > now
 
 /** The part of the keeper that everyone may see. The rest is the proof. */
 export const keeperName = (keeper: string): string => keeper.slice(0, keeper.lastIndexOf('/'))
@@ -56,27 +75,46 @@ export function* mayEnd(row: AllocationRow, farewell: Farewell, now: number): Wr
   const { by, message, keeper, isNow } = farewell
   requireKeeper(row, keeper)
   if (isNow || keeper !== null || !isKept(row, now)) return true
-  yield* run(noteEnding({ id: row.id, by, message, now }))
+  yield* askKeeper(row, { by, message }, now)
   return false
+}
+
+/** Writes down who wants the end. Whoever came first counts. */
+export function* askKeeper(
+  { id }: Pick<AllocationRow, 'id'>,
+  { by, message }: Pick<Farewell, 'by' | 'message'>,
+  now: number,
+): Write<void> {
+  yield* run(noteEnding({ id, by, message, now }))
+}
+
+/** The keeper of a lease's allocation lets go; the allocation stays with the lease. */
+export function* letGoOfLeased({ id }: Pick<AllocationRow, 'id'>, now: number): Write<void> {
+  yield* run(unkeep({ id, now }))
 }
 
 /** Refuses a new end that breaks a promise: only the keeper may shorten, and nobody may extend what someone ends. */
 export function requireKeptPromise(present: Kept, expiresAt: number | null, keeper: string | null, now: number): void {
   requireKeeper(present, keeper)
   if (present.keeper === null || expiresAt === present.expires_at) return
-  const { uuid, ending_by, ending_message } = present
+  const { uuid } = present
   if (expiresAt === null) {
     throw problem('invalid_parameter', { reason: `Allocation ${uuid} has a keeper, so it needs its expires_at.` })
   }
   if (!isKept(present, now)) return
   const isShorter = expiresAt < present.expires_at!
   if (isShorter && keeper === null) throw kept(present)
-  if (ending_by !== null && !isShorter) {
-    const why = ending_message === null ? '' : `: ${ending_message}`
-    throw problem('node_refuses', {
-      reason: `${ending_by} ends allocation ${uuid}${why}. It lasts until ${instant(present.expires_at!)} and can't be renewed.`,
-    })
-  }
+  if (!isShorter) requireNotEnding(present)
+}
+
+/** Refuses to renew what someone ends. */
+export function requireNotEnding(present: Kept): void {
+  const { uuid, ending_by, ending_message } = present
+  if (ending_by === null) return
+  const why = ending_message === null ? '' : `: ${ending_message}`
+  throw problem('node_refuses', {
+    reason: `${ending_by} ends allocation ${uuid}${why}. It lasts until ${instant(keptUntil(present)!)} and can't be renewed.`,
+  })
 }
 
 /** The allocation that keeps this node, or null. Under the node's lock. */
@@ -91,7 +129,7 @@ export function* requireNotKept(node: NodeId, now: number): Read<void> {
   if (found) throw kept(found)
 }
 
-const kept = ({ uuid, keeper, expires_at }: Pick<Kept, 'uuid' | 'keeper' | 'expires_at'>) =>
+export const kept = (row: Pick<Kept, 'uuid' | 'keeper' | 'expires_at' | 'kept_until'>) =>
   problem('node_refuses', {
-    reason: `Allocation ${uuid} is kept by ${keeperName(keeper!)} until ${instant(expires_at!)}. To ask for its end, delete it.`,
+    reason: `Allocation ${row.uuid} is kept by ${keeperName(row.keeper!)} until ${instant(keptUntil(row)!)}. To ask for its end, delete it.`,
   })

@@ -26,7 +26,7 @@ import {
   usersOfUuid,
 } from './rows.ts'
 import { backfill } from './backfill.ts'
-import { type Farewell, mayEnd, requireKeptPromise } from './keeping.ts'
+import { type Farewell, letGoOfLeased, mayEnd, requireKeptPromise } from './keeping.ts'
 import { affinityOf, liveConductors } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
 import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.ts'
@@ -234,8 +234,11 @@ export function* deleteAllocationOfNode(
 
 function* endOrAsk(found: Allocation, farewell: Farewell, now: number): Write<Allocation | null> {
   const { node, row } = yield* lockedWithNode(found)
+  const isLeased = node !== undefined && node.leased_to !== null
+  if (isLeased && farewell.keeper === null) requireOwnEnd(node)
   if (yield* mayEnd(row, farewell, now)) {
-    yield* endLocked(row, node, now)
+    if (isLeased && farewell.keeper !== null) yield* letGoOfLeased(row, now)
+    else yield* endLocked(row, node, now)
     return null
   }
   yield* markAllocation(row)
@@ -248,7 +251,7 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
   yield* endLocked(row, node, now)
 }
 
-function* lockedWithNode(found: Allocation): Write<{ node: NodeRow | undefined; row: AllocationRow }> {
+export function* lockedWithNode(found: Allocation): Write<{ node: NodeRow | undefined; row: AllocationRow }> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   const row = yield* one(lockAllocation({ id: found.id }))
   if (!row) throw allocationNotFound(found.uuid)

@@ -53,7 +53,7 @@ export const usersOfUuid = query((db, a: { uuid: string }) =>
     .where('instance_uuid', '=', a.uuid)
     .union(db.selectFrom('consumers').select('uuid').where('uuid', '=', a.uuid)),
 )
-type NewRow = Omit<AllocationRow, 'id' | keyof typeof NOT_ENDING>
+type NewRow = Omit<AllocationRow, 'id' | keyof typeof UNKEPT>
 export const insertAllocation = command((db, a: NewRow) =>
   db
     .insertInto('allocations')
@@ -83,7 +83,7 @@ export const insertAllocation = command((db, a: NewRow) =>
     .returning('id'),
 )
 /** What a new row has in the columns that insertAllocation leaves out. */
-const NOT_ENDING = { ending_by: null, ending_at: null, ending_message: null }
+const UNKEPT = { kept_until: null, ending_by: null, ending_at: null, ending_message: null }
 
 /** What a client asks for, checked. */
 export interface AllocationRequest {
@@ -179,7 +179,7 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   request_id: wanted.requestId,
   keeper: wanted.keeper,
   planned_end: wanted.plannedEnd,
-  ...NOT_ENDING,
+  ...UNKEPT,
 })
 
 /** instance_info of a node with the traits of its allocation. */

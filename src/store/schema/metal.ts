@@ -49,6 +49,8 @@ export interface MetalTables {
     request_id: string | null
     /** Whose command runs on the node, and the proof of it: `alice@laptop/Zk3…`. */
     keeper: string | null
+    /** Until when a lease's allocation is kept; others are kept until expires_at. */
+    kept_until: number | null
     /** When the keeper means to be done. Nothing happens then. */
     planned_end: number | null
     /** Who asked for the end of a kept allocation, when and why. */
