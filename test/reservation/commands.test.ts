@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { Baremetal, expectFault, NEWEST, waitFor } from '../support/baremetal.ts'
 import type { Answer } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
-import { as, eachReservation } from '../support/reservation.ts'
+import { as, eachReservation, type Shown } from '../support/reservation.ts'
 
 const alice = as('alice', 'p1')
 const KEEPER = 'alice@laptop/0123456789abcdef'
@@ -97,12 +97,32 @@ eachReservation('commands on leased nodes', api => {
     isRefused(await keep(plain.uuid, '1m'), /was not given by a lease/)
   })
 
-  void test('healing leaves it alone while a command runs there', async () => {
-    const { id, node, allocation } = await begun('2m')
-    expectStatus(await metal.put(`/v1/nodes/${node}/maintenance`, {}), 202)
-    await api.advance(1)
-    assert.equal((await metal.show(node)).instance_uuid, allocation)
-    assert.equal((await api.show(id)).status, 'ACTIVE')
-    expectStatus(await metal.del(`/v1/nodes/${node}/maintenance`), 202)
+  void test('healing leaves a node alone while a command runs there, and exchanges the others', async () => {
+    const resource_class = `commands-${++classes}`
+    const enrolled = async () => {
+      const node = await metal.node({ resource_class }, 'available')
+      expectStatus(await api.operate('PUT', `/leasable-nodes/${node}`), 200, 201, 204)
+      return node
+    }
+    await enrolled()
+    await enrolled()
+    const wanted = [{ resource_type: 'physical:node', resource_class, min: 2, max: 2 }]
+    const { id } = await api.lease(wanted, { from: 5, to: 600 }, alice)
+    await api.advance(6)
+    const nodesOf = async () => (await api.show(id)).reservations[0].nodes as { node: string; allocation: string }[]
+    await api.until(id, 'ACTIVE')
+    const [used, idle] = (await nodesOf()) as [Shown, Shown]
+    expectStatus(await keep(used['allocation'], '1h'), 200)
+    const [spare] = [await enrolled(), await enrolled()]
+    for (const { node } of [used, idle]) expectStatus(await metal.put(`/v1/nodes/${node}/maintenance`, {}), 202)
+    await waitFor('the idle one is exchanged', async () => {
+      await api.advance(1)
+      return (await nodesOf()).every(({ node }) => node !== idle['node'])
+    })
+    assert.ok(
+      (await nodesOf()).some(({ allocation }) => allocation === used['allocation']),
+      `not ${spare}`,
+    )
+    assert.equal((await metal.show(used['node'])).instance_uuid, used['allocation'])
   })
 })
