@@ -87,17 +87,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const server = await connectWith(flags)
   const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
   const term = termOf(flags.renewEvery * 1_000, () => clock.now())
-  const wanted = {
-    // Chosen by us, so that we can release the allocation even if the answer is lost.
-    uuid: clock.newUuid(),
-    keeper: newKeeper(clock),
-    resource_class: flags.resourceClass,
-    traits: flags.trait,
-    candidate_nodes: flags.candidateNode,
-    name: flags.name,
-    expires_at: lasting(term.lastsMs),
-    wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
-  }
+  const wanted = wishOf(flags, term, clock)
   if (flags.dryRun) {
     printForecast(await server.allocations.forecast(wanted), { format: 'table' })
     return EXIT.ok
@@ -140,6 +130,18 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     signals.stop()
   }
 }
+
+const wishOf = (flags: RunFlags, { lastsMs }: Term, clock: Clock) => ({
+  // Chosen by us, so that we can release the allocation even if the answer is lost.
+  uuid: clock.newUuid(),
+  keeper: newKeeper(clock),
+  resource_class: flags.resourceClass,
+  traits: flags.trait,
+  candidate_nodes: flags.candidateNode,
+  name: flags.name,
+  expires_at: lasting(lastsMs),
+  wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
+})
 
 function termOf(everyMs: number, now: () => number): Term {
   const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
