@@ -19,7 +19,8 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
-import { printList, printOne, say } from './output.ts'
+import { localTime } from './local-time.ts'
+import { printList, printOne, say, tell } from './output.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
@@ -65,17 +66,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--wait-until <time>', 'how long the server waits for a free node; in the same form')
     .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
-  withDryRun(
-    serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17'),
-  ).action(
-    onServer(async ({ allocations }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
-      forEach(idents, async ident => {
-        if (dryRun) return sayTouched(ident, await allocations.explainDeletion(ident))
-        await allocations.delete(ident)
-        say(`${ident} is gone`)
-      }),
-    ),
-  )
+  addDeleteCommand(allocation)
   printingCommand(
     allocation,
     'renew <allocation>',
@@ -110,6 +101,50 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'allocation explain job-17',
     CAUSES,
   ).action(onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)))
+}
+
+type DeleteFlags = ServerFlags & DryRun & { now?: boolean; message?: string }
+
+function addDeleteCommand(allocation: Command): void {
+  withDryRun(
+    serverCommand(
+      allocation,
+      'delete <allocations...>',
+      'give the node back; if someone keeps it (holdfast run), ask them to let go',
+      "allocation delete job-17 --message 'the demo needs the node'",
+    ),
+  )
+    .option('--message <text>', 'say why, to whoever keeps it')
+    .option('--now', 'take a kept node at once, though its user may be on it still; for admins')
+    .action(
+      onServer(async ({ allocations }, idents: string[], flags: DeleteFlags) =>
+        forEach(idents, async ident => {
+          if (flags.dryRun) await explainDeletion(allocations, ident, flags)
+          else await deleteAllocation(allocations, ident, flags)
+        }),
+      ),
+    )
+}
+
+async function explainDeletion(allocations: Holdfast['allocations'], ident: string, { now, message }: DeleteFlags) {
+  const touched = await allocations.explainDeletion(ident, { now, message })
+  const { keeper, state } = await allocations.show(ident)
+  if (keeper === null || state !== 'active' || now) return sayTouched(ident, touched)
+  say(`${ident} is kept by ${keeper}, who would be asked to let go`)
+}
+
+async function deleteAllocation(
+  allocations: Holdfast['allocations'],
+  ident: string,
+  { now, message }: DeleteFlags,
+): Promise<void> {
+  const keeper = now ? (await allocations.show(ident)).keeper : null
+  if (keeper !== null) tell(`${keeper} keeps ${ident}: until that command has ended, two users may be on the machine`)
+  const asked = await allocations.delete(ident, { now, message })
+  if (asked === null) return say(`${ident} is gone`)
+  const { by, until } = asked.ending!
+  const at = localTime(Date.parse(until), systemClock.now())
+  say(`${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${at}, or before`)
 }
 
 async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags): Promise<void> {

@@ -115,6 +115,9 @@ export const say = (sentence: string) =>
       .join(''),
   )
 
+/** Tells people something beside the result. */
+export const tell = (sentence: string) => void terminal().stderr.write(`holdfast: ${visible(sentence)}\n`)
+
 const write = (text: string) => void terminal().stdout.write(text)
 
 /** Case and spaces don't matter: `-c "Provision State"` is provision_state. */

@@ -1,36 +1,74 @@
 // Renews an allocation at intervals, and reports when it may be lost.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Holdfast } from '../client/index.ts'
+import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { endingOf } from './notice.ts'
+import { tell } from './output.ts'
+
+/** Says how many milliseconds are left. */
+export type Left = () => number
 
 export interface Term {
   everyMs: number
   /** How long the allocation lasts after each renewal: long enough to survive one or two failed ones. */
   lastsMs: number
-  /** Time to end the work. Renewal gives up this long before the allocation ends. */
+  /** Time to end the work. Renewal gives up this long before the work must be over. */
   graceMs: number
-  /** No renewal goes beyond this instant. */
-  endsAt: number
+  /** The work is over this long before the allocation ends: for what a busy machine and the server's clock are off. */
+  marginMs: number
   now: () => number
+  countdown: (ms: number) => Left
 }
 
+export interface Held {
+  uuid: string
+  /** The proof that it is ours. */
+  keeper: string
+  /** The end of the lease that it belongs to, beyond which nothing lasts. */
+  leaseEndsAt?: number
+}
+
+/** Where `run` gets its node from. */
+export interface NodeSource {
+  /** What to release in the end; null as long as nothing was asked for. */
+  readonly held: Held | null
+  /** null until there is something to renew. */
+  readonly renewal: Renewal | null
+  node(signal: AbortSignal, advice: string): Promise<Allocation>
+  /** What is left if it can't be released. */
+  readonly left: () => string
+}
+
+/** Keeps it for so long from now. */
+export const renewed = (
+  { allocations }: Holdfast,
+  { uuid, keeper, leaseEndsAt }: Held,
+  until: string,
+  plannedEnd?: string,
+) =>
+  leaseEndsAt === undefined
+    ? allocations.renew(uuid, until, { keeper, plannedEnd })
+    : allocations.keep(uuid, until, { keeper, plannedEnd })
+
 export class Renewal {
-  /** Resolves with the reason as soon as the allocation may be lost. */
-  readonly lost: Promise<string>
-  readonly #uuid: string
+  /** Resolves with the reason as soon as the allocation may be lost, or with who ends it. */
+  readonly lost: Promise<string | Ending>
+  readonly #held: Held
   readonly #term: Term
   readonly #connect: () => Promise<Holdfast>
   readonly #stopped = new AbortController()
   #server: Holdfast
-  /** Counted from before the request was sent, so the server never ends it earlier. */
-  #safeUntil: number
+  #left: Left
+  #endsAt = Infinity
+  #isPlanned = true
+  #lastError = ''
 
-  /** `connect` logs in again, because a token may expire before the work is done. */
-  constructor(uuid: string, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, sentAt: number) {
-    this.#uuid = uuid
+  /** `left` began before the request was sent. `connect` logs in again: a token may expire before the work is done. */
+  constructor(held: Held, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, left: Left) {
+    this.#held = held
     this.#term = term
     this.#server = server
     this.#connect = connect
-    this.#safeUntil = sentAt + term.lastsMs
+    this.#left = left
     this.lost = this.#run()
   }
 
@@ -38,11 +76,25 @@ export class Renewal {
     return this.#server
   }
 
+  /** For how long the node is surely ours. Less than what the server promised, never more. */
+  left = (): number => this.#left() - this.#term.marginMs
+
+  /** No renewal goes much beyond this instant, and whoever looks at the allocation can see it. */
+  async plan(endsAt: number): Promise<void> {
+    this.#endsAt = endsAt
+    this.#isPlanned = endsAt === Infinity
+    try {
+      await this.#renew()
+    } catch {
+      // The next renewal says it again.
+    }
+  }
+
   stop(): void {
     this.#stopped.abort()
   }
 
-  async #run(): Promise<string> {
+  async #run(): Promise<string | Ending> {
     const { signal } = this.#stopped
     let pause = this.#term.everyMs
     for (;;) {
@@ -53,28 +105,53 @@ export class Renewal {
         return new Promise(() => {})
       }
       // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
-      if (this.#leftMs <= 0) return 'it could not be renewed in time'
+      if (this.#beforeGraceMs <= 0) return `it could not be renewed in time${this.#lastError}`
       try {
         await this.#renew()
         pause = this.#term.everyMs
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return 'it is gone'
+        if (error instanceof ApiError && error.status === 404) return 'gone'
         if (error instanceof ApiError && error.status === 401) await this.#logInAgain()
-        pause = Math.max(Math.min(this.#term.everyMs / 4, this.#leftMs), 1)
+        // 403: a quota.
+        if (error instanceof ApiError && (error.status === 409 || error.status === 403)) {
+          const ending = await this.#ending()
+          if (ending !== null) return ending
+          // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.
+          if (this.#lastError === '') tell(`the node can't be kept longer: ${error.message}`)
+        }
+        this.#lastError = ` (${(error as Error).message})`
+        pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
       }
     }
   }
 
-  get #leftMs(): number {
-    return this.#safeUntil - this.#term.graceMs - this.#term.now()
+  get #beforeGraceMs(): number {
+    return this.#left() - this.#term.graceMs
   }
 
   async #renew(): Promise<void> {
-    const sentAt = this.#term.now()
-    const lastsMs = Math.min(this.#term.lastsMs, this.#term.endsAt - sentAt)
-    if (lastsMs <= 0) return
-    await this.#server.allocations.renew(this.#uuid, lasting(lastsMs))
-    this.#safeUntil = sentAt + lastsMs
+    const { now, lastsMs, graceMs, marginMs, countdown } = this.#term
+    const { leaseEndsAt = Infinity } = this.#held
+    // A second less than the lease has: a request has whole seconds.
+    const leaseMs = leaseEndsAt - now() - 1_000
+    if (leaseMs <= 0) this.#lastError = ' (its lease ends)'
+    const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
+    if (ms <= 0) return
+    const left = countdown(ms)
+    // As long from now, not as an instant: the server's clock may be another.
+    const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
+    await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
+    this.#left = left
+    this.#lastError = ''
+    this.#isPlanned = true
+  }
+
+  async #ending(): Promise<Ending | null> {
+    try {
+      return await endingOf(this.#server, this.#held.uuid)
+    } catch {
+      return null
+    }
   }
 
   async #logInAgain(): Promise<void> {

@@ -2,12 +2,12 @@
 import { type Allocation, ApiError, type Holdfast, isAway, type NewAllocation } from '../client/index.ts'
 import { lookForNode, VERDICT_GRACE_MS } from './allocation-wait.ts'
 import { answered, ifThere } from './asking.ts'
-import { lasting, Renewal, type Term } from './renewal.ts'
+import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
 import type { Wait } from './wait-flags.ts'
 import { type Look, waitFor, type WaitOptions } from './waiting.ts'
 
 interface RunRequest {
-  wanted: Omit<NewAllocation, 'uuid' | 'expires_at' | 'wait_until'>
+  wanted: Omit<NewAllocation, 'uuid' | 'expires_at' | 'wait_until'> & { keeper: string }
   term: Term
   wait: Wait
   /** Whether to wait while there is no node. */
@@ -17,7 +17,7 @@ interface RunRequest {
   connect: () => Promise<Holdfast>
 }
 
-export class RunWait {
+export class RunWait implements NodeSource {
   readonly #server: Holdfast
   readonly #request: RunRequest
   /** Chosen by us, so that we can release the allocation even if the answer is lost. */
@@ -35,8 +35,8 @@ export class RunWait {
     this.#uuid = request.newUuid()
   }
 
-  get uuid(): string {
-    return this.#uuid
+  get held(): Held {
+    return { uuid: this.#uuid, keeper: this.#request.wanted.keeper }
   }
 
   /** null until the server has answered. */
@@ -62,9 +62,9 @@ export class RunWait {
   async #ask(options: WaitOptions): Promise<void> {
     const { wanted, term, isWaiting } = this.#request
     const uuid = this.#uuid
-    let sentAt = term.now()
+    let left = term.countdown(term.lastsMs)
     const send = (signal: AbortSignal, leftMs: number | null) => {
-      sentAt = term.now()
+      left = term.countdown(term.lastsMs)
       const wait_until = isWaiting && leftMs !== null ? lasting(leftMs) : undefined
       const expires_at = lasting(term.lastsMs)
       return this.#server.within(signal).allocations.create({ ...wanted, uuid, expires_at, wait_until })
@@ -73,13 +73,13 @@ export class RunWait {
     // Without --wait one try is enough: nobody said that there is time.
     const made = await (isWaiting ? answered({ send, find }, options) : send(new AbortController().signal, null))
     this.#until = made.wait_until
-    this.#keepFrom(sentAt)
+    this.#keepFor(left)
   }
 
-  #keepFrom(sentAt: number): void {
+  #keepFor(left: Left): void {
     const { term, connect } = this.#request
     this.#renewal?.stop()
-    const renewal = new Renewal(this.#uuid, term, this.#server, connect, sentAt)
+    const renewal = new Renewal(this.held, term, this.#server, connect, left)
     this.#renewal = renewal
     this.#mustRenew = false
     this.#heardAt = term.now()
@@ -105,9 +105,9 @@ export class RunWait {
   /** The renewal has given up, because the server was away. The allocation may be there all the same. */
   async #renew(signal: AbortSignal): Promise<void> {
     const { term } = this.#request
-    const sentAt = term.now()
-    await this.#server.within(signal).allocations.renew(this.#uuid, lasting(term.lastsMs))
-    this.#keepFrom(sentAt)
+    const left = term.countdown(term.lastsMs)
+    await renewed(this.#server.within(signal), this.held, lasting(term.lastsMs))
+    this.#keepFor(left)
   }
 
   /** Whether an allocation that is gone expired because we couldn't renew it. Otherwise someone has ended it. */

@@ -1,15 +1,22 @@
 // holdfast run: allocates a node, runs a command, and releases the node when the command ends.
-import { type ChildProcess, spawn } from 'node:child_process'
-import type { Command } from 'commander'
+import { hostname, userInfo } from 'node:os'
+import { type Command, Option } from 'commander'
 import { type Clock, systemClock } from '../clock/clock.ts'
-import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
+import { countdown } from '../clock/countdown.ts'
+import { UsageError } from '../shared/usage-error.ts'
+import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { Child } from './child.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { CANCEL_MAX_MS, codeOf, Interrupts, report } from './interrupt.ts'
+import { localTime } from './local-time.ts'
+import { ended } from './notice.ts'
+import { tell } from './output.ts'
 import { printForecast } from './reasons.ts'
-import type { Renewal, Term } from './renewal.ts'
+import type { Held, Left, NodeSource, Renewal, Term } from './renewal.ts'
+import { LeasedNode } from './run-lease.ts'
 import { RunWait } from './run-wait.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 import { terminal } from './terminal.ts'
@@ -18,7 +25,8 @@ import { waitFor, type WaitOptions } from './waiting.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
-    resourceClass: string
+    resourceClass?: string
+    lease?: string
     trait?: string[]
     candidateNode?: string[]
     name?: string
@@ -32,8 +40,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const GRACE_MAX_MS = 10_000
 /** The exit code of timeout(1). */
 const TIMED_OUT = 124
+/** For a busy machine, and for clocks that differ: the command is over this long before the node may be another's. */
+const MARGIN_MAX_MS = 2_000
 /** Two renewals may fail before the node is lost. */
 const RENEWALS_PER_TERM = 3
+const KEEPER_NAME_MAX = 100
+const KEEPER_PROOF_BYTES = 18
 
 export function addCommands(program: Command, { name, help }: Word): void {
   withDryRun(
@@ -44,7 +56,17 @@ export function addCommands(program: Command, { name, help }: Word): void {
       'run --resource-class gpu --trait CUSTOM_A100 --for 2h -- ./train.sh --epochs 3',
     ),
   )
-    .requiredOption('--resource-class <resource-class>', 'a node of this class')
+    .option('--resource-class <resource-class>', 'a node of this class')
+    .addOption(
+      new Option('--lease <lease>', 'a node that this lease has').conflicts([
+        'resourceClass',
+        'trait',
+        'candidateNode',
+        'name',
+        'wait',
+        'dryRun',
+      ]),
+    )
     .option('--trait <trait>', 'with this trait; may be repeated', many)
     .option('--candidate-node <node>', 'one of these; may be repeated', many)
     .option('--name <name>', 'name of the allocation')
@@ -62,25 +84,24 @@ export function addCommands(program: Command, { name, help }: Word): void {
 }
 
 async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
-  const now = () => clock.now()
+  if (flags.lease === undefined && flags.resourceClass === undefined)
+    throw new UsageError('run needs --resource-class, or --lease')
   const wait = waitIn(flags, flags.wait)
   const server = await connectWaiting(flags, wait)
-  const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
-  const term = termOf(flags.renewEvery * 1_000, endsAt, now)
-  const wanted = {
-    resource_class: flags.resourceClass,
-    traits: flags.trait,
-    candidate_nodes: flags.candidateNode,
-    name: flags.name,
-  }
+  const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
+  const term = termOf(flags.renewEvery * 1_000, () => clock.now())
+  const wanted = { ...wishIn(flags), keeper: newKeeper(clock) }
   if (flags.dryRun) {
     printForecast(await server.allocations.forecast(wanted), { format: 'table' })
     return EXIT.ok
   }
   const signals = new Signals()
   const isWaiting = flags.wait !== undefined
-  const newUuid = () => clock.newUuid()
-  const asked = new RunWait(server, { wanted, term, wait, isWaiting, newUuid, connect: () => connectWith(flags) })
+  const connect = () => connectWith(flags)
+  const asked: NodeSource =
+    flags.lease === undefined
+      ? new RunWait(server, { wanted, term, wait, isWaiting, newUuid: () => clock.newUuid(), connect })
+      : new LeasedNode(server, { lease: flags.lease, keeper: wanted.keeper, term, connect })
   const interrupts = new Interrupts(asked.left)
   let hasNode = false
   try {
@@ -89,27 +110,58 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     interrupts.stop()
     const environment = await surroundings(server, got, flags, { timeoutMs: term.lastsMs, signal: signals.aborted })
     signals.aborted.throwIfAborted()
-    return await commandEnds(words, environment, { signals, renewal: asked.renewal!, endsAt, term })
+    const renewal = asked.renewal!
+    const endsAt = clock.now() + forMs
+    if (forMs !== Infinity) {
+      const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
+      tell(`${name} is yours until ${localTime(endsAt, clock.now())}`)
+      await renewal.plan(endsAt)
+    }
+    return await commandEnds(words, environment, { uuid: got.uuid, signals, renewal, endsAt, term })
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
     asked.renewal?.stop()
-    const holder = asked.renewal?.server ?? server
-    const failure = await release(hasNode ? holder : holder.within(AbortSignal.timeout(CANCEL_MAX_MS)), asked.uuid)
-    if (!hasNode && signals.first !== null) {
-      report(failure ? `${asked.left()} (${failure})` : `cancelled: allocation ${asked.uuid} is deleted`)
+    const { held, renewal } = asked
+    const holder = renewal?.server ?? server
+    const from = hasNode ? holder : holder.within(AbortSignal.timeout(CANCEL_MAX_MS))
+    const failure = held && (await release(from, held))
+    if (held && !hasNode && signals.first !== null) {
+      report(failure ? `${asked.left()} (${failure})` : `cancelled: allocation ${held.uuid} is deleted`)
     }
-    if (failure && hasNode)
-      terminal().stderr.write(`holdfast: the node is released when its allocation expires: ${failure}\n`)
+    if (failure && hasNode) tell(`the node is released when its allocation expires: ${failure}`)
     interrupts.stop()
     signals.stop()
   }
 }
 
-function termOf(everyMs: number, endsAt: number, now: () => number): Term {
+const wishIn = (flags: RunFlags) => ({
+  resource_class: flags.resourceClass,
+  traits: flags.trait,
+  candidate_nodes: flags.candidateNode,
+  name: flags.name,
+})
+
+function termOf(everyMs: number, now: () => number): Term {
   const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
-  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs, now }
+  const marginMs = Math.min(MARGIN_MAX_MS, graceMs / 2)
+  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, marginMs, now, countdown }
+}
+
+/** Who runs it, for others to read, and a proof that nobody else can give. */
+function newKeeper(clock: Clock): string {
+  const name = `${userName()}@${hostname()}`.replaceAll(/[/\p{C}]/gu, '-').slice(0, KEEPER_NAME_MAX)
+  return `${name}/${clock.newSecret(KEEPER_PROOF_BYTES).toString('base64url')}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a user without a name.
+    return 'someone'
+  }
 }
 
 async function surroundings(
@@ -134,7 +186,7 @@ async function surroundings(
 class Signals {
   first: NodeJS.Signals | null = null
   readonly #terminal = terminal()
-  #child: ChildProcess | null = null
+  #child: Child | null = null
   readonly #abort = new AbortController()
   readonly #listen = (signal: NodeJS.Signals) => {
     this.first ??= signal
@@ -150,7 +202,7 @@ class Signals {
     return this.#abort.signal
   }
 
-  follow(child: ChildProcess): void {
+  follow(child: Child): void {
     this.#child = child
   }
 
@@ -159,56 +211,65 @@ class Signals {
   }
 
   /** A terminal sends Ctrl-C to the command too, which may handle it; so it isn't forwarded then. */
-  #forward(child: ChildProcess, signal: NodeJS.Signals): void {
-    if (signal !== 'SIGINT') end(child, signal, GRACE_MAX_MS)
-    else if (!this.#terminal.stdin.isTTY) child.kill(signal)
+  #forward(child: Child, signal: NodeJS.Signals): void {
+    if (signal !== 'SIGINT') child.end(signal, countdown(GRACE_MAX_MS))
+    else if (!this.#terminal.stdin.isTTY) child.send(signal)
   }
 }
 
-function end(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): void {
-  child.kill(signal)
-  setTimeout(() => child.kill('SIGKILL'), graceMs).unref()
-}
-
 interface Watch {
+  uuid: string
   signals: Signals
   renewal: Renewal
   endsAt: number
   term: Term
 }
 
-/** Runs the command until it ends, the time is up or the node is lost. Returns the exit code. */
+/** Runs the command until it ends, the time is up, the node is lost or someone ends the allocation: an exit code. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { signals, renewal, endsAt, term: { graceMs, now } }: Watch,
+  { uuid, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
 ): Promise<number> {
-  const [file, ...args] = words
-  const child = spawn(file!, args, { env, stdio: 'inherit' })
-  const ended = new Promise<number>((resolve, reject) => {
-    child.once('error', error => reject(notStarted(file!, error)))
-    child.once('exit', (code, signal) => resolve(signal ? codeOf(signal) : code!))
-  })
+  if (renewal.left() <= 0) throw lost('it could not be renewed in time')
+  const child = new Child(words, env, { graceMs: graceMs - marginMs })
   signals.follow(child)
+  const over = new AbortController()
   let verdict: number | CommandFailure | null = null
-  const giveUp = (reason: string) => {
-    verdict ??= new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-    end(child, 'SIGTERM', graceMs)
+  const giveUp = (reason: CommandFailure, left: Left) => {
+    verdict ??= reason
+    renewal.stop()
+    over.abort()
+    child.endInTime(left)
   }
-  void renewal.lost.then(giveUp)
+  const hear = (news: Ending | string) => {
+    if (over.signal.aborted) return
+    if (news === 'gone') return giveUp(lost('it is gone'), countdown(graceMs))
+    if (typeof news === 'string') return giveUp(lost(news), renewal.left)
+    const why = endingIn(news)
+    tell(`${why}; the command is told to end, and has until ${localTime(Date.parse(news.until), now())}`)
+    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
+  }
+  void renewal.lost.then(hear)
+  void ended(() => renewal.server, uuid, over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
     verdict ??= TIMED_OUT
-    end(child, 'SIGTERM', graceMs)
+    child.end('SIGTERM', countdown(graceMs))
   })
   try {
-    const code = await ended
+    const code = await child.over
     const said = verdict as number | CommandFailure | null
     if (said instanceof CommandFailure) throw said
     return said ?? code
   } finally {
     timer.stop()
+    over.abort()
   }
 }
+
+const lost = (reason: string) => new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
+
+const endingIn = ({ by, message }: Ending) => `${by} ends this allocation${message === null ? '' : `: ${message}`}`
 
 /** The longest delay that setTimeout takes. */
 const TIMER_MAX_MS = 2 ** 31 - 1
@@ -224,28 +285,23 @@ function untilInstant(at: number, now: () => number, act: () => void) {
   return { stop: () => clearTimeout(timer) }
 }
 
-function notStarted(file: string, { message, ...error }: Error): CommandFailure {
-  const isMissing = 'code' in error && error.code === 'ENOENT'
-  return new CommandFailure(EXIT.usage, isMissing ? `there is no command ${file}` : `can't run ${file}: ${message}`)
-}
-
 /** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
-async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {
+async function release({ allocations }: Holdfast, { uuid, keeper }: Held): Promise<string | null> {
   try {
-    await allocations.delete(uuid)
+    await allocations.delete(uuid, { keeper })
     return null
   } catch (error) {
     if (!(error instanceof ApiError)) return (error as Error).message
     if (error.status === 404) return null
     // 409: the command has deployed the node. It is torn down when its allocation ends, so that ends now.
-    const isEnding = error.status === 409 && (await endsNow(allocations, uuid))
+    const isEnding = error.status === 409 && (await endsNow(allocations, { uuid, keeper }))
     return isEnding ? null : error.message
   }
 }
 
-async function endsNow(allocations: Holdfast['allocations'], uuid: string): Promise<boolean> {
+async function endsNow(allocations: Holdfast['allocations'], { uuid, keeper }: Held): Promise<boolean> {
   try {
-    await allocations.renew(uuid, '1s')
+    await allocations.renew(uuid, '1s', { keeper })
     return true
   } catch {
     return false

@@ -12,6 +12,35 @@ export interface Allocation extends Json {
   last_error: string | null
   expires_at: string | null
   wait_until: string | null
+  /** Whose command runs on the node. Nobody else gets it before the keeper lets go, or before `expires_at`. */
+  keeper: string | null
+  /** When the keeper means to be done. */
+  planned_end: string | null
+  /** Who asked the keeper to let go, and why. */
+  ending: Ending | null
+}
+
+export interface Ending {
+  by: string
+  message: string | null
+  at: string
+  /** When the node goes to the next, at the latest. */
+  until: string
+}
+
+interface Renewal {
+  /** The proof that you are the keeper, who alone may also shorten it. */
+  keeper?: string | undefined
+  plannedEnd?: string | undefined
+}
+
+interface Farewell {
+  /** The proof that you are the keeper. */
+  keeper?: string | undefined
+  /** Take the node at once, though its keeper may be using it. For admins. */
+  now?: boolean | undefined
+  /** For the keeper to read. */
+  message?: string | undefined
 }
 
 export interface NewAllocation {
@@ -28,6 +57,9 @@ export interface NewAllocation {
   expires_at?: string | undefined
   /** Until when it may wait for a free node; in the same forms. */
   wait_until?: string | undefined
+  /** Your name, a slash, and at least 16 random characters that prove later that it is you. Needs `expires_at`. */
+  keeper?: string | undefined
+  planned_end?: string | undefined
 }
 
 interface Cause {
@@ -89,11 +121,25 @@ export class Allocations {
   show = (allocation: string, fields?: readonly string[]) =>
     this.#api.get<Allocation>(`/allocations/${segment(allocation)}`, { fields: fields?.join(',') })
   create = (wanted: NewAllocation) => this.#api.post<Allocation>('/allocations', wanted)
-  renew = (allocation: string, expiresAt: string) =>
-    this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [
-      { op: 'add', path: '/expires_at', value: expiresAt },
-    ])
-  delete = (allocation: string) => this.#api.delete(`/allocations/${segment(allocation)}`)
+  renew = (allocation: string, expiresAt: string, { keeper, plannedEnd }: Renewal = {}) =>
+    this.#api.patch<Allocation>(
+      `/allocations/${segment(allocation)}`,
+      [
+        { op: 'add', path: '/expires_at', value: expiresAt },
+        ...(plannedEnd === undefined ? [] : [{ op: 'add', path: '/planned_end', value: plannedEnd }]),
+      ],
+      { keeper },
+    )
+  /** Keeps what a lease gave, or keeps it longer. `delete` with the keeper lets go of it; the lease goes on. */
+  keep = (allocation: string, until: string, { keeper, plannedEnd }: Renewal & { keeper: string }) =>
+    this.#operator.post<Allocation>(`/allocations/${segment(allocation)}/keep`, {
+      keeper,
+      until,
+      planned_end: plannedEnd,
+    })
+  /** Returns the allocation if it isn't over yet: its keeper was asked to let go, and has it until `expires_at`. */
+  delete = (allocation: string, farewell: Farewell = {}) =>
+    this.#api.delete<Allocation | null>(`/allocations/${segment(allocation)}`, { ...farewell })
   retry = (allocation: string, waitUntil?: string) =>
     this.#operator.post<Allocation>(
       `/allocations/${segment(allocation)}/retry`,
@@ -104,6 +150,6 @@ export class Allocations {
   /** What `create` would do now; creates nothing. */
   forecast = (wanted: NewAllocation) => this.#operator.post<Forecast>('/explain/allocations', wanted)
   /** What `delete` would touch; fails if `delete` would fail. */
-  explainDeletion = (allocation: string) =>
-    this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`)
+  explainDeletion = (allocation: string, farewell: Farewell = {}) =>
+    this.#operator.get<Touched>(`/explain/deletions/allocations/${segment(allocation)}`, { ...farewell })
 }

@@ -23,7 +23,7 @@ import { type ConnectOptions, whereIs } from './where.ts'
 import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
 
-export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
+export type { Allocation, AllocationExplained, Ending, Forecast, NewAllocation, Reasons } from './allocations.ts'
 export type { Calendar, CalendarOf, NewCalendar } from './calendars.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'

@@ -62,8 +62,8 @@ export class Api {
   get = <T>(path: string, query?: Query) => this.#send<T>('GET', `${path}${searchOf(query)}`)
   post = <T>(path: string, body?: unknown) => this.#send<T>('POST', path, body)
   put = <T>(path: string, body?: unknown) => this.#send<T>('PUT', path, body)
-  patch = <T>(path: string, body: unknown) => this.#send<T>('PATCH', path, body)
-  delete = (path: string) => this.#send<void>('DELETE', path)
+  patch = <T>(path: string, body: unknown, query?: Query) => this.#send<T>('PATCH', `${path}${searchOf(query)}`, body)
+  delete = <T = void>(path: string, query?: Query) => this.#send<T>('DELETE', `${path}${searchOf(query)}`)
 
   /** Reads all pages of a list, up to `limit` rows. */
   async all<T>(path: string, name: string, query: Query = {}, limit = Infinity): Promise<T[]> {

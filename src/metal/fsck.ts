@@ -69,6 +69,15 @@ export const metalInvariants: Invariants = {
     join nodes n on n.provider_id = c.provider_id where a.node_id is null`),
   'an allocation that failed says why': count(`
     select 1 from allocations where state = 'error' and last_error is null`),
+  'a kept allocation alone has claimed its node': count(`
+    select 1 from allocations a join nodes n on n.id = a.node_id where a.keeper is not null and (
+      select count(*) from claims c join consumers k on k.id = c.consumer_id
+      where c.provider_id = n.provider_id and k.uuid = a.uuid) <> (
+      select count(*) from claims c where c.provider_id = n.provider_id)`),
+  'a keeper has a name, a proof and a time, and only a kept allocation is being ended by someone': count(`
+    select 1 from allocations where (keeper is not null and (coalesce(kept_until, expires_at) is null or keeper not like '_%/________________%'))
+      or (ending_at is not null and (keeper is null or state <> 'active'))
+      or (ending_at is null) <> (ending_by is null) or (ending_at is null and ending_message is not null)`),
   'a hold has claimed its node alone, until it ends': count(`
     select 1 from reservations r join nodes n on n.id = r.node_id where n.instance_uuid is not null
       or not exists (select 1 from claims c join consumers k on k.id = c.consumer_id

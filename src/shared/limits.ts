@@ -156,6 +156,9 @@ export const limits = {
   lockedNodeRetryMs: 1_000,
   candidateNodesMax: 10_000,
   allocationTraitsMax: 50,
+  // A keeper's name, and a message to a keeper: each is one line on a terminal.
+  keeperNameMax: 100,
+  keeperMessageMax: 300,
   // Ten years: a later time is a mistake.
   futureMsMax: 10 * 366 * 86_400_000,
   // Nodes named for each reason when an allocation found none.

@@ -199,6 +199,8 @@ eachDatabase('a conductor', ({ create }) => {
       owner: null,
       waitUntil: null,
       expiresAt: null,
+      keeper: null,
+      plannedEnd: null,
       requestId: null,
     }
     const routing = { takeOverMs: TAKE_OVER_MS * 100, seed: 1, attempt: null }

@@ -13,6 +13,7 @@ import { eachDatabase } from '../support/stores.ts'
 eachDatabase('fsck', ({ create }) => {
   let store: Store
   let nodes: string[]
+  let kept: string
 
   // The server makes the nodes and goes: it would mend some of what is damaged here.
   before(async () => {
@@ -20,6 +21,7 @@ eachDatabase('fsck', ({ create }) => {
     const server = await startServer(database)
     const api = new Baremetal(server.origin)
     nodes = await api.nodes(2, { resource_class: 'damaged' })
+    kept = await api.node({ resource_class: 'damaged' }, 'available')
     api.close()
     await server.stop()
     store = openStore(database)
@@ -83,5 +85,32 @@ eachDatabase('fsck', ({ create }) => {
     await damage(`insert into reservations (uuid, node_id, instance_uuid, expires_at, created_at)
       select '${hold}', id, '${instance}', 1, 0 from nodes where uuid = '${nodes[1]}'`)
     assert.ok((await broken()).includes(invariant))
+  })
+
+  void test('sees a kept node that someone else has claimed, and a keeper without a proof', async () => {
+    const [held, other] = [randomUUID(), randomUUID()]
+    for (const uuid of [held, other]) {
+      await damage(`insert into consumers (uuid, project_id, user_id, type, generation, managed_by, created_at, updated_at)
+        values ('${uuid}', 'p', 'u', 'ALLOCATION', 1, 'baremetal', 0, 0)`)
+    }
+    const claim = (consumer: string) => `insert into claims (consumer_id, provider_id, class_id, used, created_at)
+      select k.id, i.provider_id, i.class_id, 1, 0 from consumers k, inventories i join nodes n
+      on n.provider_id = i.provider_id where k.uuid = '${consumer}' and n.uuid = '${kept}'`
+    await damage(`update nodes set instance_uuid = '${held}' where uuid = '${kept}'`)
+    await damage(`insert into allocations (uuid, node_id, resource_class, traits, candidate_nodes, extra, project_id, user_id,
+        state, conductor_affinity, expires_at, created_at, keeper)
+      select '${held}', id, 'damaged', '[]', '[]', '{}', 'p', 'u', 'active', '', 1, 0, 'alice/0123456789abcdef'
+      from nodes where uuid = '${kept}'`)
+    await damage(claim(held))
+    const before = await broken()
+    await damage(`update allocations set keeper = 'alice/' where uuid = '${held}'`)
+    const isNew = async () => (await broken()).filter(invariant => !before.includes(invariant))
+    assert.deepEqual(await isNew(), [
+      'a keeper has a name, a proof and a time, and only a kept allocation is being ended by someone',
+    ])
+    await damage(`update allocations set keeper = 'alice/0123456789abcdef' where uuid = '${held}'`)
+    assert.deepEqual(await isNew(), [])
+    await damage(claim(other))
+    assert.ok((await isNew()).includes('a kept allocation alone has claimed its node'))
   })
 })

@@ -86,6 +86,18 @@ eachDatabase('holdfast --dry-run', databases => {
     await holdfast.allocations.delete(uuid)
   })
 
+  test('a deletion of what someone keeps says whom it would ask', async () => {
+    const keeper = 'alice@laptop/0123456789abcdef'
+    const { uuid, node_uuid } = await allocated('kept', { candidate_nodes: ['gpu-1'], expires_at: '10m', keeper })
+    await unchanged(async () => {
+      const told = await person.reads('allocation delete kept --dry-run')
+      assert.equal(told, 'kept is kept by alice@laptop, who would be asked to let go')
+      const now = await person.reads('allocation delete kept --dry-run --now')
+      assert.match(now, new RegExp(`^kept would go; touched: .*allocation ${uuid}.*node ${node_uuid!}`))
+    })
+    await holdfast.allocations.delete(uuid, { keeper })
+  })
+
   test('reservation create says which node it would hold', async () => {
     const { uuid } = await allocated('taken', { candidate_nodes: ['gpu-1'] })
     await unchanged(async () => {

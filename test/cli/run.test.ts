@@ -1,5 +1,6 @@
 // holdfast run: a command with a node allocated to it.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,8 +69,18 @@ atShell('holdfast run', person => {
   })
 
   test('after the time that it has, the command is ended', async () => {
-    const { code } = await person.types(run('--for', '1s', 'sleep', '600'))
+    const file = newFile()
+    const running = person.types(run('--for', '3s', ...endless(file)))
+    await started(file)
+    const [found] = await allocations()
+    const { code, stderr } = await running
     assert.equal(code, 124)
+    assert.match(stderr, /^holdfast: gpu-1 is yours until (\S+ )?\d\d:\d\d:\d\d\n$/)
+    const [end, start] = [found!.planned_end!, found!.created_at as string].map(time => Date.parse(time)) as [
+      number,
+      number,
+    ]
+    assert.ok(end - start >= 2_000, `planned from ${start} to ${end}`)
     assert.deepEqual(await allocations(), [])
   })
 
@@ -78,10 +89,80 @@ atShell('holdfast run', person => {
     const { exit } = person.starts(run(...endless(file)))
     await started(file)
     const [found] = await allocations()
-    await (await person.library()).allocations.delete(found!.uuid)
+    const { code: gone, stdout, stderr: warned } = await person.types(`allocation delete ${found!.uuid} --now`)
+    assert.deepEqual([gone, stdout], [0, `${found!.uuid} is gone\n`])
+    assert.match(warned, /^holdfast: \S+@\S+ keeps .*two users may be on the machine\n$/)
     const { code, stderr } = await exit
     assert.equal(code, 4)
     assert.match(stderr, /the node is lost: it is gone; the command was ended/)
+  })
+
+  test('whoever ends it asks first: the command is told to end, and then the node is free', async () => {
+    const file = newFile()
+    const bye = `trap 'echo bye >> ${file}; exit 0' TERM; touch ${file}; while :; do sleep 0.05; done`
+    const { exit } = person.starts(run('--', 'sh', '-c', bye))
+    await started(file)
+    const [found] = await allocations()
+    const { code: asked, stdout } = await person.types([
+      'allocation',
+      'delete',
+      found!.uuid,
+      '--message',
+      'the demo needs it',
+    ])
+    assert.equal(asked, 0)
+    assert.match(stdout, /is kept by \S+@\S+, who is told that anyone ends it\.\s+The node is free by \d\d:\d\d:\d\d/)
+    const { code, stderr } = await exit
+    assert.equal(code, 4)
+    assert.match(
+      stderr,
+      /^holdfast: anyone ends this allocation: the demo needs it; the command is told to end, and has/m,
+    )
+    assert.match(stderr, /^holdfast: anyone ends this allocation: the demo needs it; the command was ended$/m)
+    assert.equal(readFileSync(file, 'utf8'), 'bye\n')
+    assert.deepEqual(await allocations(), [])
+  })
+
+  test('a command on a node of a lease: whoever ends the lease asks first', async () => {
+    const { leasableNodes, leases } = await person.library()
+    const leased = await person.node('leased-1', 'leased')
+    await leasableNodes.enrol(leased)
+    const in10h = new Date(Date.now() + 36_000_000).toISOString().slice(0, 16).replace('T', ' ')
+    const reservations = [{ resource_type: 'physical:node', resource_class: 'leased', min: 1, max: 1 }]
+    const { id } = await leases.create({ name: 'week-8', start_date: 'now', end_date: in10h, reservations })
+    await until(
+      () => leases.show(id),
+      ({ status }) => status === 'ACTIVE',
+    )
+    const inLease = (...words: string[]) => ['run', '--lease', 'week-8', '--renew-every', '1', ...words]
+    const file = newFile()
+    const { exit } = person.starts(inLease('--for', '5h', ...endless(file)))
+    await started(file)
+    const [held] = await (await person.library()).allocations.list({ where: { node: leased } })
+    assert.ok(held!.keeper !== null && held!.planned_end !== null && held!.expires_at === null)
+    await person.isRefused(inLease('true'), 4, /no node of lease week-8 can be had for a command: .* is kept by/)
+    await leases.delete(id)
+    const { code, stderr } = await exit
+    assert.equal(code, 4, stderr)
+    assert.match(stderr, /anyone ends this allocation: lease week-8 ends; the command was ended/)
+    await isFree()
+    await person.isRefused(['run', '--lease', 'x', '--resource-class', 'gpu', 'true'], 2, /--lease/)
+  })
+
+  test('all that the command has started is over before the node is free', async () => {
+    const file = newFile()
+    const deaf = `trap "" TERM; echo $$ > ${file}; while :; do sleep 0.05; done`
+    const { exit } = person.starts(run('--', 'sh', '-c', `sh -c '${deaf}' & wait`))
+    const written = () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n')
+    assert.ok(await until(async () => written(), Boolean), 'it has begun')
+    const [found] = await allocations()
+    await (await person.library()).allocations.delete(found!.uuid)
+    const { code, stderr } = await exit
+    assert.equal(code, 4, stderr)
+    assert.deepEqual(await allocations(), [])
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', readFileSync(file, 'utf8').trim()])
+    // The dead may still be listed.
+    assert.match(stdout.toString(), /^(Z.*)?\s*$/, 'nothing of it is left')
   })
 
   test('a node that the command deployed is torn down and free', async () => {

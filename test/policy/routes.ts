@@ -75,6 +75,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /baremetal/v1/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),
   'PUT /baremetal/v1/reservations/:uuid': () => ({}),
   'PATCH /baremetal/v1/reservations/:uuid': () => [],
+  'POST /holdfast/v1/allocations/:ident/keep': () => ({ keeper: 'alice/0123456789abcdef', until: '1m' }),
   'POST /holdfast/v1/allocations/:ident/retry': nothing,
   'POST /holdfast/v1/explain/allocations': () => ({ resource_class: 'no-such-class' }),
   'POST /holdfast/v1/explain/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),

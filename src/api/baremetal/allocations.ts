@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { type AllocationFilter, listAllocations, SORT_KEYS } from '../../metal/allocations/list.ts'
-import * as life from '../../metal/allocations/lifecycle.ts'
+import { keeperName, keptUntil } from '../../metal/allocations/keeping.ts'
+import { createAllocation } from '../../metal/allocations/lifecycle.ts'
 import * as allocations from '../../metal/allocations/rows.ts'
 import { type Access, seeing } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
-import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { requireTraitNames } from '../../metal/nodes/traits.ts'
 import { Problem, problem } from '../../problems/problem.ts'
@@ -27,10 +27,8 @@ import {
   isTime,
   isUuid,
   listShape,
-  members,
   membersIn,
   membersOf,
-  PATCH,
 } from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
@@ -38,7 +36,7 @@ import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
 import { type Has, since, type Word } from './versions.ts'
 
-const refuse = (reason: string) => problem('invalid_parameter', { reason })
+export const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
 /** The fields that came with a later version. */
 const SINCE: Record<string, Word> = {
@@ -46,6 +44,9 @@ const SINCE: Record<string, Word> = {
   owner: 'allocationOwner',
   expires_at: 'allocationTimes',
   wait_until: 'allocationTimes',
+  keeper: 'allocationKeeper',
+  planned_end: 'allocationKeeper',
+  ending: 'allocationKeeper',
 }
 
 export function shownAllocation(row: allocations.Allocation, base: string, has: Has): Json {
@@ -62,6 +63,9 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
     owner: row.owner,
     expires_at: shownTime(row.expires_at),
     wait_until: shownTime(row.wait_until),
+    keeper: row.keeper === null ? null : keeperName(row.keeper),
+    planned_end: shownTime(row.planned_end),
+    ending: shownEnding(row),
     created_at: shownTime(row.created_at),
     updated_at: shownTime(row.updated_at),
     links: linksTo(base, `allocations/${row.uuid}`),
@@ -69,6 +73,18 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
   for (const [name, word] of Object.entries(SINCE)) if (!has[word]) delete all[name]
   return all
 }
+
+const shownEnding = (row: allocations.Allocation) =>
+  row.ending_at === null
+    ? null
+    : {
+        by: row.ending_by,
+        message: row.ending_message,
+        at: shownTime(row.ending_at),
+        until: shownTime(keptUntil(row)),
+      }
+
+const Ending = Type.Object({ by: Text, message: TextOrNull, at: Time, until: Time })
 
 export const AllocationShape = named('Allocation', {
   uuid: Uuid,
@@ -83,6 +99,9 @@ export const AllocationShape = named('Allocation', {
   owner: from(since('allocationOwner'), TextOrNull),
   expires_at: from(since('allocationTimes'), orNull(Time)),
   wait_until: from(since('allocationTimes'), orNull(Time)),
+  keeper: from(since('allocationKeeper'), TextOrNull),
+  planned_end: from(since('allocationKeeper'), orNull(Time)),
+  ending: from(since('allocationKeeper'), orNull(Ending)),
   created_at: Time,
   updated_at: orNull(Time),
   links: Links,
@@ -100,7 +119,7 @@ function chosenFields(request: MetalRequest, given: string | undefined): (all: J
   return all => Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
 }
 
-function requireMember(request: MetalRequest, name: string): void {
+export function requireMember(request: MetalRequest, name: string): void {
   const word = SINCE[name]
   if (word) request.require(word, `The field ${name}`)
 }
@@ -112,7 +131,13 @@ const isList = (max: number) =>
   )
 
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
-const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
+export const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
+/** A name that everyone may see, and behind the slash the proof, which nobody is shown. */
+const KEEPER = new RegExp(`^[^/\\u0000-\\u001f\\u007f]{1,${limits.keeperNameMax}}/[A-Za-z0-9_-]{16,64}$`)
+export const isKeeper = is(
+  Type.String({ pattern: KEEPER.source }),
+  value => typeof value === 'string' && KEEPER.test(value),
+)
 const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
 export const NEW_ALLOCATION = membersOf(
@@ -128,6 +153,8 @@ export const NEW_ALLOCATION = membersOf(
     node: isText(),
     expires_at: isTime,
     wait_until: isTime,
+    keeper: isKeeper,
+    planned_end: isTime,
   },
   { needs: SINCE },
 )
@@ -146,6 +173,9 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
   if (resourceClass === null && node === null)
     throw refuse("Invalid input for field/attribute resource_class: 'resource_class' is mandatory.")
   if (node !== null && candidates !== null) throw refuse('candidate_nodes can not be used together with node.')
+  const keeper = asText(body['keeper'])
+  if (keeper !== null && body['expires_at'] === undefined) throw refuse('An allocation with a keeper needs expires_at.')
+  if (keeper !== null && node !== null) throw refuse('keeper can not be used together with node.')
   const givenUuid = canonicalUuid(asText(body['uuid']) ?? '')
   return {
     uuid: givenUuid ?? context.clock.newUuid(),
@@ -159,6 +189,8 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
     owner: ownerOr(request, asText(body['owner']), 'baremetal:allocation:create_for_others'),
     waitUntil: time('wait_until'),
     expiresAt: time('expires_at'),
+    keeper,
+    plannedEnd: time('planned_end'),
     requestId: request.id,
   }
 }
@@ -191,7 +223,7 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const { context, base, has, principal, now } = request
   const wanted = newAllocationOf(request)
   const routing = routingOf(request)
-  const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
+  const row = await context.store.write(() => createAllocation(wanted, request.access(), principal, routing, now))
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
 }
@@ -262,56 +294,6 @@ export async function showAllocation(request: MetalRequest): Promise<Answer> {
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
 }
 
-const PATCHABLE = new Set(['name', 'extra', 'expires_at'])
-
-patchOneAllocation.operation = {
-  summary: 'Change the name, the extra or the end of an allocation',
-  body: [PATCH],
-  answers: { 200: AllocationShape },
-} satisfies Operation
-
-export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has, now } = request
-  if (!has.allocationPatch) throw problem('method_not_allowed', {})
-  const patches = parsePatches(request.json(PATCH))
-  for (const { path } of patches) {
-    if (!PATCHABLE.has(path[0])) {
-      throw refuse(
-        `Cannot patch /${path.join('/').slice(0, 200)}. Only the following can be updated: ${[...PATCHABLE].join(', ')}`,
-      )
-    }
-    requireMember(request, path[0])
-  }
-  const isTimed = patches.some(({ path }) => path[0] === 'expires_at')
-  const change = (present: allocations.Allocation): life.AllocationPatch => {
-    const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null }
-    const after = members(applyPatches(document, patches), {
-      checks: { name: isName, extra: isDocument, expires_at: isTime },
-    })
-    const expiry = after['expires_at']
-    return {
-      name: asText(after['name']),
-      extra: (after['extra'] as Json | undefined) ?? {},
-      expiresAt: !isTimed ? present.expires_at : expiry === undefined ? null : futureInstant('expires_at', expiry, now),
-    }
-  }
-  const row = await context.store.write(() =>
-    life.patchAllocation(request.param('ident'), request.access(), change, now),
-  )
-  return { status: 200, body: shownAllocation(row, base, has) }
-}
-
-deleteOneAllocation.operation = {
-  summary: 'Delete an allocation and free its node',
-  answers: { 204: null },
-} satisfies Operation
-
-export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, now } = request
-  await context.store.write(() => life.deleteAllocation(request.param('ident'), request.access(), now))
-  return { status: 204 }
-}
-
 showAllocationOfNode.operation = {
   summary: 'Show the allocation that has a node',
   query: [FIELDS_PARAMETER],
@@ -323,15 +305,4 @@ export async function showAllocationOfNode(request: MetalRequest): Promise<Answe
   const choose = chosenFields(request, request.parameters(FIELDS_PARAMETER).get('fields'))
   const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.access()))
   return { status: 200, body: choose(shownAllocation(row, base, has)) }
-}
-
-deleteAllocationOfNode.operation = {
-  summary: 'Delete the allocation that has a node',
-  answers: { 204: null },
-} satisfies Operation
-
-export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
-  const { context, now } = request
-  await context.store.write(() => life.deleteAllocationOfNode(nodeIdent(request), request.access(), now))
-  return { status: 204 }
 }

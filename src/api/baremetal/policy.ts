@@ -70,6 +70,8 @@ export const baremetalPolicy = {
   'baremetal:allocation:create_for_others': OPERATORS,
   'baremetal:allocation:update': 'admin or service or project member',
   'baremetal:allocation:delete': 'admin or service or project member',
+  // Takes the node from its keeper at once, although the keeper's command may still run there.
+  'baremetal:allocation:delete_now': 'admin',
   'baremetal:reservation:list': READERS,
   'baremetal:reservation:get': 'admin or service or system reader or project reader',
   'baremetal:reservation:create': 'member or service',

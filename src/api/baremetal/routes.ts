@@ -1,14 +1,7 @@
 // All URLs of bare metal below /v1: the handler, the permission, and the version that brought it.
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
-import {
-  deleteAllocationOfNode,
-  deleteOneAllocation,
-  listAllAllocations,
-  patchOneAllocation,
-  postAllocation,
-  showAllocation,
-  showAllocationOfNode,
-} from './allocations.ts'
+import { deleteAllocationOfNode, deleteOneAllocation, patchOneAllocation } from './allocation-changes.ts'
+import { listAllAllocations, postAllocation, showAllocation, showAllocationOfNode } from './allocations.ts'
 import {
   deleteOneChassis,
   listAllChassis,

@@ -1,4 +1,4 @@
-// What bare metal's API lacks for allocations: a forecast for a new one, why one found no node, and a retry.
+// What bare metal's API lacks for allocations: a forecast for a new one, why one found no node, a retry, and keeping what a lease gave.
 import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../process/context.ts'
@@ -6,14 +6,17 @@ import { seeded } from '../../clock/chance.ts'
 import { countAhead, waitingAllocations } from '../../metal/allocations/at-work.ts'
 import { createAllocation, retryAllocation } from '../../metal/allocations/lifecycle.ts'
 import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations/rows.ts'
+import { keepLeased } from '../../metal/allocations/leased.ts'
 import { forecast } from '../../metal/allocations/forecast.ts'
 import { heldNodes } from '../../metal/holds/lookup.ts'
 import type { Wish } from '../../metal/allocations/matching.ts'
 import { type Held, whyNot } from '../../metal/allocations/why-not.ts'
 import {
   AllocationShape,
+  isKeeper,
   NEW_ALLOCATION,
   newAllocationOf,
+  refuse,
   routingOf,
   shownAllocation,
 } from '../baremetal/allocations.ts'
@@ -136,6 +139,30 @@ async function explainBackfill(request: MetalRequest, wanted: AllocationRequest)
   )
   const uuid = value.node_uuid!
   return { fits: true, count: 1, nodes: [{ uuid, name: context.fleet.withUuid(uuid)?.name ?? null }], promised: 0 }
+}
+
+const KEEP = membersOf('Keep', { keeper: isKeeper, until: isTime, planned_end: isTime })
+
+postKeep.operation = {
+  summary: 'Keep the allocation that a lease gave, or keep it longer',
+  description:
+    'Nobody else gets the node before `until`, unless the keeper lets go: DELETE of the allocation, with `keeper`.',
+  body: [KEEP],
+  answers: { 200: AllocationShape },
+} satisfies Operation
+
+export async function postKeep(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
+  const { context, base, has, now } = request
+  const { keeper, until, planned_end } = membersIn(request, KEEP)
+  if (typeof keeper !== 'string' || until === undefined) throw refuse('keeper and until are mandatory.')
+  const wanted = {
+    keeper,
+    until: futureInstant('until', until, now),
+    plannedEnd: planned_end === undefined ? null : futureInstant('planned_end', planned_end, now),
+  }
+  const row = await context.store.write(() => keepLeased(request.param('ident'), request.access(), wanted, now))
+  return { status: 200, body: shownAllocation(row, base, has) }
 }
 
 postRetry.operation = {

@@ -10,6 +10,7 @@ import { listPortgroups } from '../../metal/portgroups.ts'
 import { listPorts } from '../../metal/ports.ts'
 import { createHold } from '../../metal/holds/lifecycle.ts'
 import { mark, type Write } from '../../store/transaction.ts'
+import { accessToEnd, FAREWELL_PARAMETERS, farewellOf } from '../baremetal/allocation-changes.ts'
 import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
 import type { Operation } from '../operation.ts'
 import { reservation } from '../reservation/dialect.ts'
@@ -50,13 +51,18 @@ function* deleteWithParts(ident: string, access: Access, now: number): Write<voi
   yield* deleteNode(ident, access, now)
 }
 
-export const explainAllocationDeletion = (request: OperatorRequest) =>
-  touchedBy(request, () => deleteAllocation(request.param('ident'), inMetal(request).access(), request.now))
-
 explainAllocationDeletion.operation = {
   summary: 'Say what would go with an allocation, without deleting it',
+  query: [FAREWELL_PARAMETERS],
   answers: { 200: Touched },
 } satisfies Operation
+
+export function explainAllocationDeletion(request: OperatorRequest): Promise<Answer> {
+  const metal = inMetal(request)
+  const farewell = farewellOf(metal)
+  const access = accessToEnd(metal, farewell)
+  return touchedBy(request, () => deleteAllocation(request.param('ident'), access, farewell, request.now))
+}
 
 explainLeaseDeletion.operation = {
   summary: 'Say what would go with a lease, without deleting it',
@@ -66,7 +72,7 @@ explainLeaseDeletion.operation = {
 export function explainLeaseDeletion(request: OperatorRequest): Promise<Answer> {
   const { visible } = request.as(reservation)
   const { drivers } = request.context
-  return touchedBy(request, () => removeLease(request.param('ident'), visible, drivers, request.now))
+  return touchedBy(request, () => removeLease(request.param('ident'), visible, drivers, '', request.now))
 }
 
 /** Internal objects of the ledger: only callers who see all nodes see them. */

@@ -5,7 +5,7 @@ import type { Route, Routes } from '../frame/dialect.ts'
 import type { Operation } from '../operation.ts'
 import type { Action } from '../policy.ts'
 import { Count, named, Text } from '../shapes.ts'
-import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
+import { explainAllocation, explainNewAllocation, postKeep, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
 import { readCalendar } from './calendar-feed.ts'
 import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
@@ -80,6 +80,7 @@ export const routes: Routes = {
     GET: to(explainLeaseOf, 'holdfast:explain:lease'),
     POST: to(explainLeaseOf, 'holdfast:explain:lease'),
   },
+  '/allocations/:ident/keep': { POST: onFound(postKeep, 'baremetal:allocation:update') },
   '/allocations/:ident/retry': { POST: onFound(postRetry, 'holdfast:allocation:retry', { isAccepted: true }) },
   '/hypervisor-state': { POST: to(postHypervisorState, 'holdfast:hypervisor_state:set') },
   '/leasable-nodes': { GET: to(getLeasableNodes, 'holdfast:leasable_nodes:get') },

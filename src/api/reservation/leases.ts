@@ -109,6 +109,7 @@ deleteOneLease.operation = {
 } satisfies Operation
 
 export async function deleteOneLease(request: ReservationRequest): Promise<Answer> {
-  await deleteLease(request.context, request.param('id'), request.visible)
+  const { user, userName } = request.caller
+  await deleteLease(request.context, request.param('id'), request.visible, userName ?? user)
   return { status: 204 }
 }

@@ -24,6 +24,8 @@ export interface RevisedLeasable extends Leasable {
 interface NodeNow {
   instance: string | null
   hasMachine: boolean
+  /** Until when a command may run on it, which its user has there. */
+  keptUntil: number | null
   /** The node's own state allows giving it out now. */
   isOpen: boolean
   /** A conductor is just making it available. */
@@ -58,7 +60,7 @@ const rows = ofLeasables('leasables.provider_id', db =>
       'nodes.target_provision_state',
       'nodes.id as node_id',
     ])
-    .select(['allocations.expires_at', 'reservations.expires_at as held_until'])
+    .select(['allocations.expires_at', 'allocations.kept_until', 'reservations.expires_at as held_until'])
     .orderBy('leasables.provider_id'),
 )
 const capacities = ofLeasables('leasables.provider_id', db =>
@@ -185,6 +187,7 @@ function nodeNow(row: Row): NodeNow | null {
   return {
     instance: instance_uuid,
     hasMachine: hasMachine({ provision_state }),
+    keptUntil: row.kept_until,
     isOpen: isUsable({ provision_state, maintenance, retired }) && power_state !== null && instance_uuid === null,
     isComing: target_provision_state === 'available',
   }

@@ -97,7 +97,7 @@ function needOf(
 ): 'exchange' | 'give' | null {
   const { node, booked, isReservable } = leasable
   const mine = booked.find(one => one.reservation === reservation)
-  if (!mine || !node || isInUse(leasable, reservation)) return null
+  if (!mine || !node || isInUse(leasable, reservation, now)) return null
   if (!isReservable || !wishOf(terms).accepts(leasable)) return 'exchange'
   if (isGiven(leasable, reservation)) return null
   // The lease should have started, and the previous user has not given the node back.
@@ -110,8 +110,8 @@ function isGiven({ node, booked }: RevisedLeasable, reservation: string): boolea
   return allocation !== null && node?.instance === allocation
 }
 
-const isInUse = (leasable: RevisedLeasable, reservation: string): boolean =>
-  isGiven(leasable, reservation) && leasable.node!.hasMachine
+const isInUse = (leasable: RevisedLeasable, reservation: string, now: number): boolean =>
+  isGiven(leasable, reservation) && (leasable.node!.hasMachine || (leasable.node!.keptUntil ?? 0) > now)
 
 export async function healNodes(context: Working, ailing: readonly Ailing[]): Promise<void> {
   const newUuid = () => context.clock.newUuid()
@@ -157,7 +157,7 @@ function plan(
   const isBetter = ({ id, node }: RevisedLeasable) =>
     has.has(id) || lease.start_at > now || node?.isOpen || node?.isComing
   const isGood = (one: RevisedLeasable) => one.isReservable && !unusable.has(one.id) && accepts(one) && isBetter(one)
-  const isKept = (one: RevisedLeasable) => has.has(one.id) && (isGood(one) || isInUse(one, reservation.id))
+  const isKept = (one: RevisedLeasable) => has.has(one.id) && (isGood(one) || isInUse(one, reservation.id, now))
   const usable = leasables.filter(one => isGood(one) || isKept(one))
   const staying = new Map(usable.filter(isKept).map(({ id }) => [id, 1]))
   const request = requestFor(lease, reservation, staying, cleaningMs)

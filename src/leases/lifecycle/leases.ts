@@ -224,17 +224,28 @@ function* rebook(
   return null
 }
 
-export async function deleteLease(context: LeaseContext, id: string, project: string | null): Promise<void> {
+export async function deleteLease(
+  context: LeaseContext,
+  id: string,
+  project: string | null,
+  by: string,
+): Promise<void> {
   const { store, clock, drivers } = context
   const now = clock.now()
-  const ended = await store.write(() => removeLease(id, project, drivers, now))
+  const ended = await store.write(() => removeLease(id, project, drivers, by, now))
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
 /** Removes the lease at once if all its resources are free; otherwise hides it until they are. */
-export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
+export function* removeLease(
+  id: string,
+  project: string | null,
+  drivers: Drivers,
+  by: string,
+  now: number,
+): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(lease)
+  if ((yield* endLease(lease, drivers, by, now)).isOver) yield* dropLease(lease)
   else yield* saveLease(lease, { ...(yield* findLease(id, null)), is_deleted: true })
   yield* wake('leases')
   return lease

@@ -1,6 +1,7 @@
 // Gives a lease its nodes and takes them back: each is an allocation of the lease's project, which is the node's lessee
 // until the lease ends. Each step is idempotent.
 import { giveNode, takeNodeBack } from '../../metal/allocations/backfill.ts'
+import { askKeeper, keptOn } from '../../metal/allocations/keeping.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import { emptyNode } from '../../metal/expiry.ts'
 import { isOpen } from '../../metal/nodes/fleet.ts'
@@ -72,25 +73,32 @@ function* isReady(node: NodeRow, terms: NodeTerms, now: number): Read<boolean> {
 
 /**
  * Takes the lease's nodes back. Its project loses access at once; a machine on a node is torn down first, even if it is
- * running. Returns whether all nodes are back.
+ * running. A node that someone keeps is taken when they let go, or when the time is over that they were promised. Returns
+ * why some are not back yet.
  */
-export function* takeNodesBack(lease: StoredLease, drivers: Drivers, now: number): Write<boolean> {
-  let isAll = true
+export function* takeNodesBack(lease: StoredLease, drivers: Drivers, by: string, now: number): Write<Set<string>> {
+  const left = new Set<string>()
   for (const { reservation_id, provider_id, allocation, node_id } of yield* all(nodeBookings({ lease: lease.id }))) {
     if (allocation === null) continue
     const node = yield* lockNodeById(node_id)
     // Without an instance it was freed or already torn down; with another instance it belongs to somebody else now.
     if (node && (node.instance_uuid === null || node.instance_uuid === allocation)) {
+      const kept = yield* keptOn(node_id, now)
+      if (kept) {
+        yield* askKeeper(kept, { by, message: `lease ${lease.name} ends` }, now)
+        left.add('Commands still run on its nodes.')
+        continue
+      }
       const closed = yield* closeNode(node)
       if ((yield* emptyNode(closed, drivers, now)) !== 'empty') {
-        isAll = false
+        left.add('Nodes are being torn down.')
         continue
       }
       if (closed.instance_uuid !== null) yield* takeNodeBack(closed, now)
     }
     yield* run(setAllocation({ reservation: reservation_id, provider: provider_id, allocation: null }))
   }
-  return isAll
+  return left
 }
 
 function* closeNode(node: NodeRow): Write<NodeRow> {

@@ -145,7 +145,7 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
   if (!lease || !isDue(lease, 'end_lease', now)) return null
   // A late lease starts before it ends.
   if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
-  const { isOver, isEmptier } = yield* endLease(lease, drivers, now)
+  const { isOver, isEmptier } = yield* endLease(lease, drivers, 'the calendar', now)
   if (isOver && lease.is_deleted) yield* dropLease(lease)
   return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING' }
 }
@@ -153,24 +153,25 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
 /**
  * Closes the lease's resources, so that nobody can use more of them; deletes its servers; removes flavor, inventories
  * and class; and frees the slots last. While something still uses them the lease stays TERMINATING, and this has to run
- * again.
+ * again. `by` is who ends it, for those whose commands run on its nodes.
  */
 export function* endLease(
   lease: StoredLease,
   drivers: Drivers,
+  by: string,
   now: number,
 ): Write<{ isOver: boolean; isEmptier: boolean }> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
   const isEmptier = yield* closeResources(lease.reservations, now)
   yield* mark({ kind: 'lease', id: lease.id })
-  const isEmpty = yield* takeNodesBack(lease, drivers, now)
+  const waitsFor = yield* takeNodesBack(lease, drivers, by, now)
   const users: string[] = []
   for (const reservation of lease.reservations) {
     const sentence = yield* removeResources(reservation, now)
     if (sentence !== null) users.push(sentence)
   }
-  if (!isEmpty || users.length > 0) {
-    const reason = [...(isEmpty ? [] : ['Nodes are being torn down.']), ...users].join(' ')
+  if (waitsFor.size > 0 || users.length > 0) {
+    const reason = [...waitsFor, ...users].join(' ')
     yield* terminate(lease, users.length > 0 ? 'error' : 'changed', reason, now)
     return { isOver: false, isEmptier }
   }

@@ -105,6 +105,8 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     wait_until: null,
     expires_at: null,
     updated_at: null,
+    keeper: null,
+    planned_end: null,
   }
   const given = { uuid, owner, project_id: owner, user_id: user, traits: jsonText(traits), extra: EMPTY }
   const place = {

@@ -27,9 +27,10 @@ import {
   usersOfUuid,
 } from './rows.ts'
 import { backfill } from './backfill.ts'
+import { type Farewell, letGoOfLeased, mayEnd, requireKeptPromise } from './keeping.ts'
 import { affinityOf, liveConductors } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
-import { lockNodeById, nodeUuids, saveNode } from '../nodes/rows.ts'
+import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.ts'
 import {
   type Principal,
   promised,
@@ -46,11 +47,17 @@ const countAtWork = query((db, _: object) =>
     .select(e => e.fn.countAll<number>().as('count'))
     .where('state', '=', 'allocating'),
 )
-type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'updated_at'>
+type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'planned_end' | 'updated_at'>
 const update = command((db, a: Changes) =>
   db
     .updateTable('allocations')
-    .set({ name: a.name, extra: a.extra, expires_at: a.expires_at, updated_at: a.updated_at })
+    .set({
+      name: a.name,
+      extra: a.extra,
+      expires_at: a.expires_at,
+      planned_end: a.planned_end,
+      updated_at: a.updated_at,
+    })
     .where('id', '=', a.id),
 )
 const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' | 'wait_until' | 'updated_at'>) =>
@@ -161,6 +168,9 @@ export interface AllocationPatch {
   name: string | null
   extra: Json
   expiresAt: number | null
+  plannedEnd: number | null
+  /** The proof that the caller is the keeper. */
+  keeper: string | null
 }
 
 /** Changes the mutable part of an allocation; `change` gets the allocation as it is under lock. */
@@ -188,12 +198,13 @@ function* changeAllocation(
   if (!row) throw allocationNotFound(ident)
   requireUnmoved(row, node_id)
   const present = yield* findAllocation(ident, access)
-  const { name, extra, expiresAt } = change(present)
+  const { name, extra, expiresAt, plannedEnd, keeper } = change(present)
+  requireKeptPromise(present, expiresAt, keeper, now)
   const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
   requireTerm(limits, 'longest_allocation_hours', term)
   if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
-  const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, updated_at: now }
+  const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, planned_end: plannedEnd, updated_at: now }
   yield* run(update(changes))
   const after = { ...present, ...changes }
   const isMoved = after.expires_at !== present.expires_at
@@ -211,33 +222,69 @@ export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: NodeId
   if (row.node_id !== node) throw new StoreConflict('allocation_moved')
 }
 
-/** Ends an allocation and frees its node. */
-export function* deleteAllocation(ident: string, access: Access, now: number): Write<void> {
-  const found = yield* findAllocation(ident, access)
-  yield* endAllocation(found, 'deleted', now)
+/** Ends an allocation and frees its node; or asks its keeper to. Returns the allocation if it isn't over yet. */
+export function* deleteAllocation(
+  ident: string,
+  access: Access,
+  farewell: Farewell,
+  now: number,
+): Write<Allocation | null> {
+  return yield* endOrAsk(yield* findAllocation(ident, access), farewell, now)
 }
 
-export function* deleteAllocationOfNode(ident: string, access: Access, now: number): Write<void> {
-  yield* endAllocation(yield* allocationOfNode(ident, access), 'deleted', now)
+export function* deleteAllocationOfNode(
+  ident: string,
+  access: Access,
+  farewell: Farewell,
+  now: number,
+): Write<Allocation | null> {
+  return yield* endOrAsk(yield* allocationOfNode(ident, access), farewell, now)
 }
 
+function* endOrAsk(found: Allocation, farewell: Farewell, now: number): Write<Allocation | null> {
+  const { node, row } = yield* lockedWithNode(found)
+  const isLeased = node !== undefined && node.leased_to !== null
+  if (isLeased && farewell.keeper === null) requireOwnEnd(node)
+  if (yield* mayEnd(row, farewell, now)) {
+    if (isLeased && farewell.keeper !== null) yield* letGoOfLeased(row, now)
+    else yield* endLocked(row, node, 'deleted', now)
+    return null
+  }
+  return { ...found, ...(yield* one(lockAllocation({ id: row.id })))! }
+}
+
+/** For an allocation whose time is over. */
 export function* endAllocation(found: Allocation, reason: 'deleted' | 'expired', now: number): Write<void> {
+  const { node, row } = yield* lockedWithNode(found)
+  yield* endLocked(row, node, reason, now)
+}
+
+export function* lockedWithNode(found: Allocation): Write<{ node: NodeRow | undefined; row: AllocationRow }> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   const row = yield* one(lockAllocation({ id: found.id }))
   if (!row) throw allocationNotFound(found.uuid)
   requireUnmoved(row, found.node_id)
+  return { node, row }
+}
+
+function* endLocked(
+  row: AllocationRow,
+  node: NodeRow | undefined,
+  reason: 'deleted' | 'expired',
+  now: number,
+): Write<void> {
   if (node) {
     if (!mayDeallocate(node)) {
       throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${found.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
+        reason: `Cannot remove allocation ${row.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
       })
     }
     requireOwnEnd(node)
-    yield* releaseInstance(node, found.uuid, reason, now)
+    yield* releaseInstance(node, row.uuid, reason, now, { evenIfKept: true })
     const instance_info = withoutAllocatedTraits(node)
     yield* saveNode(node, { ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
   } else {
-    yield* run(remove({ id: found.id }))
+    yield* run(remove({ id: row.id }))
     yield* mark(allocationBecame(row, 'ended', { from: row.state, reason }))
   }
 }

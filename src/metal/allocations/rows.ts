@@ -55,7 +55,8 @@ export const usersOfUuid = query((db, a: { uuid: string }) =>
     .where('instance_uuid', '=', a.uuid)
     .union(db.selectFrom('consumers').select('uuid').where('uuid', '=', a.uuid)),
 )
-export const insertAllocation = command((db, a: Omit<AllocationRow, 'id'>) =>
+type NewRow = Omit<AllocationRow, 'id' | keyof typeof UNKEPT>
+export const insertAllocation = command((db, a: NewRow) =>
   db
     .insertInto('allocations')
     .values({
@@ -78,9 +79,14 @@ export const insertAllocation = command((db, a: Omit<AllocationRow, 'id'>) =>
       created_at: a.created_at,
       updated_at: a.updated_at,
       request_id: a.request_id,
+      keeper: a.keeper,
+      planned_end: a.planned_end,
     })
     .returning('id'),
 )
+/** What a new row has in the columns that insertAllocation leaves out. */
+const UNKEPT = { kept_until: null, ending_by: null, ending_at: null, ending_message: null }
+
 /** What a client asks for, checked. */
 export interface AllocationRequest {
   uuid: string
@@ -97,6 +103,8 @@ export interface AllocationRequest {
   owner: string | null
   waitUntil: number | null
   expiresAt: number | null
+  keeper: string | null
+  plannedEnd: number | null
   /** The request that asks. */
   requestId: string | null
 }
@@ -185,6 +193,9 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   created_at: now,
   updated_at: null,
   request_id: wanted.requestId,
+  keeper: wanted.keeper,
+  planned_end: wanted.plannedEnd,
+  ...UNKEPT,
 })
 
 /** instance_info of a node with the traits of its allocation. */

@@ -7,6 +7,7 @@ import { command, query, type Tools } from '../../store/statement.ts'
 import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
 import { databaseNow } from '../../clock/database-now.ts'
 import { conductorBecame, retireSilent, type Silence } from './rows.ts'
+import { keptOn } from '../allocations/keeping.ts'
 import type { Done, Json } from '../drivers/port.ts'
 import { inspected, type InspectionRule } from '../nodes/inspection.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
@@ -154,10 +155,11 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   const power = found.powerState ? { power_state: found.powerState } : {}
   if (work.kind === 'power') return yield* save(node, { ...node, ...power, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
-  // A leased node stays with its project, which may deploy again until the lease ends.
-  if (step === 'tearDown' && node.instance_uuid !== null && node.leased_to === null)
+  // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
+  const stays = step === 'tearDown' && (node.leased_to !== null || (yield* keptOn(node.id, now)) !== null)
+  if (step === 'tearDown' && node.instance_uuid !== null && !stays)
     yield* releaseInstance(node, node.instance_uuid, 'torn_down', now)
-  const { changes, newTraits = [] } = effectsOf(step, node, found, rules, now)
+  const { changes, newTraits = [] } = effectsOf(step, node, stays, found, rules, now)
   const traits = newTraits.length > 0 ? yield* withTraits(node, newTraits) : undefined
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
@@ -177,10 +179,17 @@ interface Effects {
 }
 
 /** What a finished step changes in the node. */
-function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly InspectionRule[], now: number): Effects {
+function effectsOf(
+  step: StepName,
+  node: NodeRow,
+  stays: boolean,
+  found: Done,
+  rules: readonly InspectionRule[],
+  now: number,
+): Effects {
   switch (step) {
     case 'tearDown':
-      return { changes: { ...tornDown(node), deploy_step: EMPTY, leftover: 0 } }
+      return { changes: { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 } }
     case 'inspect':
       return inspected(node, found.inventory ?? {}, rules, now)
     case 'clean':
@@ -192,8 +201,8 @@ function effectsOf(step: StepName, node: NodeRow, found: Done, rules: readonly I
   }
 }
 
-function tornDown({ leased_to, instance_info }: NodeRow): Partial<NodeRow> {
-  if (leased_to === null) return { instance_info: EMPTY, instance_uuid: null }
+function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> {
+  if (!stays) return { instance_info: EMPTY, instance_uuid: null }
   const { traits } = jsonIn(instance_info)
   return { instance_info: jsonText({ traits }) }
 }

@@ -11,6 +11,7 @@ import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, one, type Read, together, type Write } from '../../store/transaction.ts'
 import { isSeen, type View } from '../access.ts'
+import { requireNotKept } from '../allocations/keeping.ts'
 import { allocationBecame } from '../allocations/rows.ts'
 import { type Hold, holdBecame, holdOn } from '../holds/lookup.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
@@ -202,8 +203,18 @@ const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
  */
 type EndReason = 'deleted' | 'expired' | 'lease' | 'torn_down' | 'instance_removed' | 'node_deleted'
 
-/** Ends the instance's claim on the node, and its allocation. Its other claims go back to Placement's clients. */
-export function* releaseInstance(node: NodeRow, instance: string, reason: EndReason, now: number): Write<void> {
+/**
+ * Ends the instance's claim on the node, and its allocation. Its other claims go back to Placement's clients. All who
+ * take a node from someone come through here, so a kept one is refused unless the caller has settled that.
+ */
+export function* releaseInstance(
+  node: NodeRow,
+  instance: string,
+  reason: EndReason,
+  now: number,
+  { evenIfKept = false } = {},
+): Write<void> {
+  if (!evenIfKept) yield* requireNotKept(node.id, now)
   const has = yield* consumerClaims(instance)
   const rest = has.filter(claim => claim.provider !== node.uuid)
   const request: ClaimRequest =

@@ -47,6 +47,16 @@ export interface MetalTables {
     updated_at: number | null
     /** The request that asked for it. */
     request_id: string | null
+    /** Whose command runs on the node, and the proof of it: `alice@laptop/Zk3…`. */
+    keeper: string | null
+    /** Until when a lease's allocation is kept; others are kept until expires_at. */
+    kept_until: number | null
+    /** When the keeper means to be done. Nothing happens then. */
+    planned_end: number | null
+    /** Who asked for the end of a kept allocation, when and why. */
+    ending_by: string | null
+    ending_at: number | null
+    ending_message: string | null
   }
   reservations: {
     id: Generated<number>

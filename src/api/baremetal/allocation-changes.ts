@@ -1,0 +1,135 @@
+// Changes and ends allocations. One that its keeper uses ends when the keeper lets go, or when its time is over.
+import { Type } from 'typebox'
+import { limits } from '../../shared/limits.ts'
+import { type Access } from '../../metal/access.ts'
+import type { Farewell } from '../../metal/allocations/keeping.ts'
+import * as life from '../../metal/allocations/lifecycle.ts'
+import type { Allocation } from '../../metal/allocations/rows.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
+import { problem } from '../../problems/problem.ts'
+import { jsonIn } from '../../shared/json.ts'
+import { futureInstant } from '../instants.ts'
+import type { Operation } from '../operation.ts'
+import { Flag, from, Text } from '../shapes.ts'
+import { AllocationShape, isName, refuse, requireMember, shownAllocation } from './allocations.ts'
+import { asText, isDocument, isTime, members, PATCH } from './collection.ts'
+import { nodeIdent } from './nodes.ts'
+import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
+import { since } from './versions.ts'
+
+const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end'])
+
+const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
+
+patchOneAllocation.operation = {
+  summary: 'Change the name, the extra, the end or the planned end of an allocation',
+  description: 'Only the keeper of an allocation may shorten it. Nobody may extend one that someone else is ending.',
+  query: [KEEPER_PARAMETER],
+  body: [PATCH],
+  answers: { 200: AllocationShape },
+} satisfies Operation
+
+export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, base, has, now } = request
+  if (!has.allocationPatch) throw problem('method_not_allowed', {})
+  const keeper = givenParameter(request, 'keeper')
+  const patches = parsePatches(request.json(PATCH))
+  for (const { path } of patches) {
+    if (!PATCHABLE.has(path[0])) {
+      throw refuse(
+        `Cannot patch /${path.join('/').slice(0, 200)}. Only the following can be updated: ${[...PATCHABLE].join(', ')}`,
+      )
+    }
+    requireMember(request, path[0])
+  }
+  const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
+  const change = (present: Allocation): life.AllocationPatch => {
+    const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null, planned_end: null }
+    const after = members(applyPatches(document, patches), {
+      checks: { name: isName, extra: isDocument, expires_at: isTime, planned_end: isTime },
+    })
+    const time = (name: 'expires_at' | 'planned_end') => {
+      const value = after[name]
+      if (!isGiven(name)) return present[name]
+      return value === undefined ? null : futureInstant(name, value, now)
+    }
+    return {
+      name: asText(after['name']),
+      extra: (after['extra'] as Json | undefined) ?? {},
+      expiresAt: time('expires_at'),
+      plannedEnd: time('planned_end'),
+      keeper,
+    }
+  }
+  const row = await context.store.write(() =>
+    life.patchAllocation(request.param('ident'), request.access(), change, now),
+  )
+  return { status: 200, body: shownAllocation(row, base, has) }
+}
+
+export const FAREWELL_PARAMETERS = parametersOf({
+  keeper: from(since('allocationKeeper'), Text),
+  now: from(since('allocationKeeper'), Flag),
+  message: from(since('allocationKeeper'), Type.String({ maxLength: limits.keeperMessageMax })),
+})
+
+/** Our parameters of requests that ignore all others, as those of OpenStack do. */
+function givenParameter(request: MetalRequest, name: string): string | null {
+  const value = request.parameter(name)
+  if (value !== null) request.require('allocationKeeper', `The parameter ${name}`)
+  return value
+}
+
+export function farewellOf(request: MetalRequest): Farewell {
+  const [keeper, now, message] = ['keeper', 'now', 'message'].map(name => givenParameter(request, name)) as [
+    string | null,
+    string | null,
+    string | null,
+  ]
+  if (message !== null && message.length > limits.keeperMessageMax)
+    throw refuse(`Invalid value for message: it may have ${limits.keeperMessageMax} characters.`)
+  const { user, userName } = request.caller
+  return { by: userName ?? user, message, keeper, isNow: now !== null && flagParameter('now', now) }
+}
+
+/** Who takes a node at once needs that permission too. */
+export const accessToEnd = (request: MetalRequest, { isNow }: Farewell): Access =>
+  request.access(['baremetal:allocation:delete', ...(isNow ? (['baremetal:allocation:delete_now'] as const) : [])])
+
+const DELETION = {
+  description:
+    'A kept allocation is not over yet (202): its keeper is asked to let go, and has the node until `expires_at` at ' +
+    'the longest. `keeper` says that the keeper lets go. `now` takes the node at once, though the keeper may be using it.',
+  query: [FAREWELL_PARAMETERS],
+  answers: { 202: AllocationShape, 204: null },
+}
+
+const deletionAnswer = ({ base, has }: MetalRequest, asked: Allocation | null): Answer =>
+  asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, base, has) }
+
+deleteOneAllocation.operation = {
+  summary: 'Delete an allocation and free its node',
+  ...DELETION,
+} satisfies Operation
+
+export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const farewell = farewellOf(request)
+  const access = accessToEnd(request, farewell)
+  const asked = await context.store.write(() => life.deleteAllocation(request.param('ident'), access, farewell, now))
+  return deletionAnswer(request, asked)
+}
+
+deleteAllocationOfNode.operation = {
+  summary: 'Delete the allocation that has a node',
+  ...DELETION,
+} satisfies Operation
+
+export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
+  const { context, now } = request
+  const farewell = farewellOf(request)
+  const access = accessToEnd(request, farewell)
+  const asked = await context.store.write(() => life.deleteAllocationOfNode(nodeIdent(request), access, farewell, now))
+  return deletionAnswer(request, asked)
+}

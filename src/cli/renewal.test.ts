@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { describe, test } from 'node:test'
+import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { Renewal } from './renewal.ts'
+import { atTerminal, type Terminal } from './terminal.ts'
+
+const TERM = { everyMs: 1, lastsMs: 60_000, graceMs: 10_000, marginMs: 2_000, now: () => 0 }
+const HELD = { uuid: 'u', keeper: 'alice/proof' }
+const ENDING: Ending = { by: 'bob', message: null, at: '', until: '' }
+
+/** A server that refuses each renewal in this way. */
+const refusing = (refusal: Error, ending: Ending | null = null) =>
+  ({
+    allocations: {
+      async renew() {
+        throw refusal
+      },
+      async show() {
+        return { ending }
+      },
+    },
+  }) as unknown as Holdfast
+
+/** A countdown that loses a second each time it is looked at. */
+const quickly = (ms: number) => () => (ms -= 1_000)
+
+async function lost(server: Holdfast): Promise<{ news: string | Ending; told: string }> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const terminal: Terminal = { stdin, stdout, stderr, env: {}, exit() {}, on() {}, once() {}, off() {} }
+  const news = await atTerminal(terminal, () => {
+    const connect = () => Promise.resolve(server)
+    return new Renewal(HELD, { ...TERM, countdown: quickly }, server, connect, quickly(60_000)).lost
+  })
+  return { news, told: String(stderr.read() ?? '') }
+}
+
+void describe('a renewal that is refused', () => {
+  void test('says once why, and gives up while there is time to end the work', async () => {
+    const { news, told } = await lost(refusing(new ApiError(409, 'A lease begins.')))
+    assert.equal(told, "holdfast: the node can't be kept longer: A lease begins.\n")
+    assert.equal(news, 'it could not be renewed in time (A lease begins.)')
+  })
+
+  void test('because someone ends the allocation says who, at once', async () => {
+    assert.deepEqual(await lost(refusing(new ApiError(409, 'bob ends it'), ENDING)), { news: ENDING, told: '' })
+  })
+
+  void test('because it is gone says so, at once', async () => {
+    assert.deepEqual(await lost(refusing(new ApiError(404, 'not found'))), { news: 'gone', told: '' })
+  })
+
+  void test('because the server is away is tried again', async () => {
+    assert.deepEqual(await lost(refusing(new Error('away'))), {
+      news: 'it could not be renewed in time (away)',
+      told: '',
+    })
+  })
+})
