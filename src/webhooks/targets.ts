@@ -3,6 +3,7 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup, Resolver } from 'node:dns/promises'
 import { type BlockList, isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import { Gate } from '../shared/gate.ts'
 import { problem } from '../problems/problem.ts'
 import { limits } from '../shared/limits.ts'
@@ -97,10 +98,11 @@ function addresseeIn(url: URL, { mailDomains }: TargetRules): URL {
 export const lookupFor =
   (url: URL, rules: TargetRules): LookupFunction =>
   (hostname, options, done) => {
-    openAddressesOf(hostname, url, rules).then(
-      open => (options.all ? done(null, open) : done(null, open[0]!.address, open[0]!.family)),
-      (error: unknown) => done(error as Error, []),
-    )
+    callbackify(openAddressesOf)(hostname, url, rules, (error, open) => {
+      if (error) done(error, [])
+      else if (options.all) done(null, open)
+      else done(null, open[0]!.address, open[0]!.family)
+    })
   }
 
 async function openAddressesOf(hostname: string, url: URL, rules: TargetRules): Promise<LookupAddress[]> {
