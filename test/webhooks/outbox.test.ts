@@ -36,7 +36,14 @@ eachDatabase('the outbox', databases => {
   })
 
   const create = async (project: string | null = 'p1') => {
-    const settings = { name: '', url: 'https://example.org/', types: typesText([]), object: null, only_project: null }
+    const settings = {
+      name: '',
+      url: 'https://example.org/',
+      types: typesText([]),
+      object: null,
+      only_project: null,
+      only_user: null,
+    }
     const maker = { user: 'u', project, roles: new Set(['admin']), systemScope: false }
     const { webhook } = await store.write(() => createWebhook({ settings, project, maker }, systemClock))
     hooks.push(webhook)
@@ -150,6 +157,23 @@ eachDatabase('the outbox', databases => {
       ['allocation/kept'],
     )
     assert.equal((await store.read(() => findWebhook(uuid, ALL))).missed_at, later)
+    await clean()
+  })
+
+  void test('fsck finds a delivery that nobody would send, and a webhook that is ahead of the log', async () => {
+    const { id } = await create()
+    await tell(store, allocation(randomUUID(), 'created'))
+    await takeIn(store)
+    await expectSound()
+    const found = async (damage: string) => {
+      await store.script(run => run(damage))
+      return (await checkEverything(store)).filter(({ violations }) => violations > 0).map(({ invariant }) => invariant)
+    }
+    const [unsent, ...others] = await found(`update deliveries set due_at = null where webhook_id = ${id}`)
+    assert.match(unsent!, /only the oldest is due/)
+    assert.deepEqual(others, [])
+    const ahead = await found(`update webhooks set cursor_sequence = 1000000000 where id = ${id}`)
+    assert.match(ahead[1]!, /ahead of the log/)
     await clean()
   })
 
