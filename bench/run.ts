@@ -5,6 +5,7 @@ import { benchAllocations } from './allocations.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
 import { benchDoors } from './doors.ts'
+import { benchEvents } from './events.ts'
 import { benchLeases } from './leases.ts'
 import { benchMetal } from './metal.ts'
 import { readOptions, type BenchOptions } from './options.ts'
@@ -17,6 +18,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   allocations: benchAllocations,
   leases: benchLeases,
   doors: benchDoors,
+  events: benchEvents,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

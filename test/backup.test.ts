@@ -117,13 +117,20 @@ test('a database restored into another PostgreSQL, whose transactions count from
   const sql = new Client({ connectionString: database })
   await sql.connect()
   // As a dump brings them: entries and a horizon from a server that had seen many more transactions.
-  await sql.query("insert into changes (xid, provider_id, origin) values ('4000000000000', 1, 'elsewhere')")
-  await sql.query("update changes_horizon set xid = '4000000000000'")
-  const [one, two] = [await startServer(database), await startServer(database)]
-  const { rows } = await sql.query<{ xid: string; entries: string }>(
-    "select xid::text, (select count(*) from changes where origin = 'elsewhere') as entries from changes_horizon",
+  const insert = `insert into log (xid, at, user_id, roles, address, action, objects, outcome, providers, origin)`
+  await sql.query(`${insert} values ('4000000000000', 0, '', '', '', '', '[]', 'done', '{1}', 'elsewhere'),
+    ('3999999999999', 1, 'placed', '', '', 'x', '[]', 'done', '{1}', 'elsewhere'),
+    ('4000000000001', 2, 'not placed', '', '', 'x', '[]', 'done', '{1}', 'elsewhere')`)
+  const cursor = "'4000000000000:4000000000000:'::pg_snapshot"
+  await sql.query(
+    `insert into log_order select last + 1, last + 1, array[id], id, ${cursor} from log_head, log where user_id = 'placed'`,
   )
-  assert.deepEqual(rows, [{ xid: '0', entries: '0' }])
+  await sql.query(`update log_start set cursor = ${cursor}, pruned = ${cursor}`)
+  const [one, two] = [await startServer(database), await startServer(database)]
+  const { rows } = await sql.query<{ user_id: string }>(
+    `select user_id from log_order, unnest(entries) as entry, log where id = entry and origin = 'elsewhere' order by first`,
+  )
+  assert.deepEqual(rows, [{ user_id: 'placed' }, { user_id: 'not placed' }], 'each has one place')
   const [writer, reader] = [new Placement(one.origin), new Placement(two.origin)]
   await writer.provider({ VCPU: 4 })
   const { body } = await until(

@@ -182,16 +182,21 @@ const WORDS: Record<number, string> = {
   300: 'The versions that there are.',
 }
 
-const successes = ({ answers }: Operation, schemas: Schemas): Members =>
+const successes = ({ answers, otherTypes = {} }: Operation, schemas: Schemas): Members =>
   Object.fromEntries(
     Object.entries(answers).map(([status, schema]) => {
       const description = WORDS[Number(status)] ?? 'Done.'
       if (schema === null) return [status, { description }]
-      return [status, { description, content: contentOf(schemas.reference(schema)) }]
+      const others = status === '200' ? Object.entries(otherTypes) : []
+      const content = {
+        ...contentOf(schemas.reference(schema)),
+        ...Object.fromEntries(others.map(([type, other]) => [type, { schema: schemas.reference(other) }])),
+      }
+      return [status, { description, content }]
     }),
   )
 
-const contentOf = (schema: Members): Json => {
+const contentOf = (schema: Members): Members => {
   const { contentMediaType: type } = schema
   return { [typeof type === 'string' ? type : 'application/json']: { schema } }
 }

@@ -24,6 +24,8 @@ export interface Operation {
   query?: readonly Form[]
   /** The success statuses, each with the shape of its body; null for no body. */
   answers: Readonly<Record<number, TSchema | null>>
+  /** The other media types that a 200 may have. */
+  otherTypes?: Readonly<Record<string, TSchema>>
 }
 
 /** A handler with its operation. */

@@ -1,4 +1,5 @@
 // The gauge of the audit: how many entries have no seal yet.
+import { sql } from 'kysely'
 import type { Gauges, Sample } from '../shared/gauges.ts'
 import { query } from '../store/statement.ts'
 import { one, type Read } from '../store/transaction.ts'
@@ -9,9 +10,9 @@ export const auditGauges = {
 
 const unsealed = query((db, _: object) =>
   db
-    .selectFrom('audit')
-    .select(e => e.fn.countAll<number>().as('count'))
-    .where('seal_id', 'is', null),
+    .selectFrom(['log_head', 'audit_chain'])
+    .select(e => sql<number>`${e.ref('log_head.last')} - ${e.ref('head_last')}`.as('count'))
+    .where('audit_chain.one', '=', 1),
 )
 
 export function* countUnsealed(): Read<Sample<keyof typeof auditGauges>[]> {

@@ -18,6 +18,7 @@ interface AuditDutyOptions {
 
 export function auditDuty({ store, clock, log, keepDays }: AuditDutyOptions): Duty {
   const run = async () => {
+    await store.ordered()
     while ((await store.write(() => sealNext(clock.now()))) === limits.auditSealEntries);
     if (keepDays > 0) while ((await store.write(() => pruneSealed(clock.now() - keepDays * DAY_MS))) > 0);
     return null

@@ -1,8 +1,6 @@
 // An entry of the audit: who did what, from where, and how it went.
-import type { Selectable } from 'kysely'
 import { jsonText } from '../shared/json.ts'
-import type { Schema } from '../store/schema.ts'
-import { bulk } from '../store/statement.ts'
+import type { LogRow } from '../store/log.ts'
 import type { Subject } from '../store/transaction.ts'
 
 /** done: the change is made. accepted: a conductor will make it. failed: it was tried in vain. */
@@ -20,35 +18,10 @@ export interface Entry {
   readonly outcome: Outcome
 }
 
-type Row = Omit<Selectable<Schema['audit']>, 'id' | 'seal_id'>
+/** The entry as it is written while the audit is off: the log says what was done, and not by whom. */
+export const withoutActor = (entry: Entry): Entry => ({ ...entry, user: '', roles: '', address: '' })
 
-export const append = bulk<Row>(
-  {
-    at: 'bigint',
-    request_id: 'text',
-    user_id: 'text',
-    project_id: 'text',
-    roles: 'text',
-    address: 'text',
-    action: 'text',
-    objects: 'text',
-    outcome: 'text',
-  },
-  (db, r, on) =>
-    on.insert(db.insertInto('audit'), {
-      at: r.at,
-      request_id: r.request_id,
-      user_id: r.user_id,
-      project_id: r.project_id,
-      roles: r.roles,
-      address: r.address,
-      action: r.action,
-      objects: r.objects,
-      outcome: r.outcome,
-    }),
-)
-
-export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
+export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
   return {
     at: entry.at,
     request_id: entry.requestId,
@@ -59,6 +32,17 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): Row {
     action: entry.action,
     objects: jsonText(merged(subjects)),
     outcome: entry.outcome,
+  }
+}
+
+/** One change instead of two in a row: it begins where the first began. */
+function joined(earlier: Subject, later: Subject): Subject {
+  const from = earlier.data?.['from']
+  return {
+    ...earlier,
+    ...later,
+    ...(earlier.before !== undefined && { before: earlier.before }),
+    ...(from !== undefined && later.data && { data: { ...later.data, from } }),
   }
 }
 
@@ -73,7 +57,7 @@ function merged(subjects: readonly Subject[]): readonly Subject[] {
     const earlier = at === undefined ? undefined : found[at]!
     const isSame = subject.became === undefined || earlier?.became === undefined || earlier.became === subject.became
     if (at === undefined || !isSame) last.set(key, found.push(subject) - 1)
-    else found[at] = { ...earlier, ...subject, ...(earlier?.before !== undefined && { before: earlier.before }) }
+    else found[at] = joined(earlier!, subject)
   }
   return found
 }

@@ -3,13 +3,15 @@ import type { Finding } from '../store/fsck.ts'
 import { limits } from '../shared/limits.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { all, one, together, type Read } from '../store/transaction.ts'
-import { type AuditRow, sealOf } from './seals.ts'
+import { one, together, type Read } from '../store/transaction.ts'
+import { entriesFrom } from './order.ts'
+import { sealOf } from './seals.ts'
 import { sql } from 'kysely'
 
-const chainNow = query((db, _: object) =>
-  db.selectFrom('audit_chain').select(['anchor_id', 'anchor_seal', 'head_id', 'head_seal']).where('one', '=', 1),
-)
+/** More only if someone wrote into the seals. */
+const SEALED_ENTRIES_MAX = limits.auditCheckSeals * limits.auditSealEntries
+
+const chainNow = query((db, _: object) => db.selectFrom('audit_chain').selectAll().where('one', '=', 1))
 const sealsAfter = query((db, a: { id: number; limit: number }) =>
   db
     .selectFrom('audit_seals')
@@ -18,20 +20,11 @@ const sealsAfter = query((db, a: { id: number; limit: number }) =>
     .orderBy('id')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
-const entriesBetween = query((db, a: { from: number; to: number }) =>
+const strayEntries = query((db, a: { anchor: number }) =>
   db
-    .selectFrom('audit')
-    .selectAll()
-    .where('seal_id', '>=', a.from)
-    .where('seal_id', '<=', a.to)
-    .orderBy('seal_id')
-    .orderBy('id'),
-)
-const strayEntries = query((db, a: { anchor: number; head: number }) =>
-  db
-    .selectFrom('audit')
+    .selectFrom('log_order')
     .select(e => e.fn.countAll<number>().as('count'))
-    .where(e => e.or([e('seal_id', '<=', a.anchor), e('seal_id', '>', a.head)])),
+    .where('last', '<=', a.anchor),
 )
 const straySeals = query((db, a: { anchor: number }) =>
   db
@@ -40,44 +33,62 @@ const straySeals = query((db, a: { anchor: number }) =>
     .where('id', '<=', a.anchor),
 )
 
+/** Entries without a place, although listeners and seals are past them; and entries with two. */
+const misplaced = query((db, _: object, on) =>
+  db.selectFrom('log_head').select(
+    on.dialect === 'sqlite'
+      ? sql<number>`0`.as('count')
+      : sql<number>`greatest(0, (select count(*) from log where action <> '' and coalesce(pg_visible_in_snapshot(xid, cursor), true))
+          - (select coalesce(sum(cardinality(entries)), 0) from log_order))
+          + (select count(*) - count(distinct entry) from log_order, unnest(entries) as entry)`.as('count'),
+  ),
+)
+
 /** The last checked seal, or the start of the chain. */
 interface Link {
   id: number
   seal: string
+  /** The place of the last entry that it covers. */
+  last: number
 }
 
 /** Checks the seals after a link; null after the last. A wrong seal is counted, and the check continues from it. */
 function* checkSome(after: Link): Read<{ violations: number; link: Link | null }> {
   const chain = yield* one(chainNow({}))
   if (!chain) return { violations: 1, link: null }
-  const { anchor_id, anchor_seal, head_id, head_seal } = chain
+  const anchor = { id: chain.anchor_id, seal: chain.anchor_seal, last: chain.anchor_last }
   // The first call, or the link was pruned meanwhile.
-  let link = after.id <= anchor_id ? { id: anchor_id, seal: anchor_seal } : after
+  let link = after.id <= anchor.id ? anchor : after
   const [seals, ...strays] = yield* together(
     sealsAfter({ id: link.id, limit: limits.auditCheckSeals }),
-    strayEntries({ anchor: anchor_id, head: head_id }),
-    straySeals({ anchor: anchor_id }),
+    strayEntries({ anchor: anchor.last }),
+    straySeals({ anchor: anchor.id }),
+    misplaced({}),
   )
   if (seals.length === 0) {
-    const isWhole = link.id === head_id && link.seal === head_seal
-    return { violations: (isWhole ? 0 : 1) + strays[0][0]!.count + strays[1][0]!.count, link: null }
+    const isWhole = link.id === chain.head_id && link.seal === chain.head_seal && link.last === chain.head_last
+    return {
+      violations: (isWhole ? 0 : 1) + strays.reduce((sum, [found]) => sum + found!.count, 0),
+      link: null,
+    }
   }
-  const rows = yield* all(entriesBetween({ from: seals[0]!.id, to: seals.at(-1)!.id }))
-  const bySeal = Map.groupBy(rows, row => row.seal_id)
+  const first = link.last + 1
+  const rows = yield* entriesFrom(first, Math.min(seals.at(-1)!.last + 1 - first, SEALED_ENTRIES_MAX))
   let violations = 0
-  for (const { id, seal, entries } of seals) {
-    const covered: AuditRow[] = bySeal.get(id) ?? []
+  for (const { id, seal, entries, last } of seals) {
+    const { last: before } = link
+    const covered = rows.filter(({ sequence }) => sequence > before && sequence <= last)
     const isWhole =
       id === link.id + 1 && entries > 0 && covered.length === entries && sealOf(link.seal, covered) === seal
     if (!isWhole) violations++
-    link = { id, seal }
+    link = { id, seal, last }
   }
   return { violations, link }
 }
 
 export async function checkAudit(store: Store): Promise<Finding> {
   let violations = 0
-  let link: Link | null = { id: 0, seal: '' }
+  let link: Link | null = { id: 0, seal: '', last: 0 }
   while (link !== null) {
     const from: Link = link
     const some = await store.read(() => checkSome(from))

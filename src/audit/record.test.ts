@@ -5,7 +5,7 @@ import { run, type Write } from '../store/transaction.ts'
 import type { Entry } from './entry.ts'
 import { recordAll, recorded } from './record.ts'
 
-const change = command((db, _: object) => db.deleteFrom('audit'))
+const change = command((db, _: object) => db.deleteFrom('log'))
 const entry = (action: string): Entry => ({
   at: 0,
   requestId: null,
@@ -21,7 +21,7 @@ const entry = (action: string): Entry => ({
 function writtenBy(work: Write<unknown>, count: number): string[] {
   const actions: string[] = []
   for (let step = work.next(); !step.done;) {
-    const written = step.value.flatMap(call => (call.kind === 'last' ? [call.call] : []))
+    const written = step.value.flatMap(call => (call.kind === 'log' ? call.entries : []))
     actions.push(...written.map(call => /"action":"(\w+)"/.exec(JSON.stringify(call))![1]!))
     step = work.next(step.value.map(() => ({ rows: [], count })))
   }

@@ -1,6 +1,6 @@
 // Writes an audit entry in the transaction of the change, so that both are committed or neither is.
-import { lastly, NOTHING, type Subject, type Write, type Yielded } from '../store/transaction.ts'
-import { append, type Entry, rowOf } from './entry.ts'
+import { log, NOTHING, type Subject, type Write, type Yielded } from '../store/transaction.ts'
+import { type Entry, rowOf } from './entry.ts'
 
 /**
  * Runs the work and adds an entry about its changes; none when it changed nothing. `entry` may be a function of the
@@ -15,7 +15,7 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
   let step = work.next()
   while (!step.done) {
     const calls = step.value
-    if (calls.every(call => call.kind === 'last')) {
+    if (calls.every(call => call.kind === 'log')) {
       later.push(...calls)
       step = work.next(calls.map(() => NOTHING))
       continue
@@ -28,12 +28,12 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
     step = work.next(answers)
   }
   const made = typeof entry === 'function' ? entry(step.value) : entry
-  if (isChange && made) yield* lastly(append({ rows: [rowOf(made, subjects)] }))
+  if (isChange && made) yield* log([rowOf(made, subjects)])
   if (later.length > 0) yield later
   return step.value
 }
 
 /** Writes the entries of several changes that share a transaction. */
 export function* recordAll(changes: readonly { entry: Entry; subjects: readonly Subject[] }[]): Write<void> {
-  if (changes.length > 0) yield* lastly(append({ rows: changes.map(({ entry, subjects }) => rowOf(entry, subjects)) }))
+  yield* log(changes.map(({ entry, subjects }) => rowOf(entry, subjects)))
 }

@@ -1,5 +1,6 @@
 // Audit entries about the work of conductors, which happens without a request or long after its answer.
-import type { Entry, Outcome } from './entry.ts'
+import type { Clock } from '../clock/clock.ts'
+import { type Entry, type Outcome, withoutActor } from './entry.ts'
 
 export interface Deed {
   action: string
@@ -10,10 +11,16 @@ export interface Deed {
   request?: string | null | undefined
 }
 
-/** Makes the entry about a deed; null when the audit is off. */
-export type Witness = ((deed: Deed) => Entry) | null
+/** Makes the entry about a deed. */
+export type Witness = (deed: Deed) => Entry
 
-export const conductorEntry = ({ action, outcome, project, request }: Deed, hostname: string, now: number): Entry => ({
+/** The witness of a conductor, or of the duties of a process. While the audit is off it names nobody. */
+export function witnessOf({ clock, isAudited }: { clock: Clock; isAudited: boolean }, hostname: () => string): Witness {
+  const seen = (deed: Deed) => conductorEntry(deed, hostname(), clock.now())
+  return isAudited ? seen : deed => withoutActor(seen(deed))
+}
+
+const conductorEntry = ({ action, outcome, project, request }: Deed, hostname: string, now: number): Entry => ({
   at: now,
   requestId: request ?? null,
   user: 'conductor',

@@ -1,10 +1,12 @@
 // holdfast allocation: ask for a node of some kind, and get one.
 import { type Command, Option } from 'commander'
-import type { Allocation, Holdfast, NewAllocation } from '../client/index.ts'
+import type { Holdfast, NewAllocation } from '../client/index.ts'
+import { systemClock } from '../clock/clock.ts'
+import { printWhenReady } from './allocation-wait.ts'
+import { ifThere } from './asking.ts'
 import {
   countOf,
   type Document,
-  durationOf,
   type Flags,
   forEach,
   listed,
@@ -17,15 +19,15 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
-import { CommandFailure, EXIT } from './failures.ts'
 import { printList, printOne, say } from './output.ts'
-import { CAUSE_COLUMNS, causeRows, causesIn, printForecast, relaxationIn } from './reasons.ts'
-import { waitFor, type WaitOptions } from './waiting.ts'
+import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
+import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
 const CAUSES = ['when', ...CAUSE_COLUMNS]
 
-interface CreateFlags extends Flags, DryRun {
+interface CreateFlags extends Flags, DryRun, KeepFlags {
   resourceClass?: string
   trait?: string[]
   name?: string
@@ -36,18 +38,20 @@ interface CreateFlags extends Flags, DryRun {
   extra?: string[]
   expiresAt?: string
   waitUntil?: string
-  wait?: string | true
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const allocation = program.command(name).description(help)
-  withDryRun(
-    printingCommand(
-      allocation,
-      'create',
-      'ask for a node',
-      'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
+  withWait(
+    withDryRun(
+      printingCommand(
+        allocation,
+        'create',
+        'ask for a node',
+        'allocation create --resource-class gpu --trait CUSTOM_A100 --name job-17 --expires-at 2h --wait',
+      ),
     ),
+    'it has a node',
   )
     .option('--resource-class <resource-class>', 'of this class')
     .option('--trait <traits...>', 'with all of these traits', listed)
@@ -59,8 +63,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
     .option('--expires-at <time>', 'when it ends by itself: 90s, 10m, 2h or 2030-01-01T10:00:00Z')
     .option('--wait-until <time>', 'how long the server waits for a free node; in the same form')
-    .option('--wait [duration]', 'wait here until it has a node, at most so long')
-    .action(onServer(async (server, flags: CreateFlags) => createAllocation(server, flags)))
+    .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
   withDryRun(
     serverCommand(allocation, 'delete <allocations...>', 'give the node back', 'allocation delete job-17'),
@@ -85,18 +88,20 @@ export function addCommands(program: Command, { name, help }: Word): void {
         printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
       ),
     )
-  printingCommand(
-    allocation,
-    'retry <allocation>',
-    'try again after an error',
-    'allocation retry job-17 --wait-until 10m --wait',
+  withWait(
+    printingCommand(
+      allocation,
+      'retry <allocation>',
+      'try again after an error',
+      'allocation retry job-17 --wait-until 10m --wait',
+    ),
+    'it has a node',
   )
     .option('--wait-until <time>', 'how long the server waits for a free node')
-    .option('--wait [duration]', 'wait here until it has a node, at most so long')
     .action(
-      onServer(async (server, ident: string, flags: CreateFlags) => {
-        await printWhenReady(server, await server.allocations.retry(ident, flags.waitUntil), flags)
-      }),
+      onServerWaiting(async (server, wait, ident: string, flags: CreateFlags) =>
+        retryAllocation(server, wait, ident, flags),
+      ),
     )
   printingCommand(
     allocation,
@@ -107,7 +112,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   ).action(onServer(async (server, ident: string, flags: Flags) => explainAllocation(server, ident, flags)))
 }
 
-async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<void> {
+async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags): Promise<void> {
   const wanted: NewAllocation = {
     resource_class: flags.resourceClass,
     traits: flags.trait,
@@ -121,33 +126,25 @@ async function createAllocation(server: Holdfast, flags: CreateFlags): Promise<v
     wait_until: flags.waitUntil,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
-  await printWhenReady(server, await server.allocations.create(wanted), flags)
+  if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
+  // Chosen by us, so that we can ask for the allocation and end it even if the answer is lost.
+  const uuid = flags.uuid ?? systemClock.newUuid()
+  await printWhenReady(server, uuid, wait, flags, {
+    send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
+    find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+  })
 }
 
-async function printWhenReady(server: Holdfast, made: Allocation, flags: CreateFlags): Promise<void> {
-  if (!flags.wait) return printOne(made, flags)
-  const timeoutMs = typeof flags.wait === 'string' ? durationOf(flags.wait) : null
-  printOne(await allocated(server, made, { timeoutMs }), flags)
-}
-
-/** Waits until the allocation has a node. If it fails, the error names the causes. */
-export function allocated(
-  { allocations }: Holdfast,
-  { uuid }: Allocation,
-  options: WaitOptions,
-  advice = `holdfast allocation retry ${uuid}`,
-): Promise<Allocation> {
-  const look = async () => {
-    const present = await allocations.show(uuid)
-    if (present.state === 'active') return { done: present }
-    const { now, decided } = await allocations.explain(uuid)
-    if (present.state === 'error') {
-      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
-      throw new CommandFailure(EXIT.conflict, present.last_error ?? `allocation ${uuid} failed`, hint)
-    }
-    return { waitingFor: `waiting for a node: ${causesIn(now)}` }
-  }
-  return waitFor(look, options)
+async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flags: CreateFlags): Promise<void> {
+  const { allocations } = server
+  if (!flags.wait) return printOne(await allocations.retry(ident, flags.waitUntil), flags)
+  await printWhenReady(server, ident, wait, flags, {
+    send: (signal, waitUntil) => server.within(signal).allocations.retry(ident, waitUntil),
+    find: async signal => {
+      const present = await server.within(signal).allocations.show(ident)
+      return present.state === 'error' ? null : present
+    },
+  })
 }
 
 async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
@@ -171,7 +168,7 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
   if (flags.format === 'table' && help) say(help)
 }
 
-interface ListFlags extends Flags {
+interface ListFlags extends WatchFlags {
   state?: string
   resourceClass?: string
   node?: string
@@ -181,12 +178,14 @@ interface ListFlags extends Flags {
 }
 
 function addLookCommands(allocation: Command): void {
-  printingCommand(
-    allocation,
-    'list',
-    'list allocations',
-    'allocation list --state error --fields uuid name last_error',
-    COLUMNS,
+  withWatch(
+    printingCommand(
+      allocation,
+      'list',
+      'list allocations',
+      'allocation list --state error --fields uuid name last_error',
+      COLUMNS,
+    ),
   )
     .addOption(new Option('--state <state>', 'in this state').choices(['allocating', 'active', 'error']))
     .option('--resource-class <resource-class>', 'of this class')
@@ -197,8 +196,12 @@ function addLookCommands(allocation: Command): void {
     .action(
       onServer(async (server, flags: ListFlags) => {
         const { state, resourceClass: resource_class, node, owner, fields, limit } = flags
-        const found = await server.allocations.list({ where: { state, resource_class, node, owner }, fields, limit })
-        printList(found, fields ?? COLUMNS, flags)
+        const where = { state, resource_class, node, owner }
+        const rows = async () => ({
+          rows: await server.allocations.list({ where, fields, limit }),
+          columns: fields ?? COLUMNS,
+        })
+        await printRows(server, { kinds: ['allocation'], rows }, flags)
       }),
     )
   for (const word of ['show', 'get']) {

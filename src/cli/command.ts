@@ -27,6 +27,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'Time:': {
     lease: { help: 'capacity for a period of time', load: () => import('./lease.ts') },
+    calendar: { help: 'calendars to subscribe to, of what ends', load: () => import('./calendar.ts') },
     host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
   'Capacity:': {
@@ -43,6 +44,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
     },
     export: { help: 'write the fleet as one document', load: () => import('./export.ts') },
     demo: { help: 'fill a server with a fleet to try things on', load: () => import('./demo/demo.ts') },
+    watch: { help: 'what happens, as it happens', load: () => import('./watch.ts') },
     webhook: { help: 'who is told of events, and where', load: () => import('./webhook.ts') },
     audit: { help: 'who changed what, newest first', load: () => import('./audit.ts') },
     fsck: {

@@ -20,11 +20,14 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { printWhenStarted } from './lease-wait.ts'
 import { printList, printOne, say } from './output.ts'
+import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
 
-interface LeaseFlags extends Flags, DryRun {
+interface LeaseFlags extends Flags, DryRun, KeepFlags {
   name?: string
   startDate?: string
   endDate?: string
@@ -39,16 +42,21 @@ const INSTANCES = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const lease = program.command(name).description(help)
-  withDryRun(
-    withTerms(
-      printingCommand(
-        lease,
-        'create <name>',
-        'book capacity',
-        `lease create week-7 --for 2d --reservation ${INSTANCES}`,
+  withWait(
+    withDryRun(
+      withTerms(
+        printingCommand(
+          lease,
+          'create <name>',
+          'book capacity',
+          `lease create week-7 --for 2d --reservation ${INSTANCES}`,
+        ),
       ),
     ),
-  ).action(onServer(async (server, name: string, flags: LeaseFlags) => createLease(server, name, flags)))
+    'it has started',
+  ).action(
+    onServerWaiting(async (server, wait, name: string, flags: LeaseFlags) => createLease(server, wait, name, flags)),
+  )
   withTerms(
     printingCommand(
       lease,
@@ -61,8 +69,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       printExplained(await leases.explain({ ...wantedIn(flags, systemClock.now()), name }), flags),
     ),
   )
-  printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS).action(
-    onServer(async (server, flags: Flags) => printList(await server.leases.list(), COLUMNS, flags)),
+  withWatch(printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS)).action(
+    onServer(async (server, flags: WatchFlags) => {
+      const rows = async () => ({ rows: await server.leases.list(), columns: COLUMNS })
+      await printRows(server, { kinds: ['lease'], rows }, flags)
+    }),
   )
   printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(
     onServer(async (server, ident: string, flags: Flags) => printOne(await server.leases.show(ident), flags)),
@@ -101,8 +112,10 @@ const withTerms = (command: Command) =>
     .option('--before-end-date <date>', 'when to be reminded of the end')
     .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
 
-async function createLease({ leases }: Holdfast, name: string, flags: LeaseFlags): Promise<void> {
+async function createLease(server: Holdfast, wait: Wait, name: string, flags: LeaseFlags): Promise<void> {
+  const { leases } = server
   const wanted = { ...wantedIn(flags, systemClock.now()), name }
+  if (!flags.dryRun && flags.wait) return printWhenStarted(server, wanted, wait, flags)
   if (!flags.dryRun) return printOne(await leases.create(wanted), flags)
   const explained = await leases.explain(wanted)
   printExplained(explained, flags)

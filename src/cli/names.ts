@@ -40,6 +40,7 @@ const LISTERS: Record<string, Lister> = {
       (await leases.list()).map(({ id, name }) => ({ uuid: id, name })),
       typed,
     ),
+  calendar: async ({ calendars }) => (await calendars.list()).map(({ id }) => id),
   host: async ({ hosts }) => (await hosts.list()).map(({ hypervisor_hostname }) => hypervisor_hostname),
   provider: async ({ providers }, { typed }) => namesOf(await providers.list(), typed),
   project: async ({ quotas }) => (await quotas.list()).map(({ project }) => project),

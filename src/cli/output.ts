@@ -2,7 +2,7 @@
 import { UsageError } from '../shared/usage-error.ts'
 import { yamlOf } from '../shared/yaml.ts'
 import { csvText } from './csv.ts'
-import { screenOf, sheetOf, tableOf, wrapped } from './table.ts'
+import { rowBelow, screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 import { terminal } from './terminal.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
@@ -12,7 +12,7 @@ export interface OutputFlags {
   column?: string[]
 }
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 
 /** `columns` are the default columns. JSON and YAML have all fields, unless the user chooses some. */
 export function printList(rows: readonly Row[], columns: readonly string[], { format, column }: OutputFlags): void {
@@ -30,6 +30,64 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
     )
   } else {
     write(tableOf(shown, cellsOf(rows, shown, printable), screenOf(terminal().stdout)))
+  }
+}
+
+/** Prints the rows of a list, and later some of them again, below. */
+export class RowPrinter {
+  readonly #columns: readonly string[]
+  readonly #flags: OutputFlags
+  #rows: readonly Row[] = []
+
+  constructor(columns: readonly string[], flags: OutputFlags) {
+    this.#columns = columns
+    this.#flags = flags
+  }
+
+  /** Of programs' formats, JSON has one row a line, and YAML is a list that grows. */
+  first(rows: readonly Row[]): void {
+    this.#rows = rows
+    if (this.#flags.format === 'json') for (const row of rows) this.again(row)
+    else if (this.#flags.format !== 'yaml' || rows.length > 0) printList(rows, this.#columns, this.#flags)
+  }
+
+  /** Whether it would be printed in another way. */
+  isOther(before: Row | undefined, row: Row): boolean {
+    return before === undefined || this.#partsOf(before) !== this.#partsOf(row)
+  }
+
+  /** What is printed of it, however wide the columns are. */
+  #partsOf(row: Row): string {
+    const { format } = this.#flags
+    if (format !== 'table') return this.#textOf(row)
+    return cellsOf([row], this.#shownOf(row), printable)[0]!.join('\0')
+  }
+
+  #shownOf(row: Row): readonly string[] {
+    const { column } = this.#flags
+    return column ? chosen(column, new Set([...this.#columns, ...Object.keys(row)])) : this.#columns
+  }
+
+  again(row: Row): void {
+    write(this.#textOf(row))
+  }
+
+  gone(row: Row): void {
+    const { format } = this.#flags
+    if (format === 'json' || format === 'yaml') write(this.#textOf({ ...row, gone: true }))
+    else if (format === 'table') say(`${(row['name'] ?? row['uuid'] ?? row['id'] ?? 'one') as string} is gone`)
+  }
+
+  #textOf(row: Row): string {
+    const { format, column } = this.#flags
+    const shown = this.#shownOf(row)
+    const document = () => (column ? only(row, [...shown, ...('gone' in row ? ['gone'] : [])]) : withoutLinks(row))
+    if (format === 'json') return `${JSON.stringify(document())}\n`
+    if (format === 'yaml') return documentOf([document()], 'yaml')
+    if (format === 'csv') return csvText(cellsOf([row], shown))
+    if (format === 'value') return `${cellsOf([row], shown)[0]!.join(' ')}\n`
+    const cells = cellsOf([...this.#rows, row], shown, printable)
+    return rowBelow(shown, cells, screenOf(terminal().stdout))
   }
 }
 

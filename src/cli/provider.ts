@@ -2,12 +2,13 @@
 import type { Command } from 'commander'
 import { countOf, type Flags, listed, many, onServer, pairsIn, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
-import { printList, printOne } from './output.ts'
+import { printOne } from './output.ts'
 import { addProviderChangeCommands } from './provider-change.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'generation', 'parent_provider_uuid']
 
-interface ProviderFlags extends Flags {
+interface ProviderFlags extends WatchFlags {
   name?: string
   inTree?: string
   resource?: string[]
@@ -18,12 +19,14 @@ interface ProviderFlags extends Flags {
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const provider = program.command(name).description(help)
-  printingCommand(
-    provider,
-    'list',
-    'list resource providers',
-    'provider list --resource VCPU=4 --required HW_CPU_X86_AVX2',
-    COLUMNS,
+  withWatch(
+    printingCommand(
+      provider,
+      'list',
+      'list resource providers',
+      'provider list --resource VCPU=4 --required HW_CPU_X86_AVX2',
+      COLUMNS,
+    ),
   )
     .option('--name <name>', 'of this name')
     .option('--in-tree <uuid>', 'in the tree of this one')
@@ -33,8 +36,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--member-of <aggregates>', 'in this aggregate, or in:A,B')
     .action(
       onServer(async (server, flags: ProviderFlags) => {
-        const found = await server.providers.list({ name: flags.name, in_tree: flags.inTree, ...askedIn(flags) })
-        printList(found, COLUMNS, flags)
+        const where = { name: flags.name, in_tree: flags.inTree, ...askedIn(flags) }
+        const rows = async () => ({ rows: await server.providers.list(where), columns: COLUMNS })
+        await printRows(server, { kinds: ['provider'], rows }, flags)
       }),
     )
   printingCommand(provider, 'show <provider>', 'show one, by its uuid or name', 'provider show compute-1').action(

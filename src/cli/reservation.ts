@@ -13,7 +13,8 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
-import { printList, printOne, say } from './output.ts'
+import { printOne, say } from './output.ts'
+import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
 const UUID = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'
@@ -23,7 +24,7 @@ interface CreateFlags extends Flags, DryRun {
   owner?: string
   expiresAt?: string
 }
-interface ListFlags extends Flags {
+interface ListFlags extends WatchFlags {
   node?: string
   instance?: string
   owner?: string
@@ -79,7 +80,7 @@ async function create({ reservations }: Holdfast, nodes: readonly string[], flag
 
 /** `typed` is the whole command, for the example. */
 function addList(parent: Command, { name, help }: Word, typed: string): void {
-  printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS)
+  withWatch(printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS))
     .option('--node <node>', 'of this node')
     .option('--instance <uuid>', 'for this instance')
     .option('--owner <owner>', 'of this owner')
@@ -87,7 +88,11 @@ function addList(parent: Command, { name, help }: Word, typed: string): void {
     .action(
       onServer(async (server, flags: ListFlags) => {
         const { node, instance: instance_uuid, owner, limit } = flags
-        printList(await server.reservations.list({ node, instance_uuid, owner }, limit), COLUMNS, flags)
+        const rows = async () => ({
+          rows: await server.reservations.list({ node, instance_uuid, owner }, limit),
+          columns: COLUMNS,
+        })
+        await printRows(server, { kinds: ['hold'], rows }, flags)
       }),
     )
 }

@@ -1,18 +1,20 @@
 // holdfast run: allocates a node, runs a command, and releases the node when the command ends.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
-import { allocated } from './allocation.ts'
 import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { CANCEL_MAX_MS, codeOf, Interrupts, report } from './interrupt.ts'
 import { printForecast } from './reasons.ts'
-import { lasting, Renewal, type Term } from './renewal.ts'
+import type { Renewal, Term } from './renewal.ts'
+import { RunWait } from './run-wait.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 import { terminal } from './terminal.ts'
+import { connectWaiting, waitIn } from './wait-flags.ts'
+import { waitFor, type WaitOptions } from './waiting.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
@@ -61,43 +63,46 @@ export function addCommands(program: Command, { name, help }: Word): void {
 
 async function run(words: readonly string[], flags: RunFlags, clock: Clock): Promise<number> {
   const now = () => clock.now()
-  const server = await connectWith(flags)
+  const wait = waitIn(flags, flags.wait)
+  const server = await connectWaiting(flags, wait)
   const endsAt = flags.for === undefined ? Infinity : now() + durationOf(flags.for)
   const term = termOf(flags.renewEvery * 1_000, endsAt, now)
   const wanted = {
-    // Chosen by us, so that we can release the allocation even if the answer is lost.
-    uuid: clock.newUuid(),
     resource_class: flags.resourceClass,
     traits: flags.trait,
     candidate_nodes: flags.candidateNode,
     name: flags.name,
-    expires_at: lasting(term.lastsMs),
-    wait_until: flags.wait === undefined ? undefined : lasting(durationOf(flags.wait)),
   }
   if (flags.dryRun) {
     printForecast(await server.allocations.forecast(wanted), { format: 'table' })
     return EXIT.ok
   }
   const signals = new Signals()
-  const sentAt = now()
-  let renewal: Renewal | null = null
+  const isWaiting = flags.wait !== undefined
+  const newUuid = () => clock.newUuid()
+  const asked = new RunWait(server, { wanted, term, wait, isWaiting, newUuid, connect: () => connectWith(flags) })
+  const interrupts = new Interrupts(asked.left)
+  let hasNode = false
   try {
-    const made = await server.allocations.create(wanted)
-    renewal = new Renewal(wanted.uuid, term, server, () => connectWith(flags), sentAt)
-    const wait = { timeoutMs: null, signal: signals.aborted }
-    const got = await allocated(server, made, wait, flags.wait === undefined ? '--wait 10m waits for one' : '')
-    const environment = await surroundings(server, got, flags)
+    const got = await asked.node(interrupts.signal, isWaiting ? '' : '--wait 10m waits for one')
+    hasNode = true
+    interrupts.stop()
+    const environment = await surroundings(server, got, flags, { timeoutMs: term.lastsMs, signal: signals.aborted })
     signals.aborted.throwIfAborted()
-    return await commandEnds(words, environment, { signals, renewal, endsAt, term })
+    return await commandEnds(words, environment, { signals, renewal: asked.renewal!, endsAt, term })
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
-    renewal?.stop()
-    const failure = await release(renewal?.server ?? server, wanted.uuid)
-    // Without a renewal the allocation may not exist, so there is nothing to report.
-    if (failure && renewal)
+    asked.renewal?.stop()
+    const holder = asked.renewal?.server ?? server
+    const failure = await release(hasNode ? holder : holder.within(AbortSignal.timeout(CANCEL_MAX_MS)), asked.uuid)
+    if (!hasNode && signals.first !== null) {
+      report(failure ? `${asked.left()} (${failure})` : `cancelled: allocation ${asked.uuid} is deleted`)
+    }
+    if (failure && hasNode)
       terminal().stderr.write(`holdfast: the node is released when its allocation expires: ${failure}\n`)
+    interrupts.stop()
     signals.stop()
   }
 }
@@ -107,12 +112,18 @@ function termOf(everyMs: number, endsAt: number, now: () => number): Term {
   return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, endsAt: endsAt + graceMs, now }
 }
 
-async function surroundings({ url, nodes }: Holdfast, { uuid, node_uuid }: Allocation, flags: ServerFlags) {
-  const { name } = await nodes.show(node_uuid!, ['name'])
+async function surroundings(
+  server: Holdfast,
+  { uuid, node_uuid }: Allocation,
+  flags: ServerFlags,
+  options: WaitOptions,
+) {
+  const look = async (signal: AbortSignal) => ({ done: await server.within(signal).nodes.show(node_uuid!, ['name']) })
+  const { name } = await waitFor(look, options)
   return {
     ...terminal().env,
     ...environmentOf(flags),
-    HOLDFAST_URL: url,
+    HOLDFAST_URL: server.url,
     HOLDFAST_ALLOCATION: uuid,
     HOLDFAST_NODE_UUID: node_uuid!,
     HOLDFAST_NODE_NAME: name ?? '',
@@ -217,8 +228,6 @@ function notStarted(file: string, { message, ...error }: Error): CommandFailure 
   const isMissing = 'code' in error && error.code === 'ENOENT'
   return new CommandFailure(EXIT.usage, isMissing ? `there is no command ${file}` : `can't run ${file}: ${message}`)
 }
-
-const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
 /** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
 async function release({ allocations }: Holdfast, uuid: string): Promise<string | null> {

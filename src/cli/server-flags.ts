@@ -92,6 +92,20 @@ function saidIn(flags: ServerFlags): Record<string, string> {
   )
 }
 
+const SECRETS = new Set(['--os-password', '--os-token'])
+
+/** A command for the same server, to be shown to the user: with the options that were given, but without secrets. */
+export function commandLineOf(flags: ServerFlags, words: string): string {
+  const given = flags as Record<string, string | undefined>
+  const options = CONNECTION.flatMap(option => {
+    const value = given[option.attributeName()]
+    return value === undefined || SECRETS.has(option.long!) ? [] : [option.long!, quoted(value)]
+  })
+  return ['holdfast', ...options, words].join(' ')
+}
+
+const quoted = (word: string) => (/^[\w.,:@%+=/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
 /** The same options as environment variables, for a command that this one starts. */
 export const environmentOf = (flags: ServerFlags): Record<string, string> => ({
   ...(flags.osCloud !== undefined && { OS_CLOUD: flags.osCloud }),

@@ -17,35 +17,52 @@ export const screenOf = (stream: Output): Screen => ({
 
 const NARROWEST = 4
 
+type Rows = readonly (readonly string[])[]
+
 /** One row a line. Columns without room are cut or left out, and a line below names those left out. */
-export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {
-  const all = headings.map((heading, at) =>
+export function tableOf(headings: readonly string[], rows: Rows, screen: Screen): string {
+  const all = columnsOf(headings, rows)
+  const columns = fitted(all, screen.width)
+  const lines = [
+    lineOf(
+      columns,
+      ({ heading }) => heading,
+      text => painted('bold', text, screen),
+    ),
+    ...rows.map((_, row) => rowOf(columns, row, screen)),
+    ...leftOut(all, columns).flatMap(said => wrapped(said, screen.width).map(part => painted('dim', part, screen))),
+  ]
+  return lines.map(one => `${one}\n`).join('')
+}
+
+/** The last of these rows, as it stands below a table of the others. */
+export const rowBelow = (headings: readonly string[], rows: Rows, screen: Screen): string =>
+  `${rowOf(fitted(columnsOf(headings, rows), screen.width), rows.length - 1, screen)}\n`
+
+const columnsOf = (headings: readonly string[], rows: Rows): Column[] =>
+  headings.map((heading, at) =>
     columnOf(
       heading,
       rows.map(row => row[at]!),
     ),
   )
-  const columns = fitted(all, screen.width)
-  const line = (cellOf: (column: Column) => string, paint: (text: string, column: Column) => string) =>
-    columns
-      .map((column, at) => padded(cellOf(column), column.width, at === columns.length - 1, text => paint(text, column)))
-      .join(GAP)
-      .trimEnd()
-  const lines = [
-    line(
-      ({ heading }) => heading,
-      text => painted('bold', text, screen),
-    ),
-    ...rows.map((_, row) =>
-      line(
-        ({ cells }) => cells[row]!,
-        (text, { heading }) => coloured(heading, text, screen),
-      ),
-    ),
-    ...leftOut(all, columns).flatMap(said => wrapped(said, screen.width).map(part => painted('dim', part, screen))),
-  ]
-  return lines.map(one => `${one}\n`).join('')
-}
+
+const rowOf = (columns: readonly Column[], row: number, screen: Screen) =>
+  lineOf(
+    columns,
+    ({ cells }) => cells[row]!,
+    (text, { heading }) => coloured(heading, text, screen),
+  )
+
+const lineOf = (
+  columns: readonly Column[],
+  cellOf: (column: Column) => string,
+  paint: (text: string, column: Column) => string,
+): string =>
+  columns
+    .map((column, at) => padded(cellOf(column), column.width, at === columns.length - 1, text => paint(text, column)))
+    .join(GAP)
+    .trimEnd()
 
 /** Names the columns that aren't shown although they aren't empty. */
 function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {

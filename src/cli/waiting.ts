@@ -1,59 +1,122 @@
-// Polls the server until something has happened, and shows what it waits for.
+// Polls the server until something has happened, and shows what it waits for. A server that is away for a while, as in
+// a restart or a fail-over, doesn't end the wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../clock/clock.ts'
+import { type ApiError, isAway, Unreachable } from '../client/errors.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 
-type Look<T> = { done: T } | { waitingFor: string }
+export type Look<T> = { done: T } | { waitingFor: string }
 
 const FIRST_PAUSE_MS = 100
 const PAUSE_MAX_MS = 2_000
+/** A server that asks for a longer pause is asked again after this one. */
+const ASKED_PAUSE_MAX_MS = 30_000
+/** A look without an answer is given up after so long: the connection may be dead, and a new one is alive. */
+export const LOOK_MAX_MS = 15_000
+/** The last look may take so long beyond the end, so that a busy server isn't taken for one that is away. */
+const LAST_LOOK_MS = 10_000
+/** Without a limit a wait ends when the server was away for so long: longer than a restart or a fail-over takes. */
+const SILENCE_MAX_MS = 10 * 60_000
 
 export interface WaitOptions {
   /** null for no limit. */
   timeoutMs: number | null
+  /** The server counts the same time. If it answers, it may take so much longer to say how that ended. */
+  graceMs?: number
+  /** From when the time counts; now if it isn't given. */
+  startedAt?: number
   signal?: AbortSignal
   now?: () => number
-  /** Shows what it waits for; by default on its own line. */
-  progress?: { show: (text: string, waitedMs: number) => void; clear: () => void }
+  /** Shows what it waits for; by default on its own line. `topic` is the text without what changes at each look. */
+  progress?: { show: (text: string, waitedMs: number, topic?: string) => void; clear: () => void }
+  /** What is left when the wait gives up, and how to end it. `isSure` if the server has just said that it is there. */
+  left?: (isSure: boolean) => string
 }
 
-export async function waitFor<T>(look: () => Promise<Look<T>>, options: WaitOptions): Promise<T> {
-  const { timeoutMs, signal, now = () => systemClock.now(), progress = new Progress() } = options
-  const started = now()
+/** `look` must pass its signal on to the server. */
+export async function waitFor<T>(look: (signal: AbortSignal) => Promise<Look<T>>, options: WaitOptions): Promise<T> {
+  const { timeoutMs, graceMs = 0, signal, now = () => systemClock.now(), progress = new Progress() } = options
+  const startedAt = options.startedAt ?? now()
+  let heardAt = now()
+  let [pause, wasAway] = [FIRST_PAUSE_MS, false]
   try {
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, PAUSE_MAX_MS)) {
+    for (;;) {
+      const left = timeoutMs === null ? Infinity : startedAt + timeoutMs - now()
+      const seen = await looked(look, Math.min(LOOK_MAX_MS, Math.max(left, LAST_LOOK_MS)), signal)
       signal?.throwIfAborted()
-      const seen = await look()
       if ('done' in seen) return seen.done
-      const waited = now() - started
-      if (timeoutMs !== null && waited >= timeoutMs) {
-        throw new CommandFailure(EXIT.failed, `gave up after ${seconds(waited)}: ${seen.waitingFor}`)
+      const at = now()
+      const isGone = 'away' in seen
+      if (!isGone) heardAt = at
+      const endsAt = timeoutMs === null ? Infinity : startedAt + timeoutMs + (isGone ? 0 : graceMs)
+      if (at >= endsAt || (timeoutMs === null && at - heardAt >= SILENCE_MAX_MS)) {
+        throw gaveUp(seen, at - startedAt, options.left?.(!isGone) ?? null)
       }
-      progress.show(seen.waitingFor, waited)
-      const left = timeoutMs === null ? pause : Math.max(timeoutMs - waited, 1)
-      await sleep(Math.min(pause, left), undefined, signal && { signal })
+      show(progress, seen, at - startedAt, endsAt - at)
+      if (isGone !== wasAway) pause = FIRST_PAUSE_MS
+      wasAway = isGone
+      const asked =
+        isGone && 'retryAfterMs' in seen.away ? Math.min(seen.away.retryAfterMs ?? 0, ASKED_PAUSE_MAX_MS) : 0
+      await sleep(Math.min(Math.max(pause, asked), Math.max(endsAt - at, 1)), undefined, signal && { signal })
+      pause = Math.min(pause * 1.5, PAUSE_MAX_MS)
     }
   } finally {
     progress.clear()
   }
 }
 
-/** On a terminal one line that changes, else a new line for each new text. */
+type Seen<T> = Look<T> | { away: ApiError | Unreachable }
+
+async function looked<T>(
+  look: (signal: AbortSignal) => Promise<Look<T>>,
+  lookMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Seen<T>> {
+  signal?.throwIfAborted()
+  const late = AbortSignal.timeout(lookMs)
+  try {
+    return await look(signal ? AbortSignal.any([signal, late]) : late)
+  } catch (error) {
+    if (isAway(error)) return { away: error }
+    throw error
+  }
+}
+
+type Unfinished = Exclude<Seen<never>, { done: never }>
+
+function show(progress: NonNullable<WaitOptions['progress']>, seen: Unfinished, waitedMs: number, leftMs: number) {
+  if ('waitingFor' in seen) return progress.show(seen.waitingFor, waitedMs)
+  const topic = `${wordsOn(seen.away)}; waiting goes on`
+  progress.show(leftMs === Infinity ? topic : `${topic}, ${seconds(leftMs)} left`, waitedMs, topic)
+}
+
+const wordsOn = (error: ApiError | Unreachable) =>
+  error instanceof Unreachable
+    ? `the server does not answer (${error.reason})`
+    : `the server can't answer now (${error.status}: ${error.message})`
+
+function gaveUp(seen: Unfinished, waitedMs: number, hint: string | null): CommandFailure {
+  const [code, why] =
+    'away' in seen ? ([EXIT.unreachable, wordsOn(seen.away)] as const) : ([EXIT.failed, seen.waitingFor] as const)
+  return new CommandFailure(code, `gave up after ${seconds(waitedMs)}: ${why}`, hint)
+}
+
+/** On a terminal one line that changes, else a new line for each new topic. */
 export class Progress {
   readonly #stderr = terminal().stderr
   #said = ''
 
-  show(text: string, waitedMs: number): void {
+  show(text: string, waitedMs: number, topic = text): void {
     const words = visible(text)
     if (this.#stderr.isTTY) {
       const line = `${words} (${seconds(waitedMs)})`.slice(0, (this.#stderr.columns || 80) - 1)
       this.#stderr.write(`\r\u001b[K${line}`)
-    } else if (words !== this.#said) {
+    } else if (topic !== this.#said) {
       this.#stderr.write(`${words}\n`)
     }
-    this.#said = words
+    this.#said = topic
   }
 
   clear(): void {

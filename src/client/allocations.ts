@@ -53,6 +53,8 @@ export interface AllocationExplained {
   /** The reasons at the time of the decision. */
   decided: Reasons | null
   now: Reasons
+  /** How many of its class wait before it. An older server doesn't say. */
+  ahead?: number
 }
 
 /** The result that an allocation would have. */

@@ -1,7 +1,7 @@
 // The server's message is found in the errors of each API.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sentenceIn } from './errors.ts'
+import { ApiError, isAway, sentenceIn, Unreachable } from './errors.ts'
 
 const FORMS: Record<string, [unknown, string | null]> = {
   'bare metal, from a handler': [
@@ -33,4 +33,26 @@ const FORMS: Record<string, [unknown, string | null]> = {
 
 for (const [form, [body, sentence]] of Object.entries(FORMS)) {
   test(`the sentence in an error: ${form}`, () => assert.equal(sentenceIn(body), sentence))
+}
+
+const below = (code: string) => new Unreachable('http://x', code, new TypeError('fetch failed', { cause: { code } }))
+const AWAY: Record<string, [unknown, boolean]> = {
+  'nothing listens there': [below('ECONNREFUSED'), true],
+  'no such host now': [below('EAI_AGAIN'), true],
+  'a connection that was reset': [below('ECONNRESET'), true],
+  'a connection that was closed': [below('UND_ERR_SOCKET'), true],
+  'a silence': [new Unreachable('http://x', 'late', new DOMException('late', 'TimeoutError')), true],
+  'a proxy without a server': [new ApiError(502, ''), true],
+  'a server that stops': [new ApiError(503, ''), true],
+  'a crowd': [new ApiError(429, '', { retryAfterMs: 1_000 }), true],
+  'a limit for good': [new ApiError(429, ''), false],
+  'a certificate that nobody trusts': [below('DEPTH_ZERO_SELF_SIGNED_CERT'), false],
+  'a port that fetch refuses': [new Unreachable('http://x', 'bad port', new TypeError('fetch failed')), false],
+  'a refusal': [new ApiError(409, ''), false],
+  'a bug of the server': [new ApiError(500, ''), false],
+  'a bug of ours': [new TypeError('oops'), false],
+}
+
+for (const [what, [error, expected]] of Object.entries(AWAY)) {
+  test(`whether the server is away for a while: ${what}`, () => assert.equal(isAway(error), expected))
 }

@@ -7,27 +7,61 @@ export class ApiError extends Error {
   /** The whole body, for callers that know its form. */
   readonly body: unknown
   readonly requestId: string | null
+  /** When the server asks us to try again; null if it doesn't say. */
+  readonly retryAfterMs: number | null
 
   constructor(
     status: number,
     message: string,
-    { body = null, requestId = null }: { body?: unknown; requestId?: string | null } = {},
+    {
+      body = null,
+      requestId = null,
+      retryAfterMs = null,
+    }: Partial<Pick<ApiError, 'body' | 'requestId' | 'retryAfterMs'>> = {},
   ) {
     super(message)
     this.status = status
     this.body = body
     this.requestId = requestId
+    this.retryAfterMs = retryAfterMs
   }
 }
 
-/** No answer came. */
+/** No answer came. The request may have arrived all the same, unless there was no connection. */
 export class Unreachable extends Error {
   readonly url: string
+  readonly reason: string
+  /** Nothing listens there, or there is no such host: the request was never sent. */
+  readonly isUnsent: boolean
+  /** It may work in a moment; not so with a certificate that isn't trusted. */
+  readonly isPassing: boolean
 
-  constructor(url: string, reason: string, options?: ErrorOptions) {
-    super(`no answer from ${url}: ${reason}`, options)
+  constructor(url: string, reason: string, cause: unknown) {
+    super(`no answer from ${url}: ${reason}`, { cause })
     this.url = url
+    this.reason = reason
+    const code = codeIn(cause)
+    this.isUnsent = UNSENT.test(code)
+    this.isPassing = PASSING.test(code)
   }
+}
+
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_)/
+const PASSING = /^(ECONN|ENOTFOUND|EAI_|ENET|EHOST|ETIMEDOUT|EPIPE|UND_ERR_|TimeoutError$|AbortError$)/
+
+/** The code that Node gives to what has failed below fetch; the name of the error if there is none. */
+function codeIn(error: unknown): string {
+  const { name = '', cause } = (error ?? {}) as { name?: string; cause?: { code?: unknown } }
+  return typeof cause?.code === 'string' ? cause.code : name
+}
+
+/** What a proxy says for a server that is away, and a server that stops, is overrun or has lost its database. */
+const AWAY = new Set([502, 503, 504])
+
+/** Whether the server isn't there now but may be in a moment, as in a restart. Any other error is for good. */
+export function isAway(error: unknown): error is ApiError | Unreachable {
+  if (error instanceof Unreachable) return error.isPassing
+  return error instanceof ApiError && (AWAY.has(error.status) || (error.status === 429 && error.retryAfterMs !== null))
 }
 
 /** The options don't say where the server is, or which user to log in as. */

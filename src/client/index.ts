@@ -1,14 +1,16 @@
 // The client library: finds a server, logs in, and has an object for each noun.
 import { Allocations } from './allocations.ts'
+import { Calendars } from './calendars.ts'
 import { CandidateSearch } from './candidates.ts'
 import { EveryChassis } from './chassis.ts'
 import { Claims } from './claims.ts'
 import { Conductors } from './conductors.ts'
+import { Events, type EventsWanted, type WaitWanted } from './events.ts'
 import { Flavors } from './flavors.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
-import { type Login, logIn } from './login.ts'
+import { isRenewable, type Login, logIn, sessionOf } from './login.ts'
 import { ResourceClasses, Traits } from './names.ts'
 import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
@@ -22,11 +24,13 @@ import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
 
 export type { Allocation, AllocationExplained, Forecast, NewAllocation, Reasons } from './allocations.ts'
+export type { Calendar, CalendarOf, NewCalendar } from './calendars.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
-export { ApiError, ConnectionUnclear, Unreachable } from './errors.ts'
+export { ApiError, ConnectionUnclear, isAway, Unreachable } from './errors.ts'
+export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
@@ -43,15 +47,30 @@ export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } fro
 export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange, WebhookWithSecret } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
 
-export type Holdfast = ReturnType<typeof holdfastAt>
+export type Holdfast = Nouns & {
+  /** The same server; `signal` ends requests to it. */
+  within: (signal: AbortSignal) => Holdfast
+}
 
+/** Logs in, and again when the token has ended. */
 export async function connect(options: ConnectOptions): Promise<Holdfast> {
-  return holdfastAt(await logIn(whereIs(options), options.askPassword))
+  const where = whereIs(options)
+  const enter = () => logIn(where, options.askPassword)
+  const login = await enter()
+  return over(new Wire(login.url, sessionOf(login, isRenewable(where) ? enter : null)), login)
 }
 
 /** For callers that have logged in themselves. */
-export function holdfastAt({ url, headers, user, project }: Login) {
-  const wire = new Wire(url, headers)
+export const holdfastAt = (login: Login): Holdfast => over(new Wire(login.url, sessionOf(login, null)), login)
+
+const over = (wire: Wire, login: Login): Holdfast => ({
+  ...nounsOf(wire, login),
+  within: signal => over(wire.within(signal), login),
+})
+
+type Nouns = ReturnType<typeof nounsOf>
+
+function nounsOf(wire: Wire, { user, project }: Login) {
   const [metal, placement, reservation, compute, operator] = [
     wire.at('/baremetal/v1'),
     wire.at('/placement'),
@@ -59,8 +78,9 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     wire.at('/compute/v2.1'),
     wire.at('/holdfast/v1'),
   ]
+  const events = new Events(operator)
   return {
-    url,
+    url: wire.url,
     /** The ids of our user and project; null if no identity service was asked. */
     user,
     project,
@@ -72,6 +92,7 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     allocations: new Allocations(metal, operator),
     reservations: new Reservations(metal, operator),
     leases: new Leases(reservation, operator),
+    calendars: new Calendars(operator, `${wire.url}/holdfast/v1`),
     hosts: new Hosts(reservation),
     flavors: new Flavors(compute),
     servers: new Servers(compute),
@@ -82,6 +103,12 @@ export function holdfastAt({ url, headers, user, project }: Login) {
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
     quotas: new Quotas(operator),
+    /** All events as they happen. */
+    events: (wanted?: EventsWanted) => events.follow(wanted),
+    /** Waits until an object has become what is wanted. */
+    wait: (wanted: WaitWanted) => events.wait(wanted),
+    /** The cursor of now. Take it before you look at what is there, and no event is missed. */
+    cursor: () => events.cursor(),
     webhooks: new Webhooks(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),

@@ -17,6 +17,8 @@ export interface Lease extends Json {
 }
 
 export interface NewLease {
+  /** A new UUID, for those who must be able to ask what became of a request without an answer. */
+  id?: string | undefined
   name: string
   /** UTC, such as `2030-01-01 10:00`, or `now`. */
   start_date: string
@@ -25,7 +27,7 @@ export interface NewLease {
   reservations: readonly Json[]
 }
 
-export type LeaseChange = { [Name in keyof NewLease]?: NewLease[Name] | undefined }
+export type LeaseChange = { [Name in keyof Omit<NewLease, 'id'>]?: NewLease[Name] | undefined }
 
 /** The result that a lease would have. */
 export interface LeaseExplained extends Json {

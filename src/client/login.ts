@@ -1,7 +1,7 @@
 // Logs in: gets a token from the identity service, or uses a token, HTTP Basic or nothing.
 import { ApiError, ConnectionUnclear } from './errors.ts'
 import { type Credentials, type Reference, type Where, withoutApi } from './where.ts'
-import { exchange, type Json } from './wire.ts'
+import { exchange, type Json, type Session } from './wire.ts'
 
 export interface Login {
   /** Where Holdfast is. */
@@ -48,6 +48,31 @@ export async function logIn({ url, authUrl, credentials, region }: Where, ask?: 
     who: whoIn(facts),
   }
 }
+
+/** The session of a login. `again` logs in once more when the token has ended; without it that is for the caller. */
+export function sessionOf(login: Pick<Login, 'headers'>, again: (() => Promise<Login>) | null): Session {
+  let { headers } = login
+  let underway: Promise<Login> | null = null
+  return {
+    get headers() {
+      return headers
+    },
+    async renew(stale) {
+      if (again === null) return false
+      if (stale !== headers) return true
+      // Requests that are refused at the same time share one login.
+      underway ??= again().finally(() => (underway = null))
+      headers = (await underway).headers
+      return true
+    },
+  }
+}
+
+/** Whether another login gives other headers. A token that was given to us, or a password in each request, stays what it is. */
+export const isRenewable = ({ credentials, url }: Where): boolean =>
+  credentials.kind === 'password' ||
+  credentials.kind === 'application credential' ||
+  (credentials.kind === 'token' && url === null)
 
 /** The owner of a token; null if the identity service doesn't tell. */
 export async function bearerOf({ url, authUrl }: Where, token: string): Promise<Who | null> {

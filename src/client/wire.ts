@@ -19,29 +19,44 @@ type Prefix = keyof typeof HEADERS
 /** Long enough for a busy server, short enough for a waiting user. */
 const ANSWER_TIMEOUT_MS = 60_000
 
+type Headers = Readonly<Record<string, string>>
+
+/** What authenticates us. */
+export interface Session {
+  readonly headers: Headers
+  /** Logs in again after a 401, unless `stale` is out of use already; false if that is of no use. */
+  renew: (stale: Headers) => Promise<boolean>
+}
+
 export class Wire {
   readonly url: string
-  readonly #headers: Record<string, string>
+  readonly #session: Session
+  readonly #signal: AbortSignal | undefined
 
-  /** `headers` authenticate us. */
-  constructor(url: string, headers: Record<string, string>) {
+  /** `signal` ends the requests that are under way, and refuses new ones. */
+  constructor(url: string, session: Session, signal?: AbortSignal) {
     this.url = url
-    this.#headers = headers
+    this.#session = session
+    this.#signal = signal
   }
 
-  at(prefix: Prefix): Api {
-    return new Api(`${this.url}${prefix}`, { ...HEADERS[prefix], ...this.#headers })
-  }
+  within = (signal: AbortSignal) => new Wire(this.url, this.#session, signal)
+
+  at = (prefix: Prefix) => new Api(`${this.url}${prefix}`, HEADERS[prefix], this.#session, this.#signal)
 }
 
 /** One of a server's APIs. */
 export class Api {
   readonly #base: string
-  readonly #headers: Record<string, string>
+  readonly #headers: Headers
+  readonly #session: Session
+  readonly #signal: AbortSignal | undefined
 
-  constructor(base: string, headers: Record<string, string>) {
+  constructor(base: string, headers: Headers, session: Session, signal?: AbortSignal) {
     this.#base = base
     this.#headers = headers
+    this.#session = session
+    this.#signal = signal
   }
 
   get = <T>(path: string, query?: Query) => this.#send<T>('GET', `${path}${searchOf(query)}`)
@@ -64,8 +79,31 @@ export class Api {
     }
   }
 
-  async #send<T>(method: Method, path: string, body?: unknown): Promise<T> {
-    const { answer } = await exchange(method, `${this.#base}${path}`, this.#headers, body)
+  /** The text of a stream of events, piece by piece. It ends or throws when the connection does. */
+  stream(path: string, query: Query, signal: AbortSignal): Promise<AsyncIterable<string>> {
+    const url = `${this.#base}${path}${searchOf(query)}`
+    const both = this.#signal ? AbortSignal.any([signal, this.#signal]) : signal
+    return this.#known(headers => streamed(url, headers, both))
+  }
+
+  #send<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    return this.#known(headers => this.#exchange<T>(method, path, headers, body))
+  }
+
+  async #known<T>(ask: (headers: Headers) => Promise<T>): Promise<T> {
+    const { headers } = this.#session
+    try {
+      return await ask(headers)
+    } catch (error) {
+      // A token that has ended. The server has done nothing yet, so the request may be sent again.
+      if (!(error instanceof ApiError) || error.status !== 401 || !(await this.#session.renew(headers))) throw error
+      return ask(this.#session.headers)
+    }
+  }
+
+  async #exchange<T>(method: Method, path: string, headers: Headers, body?: unknown): Promise<T> {
+    const all = { ...this.#headers, ...headers }
+    const { answer } = await exchange(method, `${this.#base}${path}`, all, body, this.#signal)
     return answer as T
   }
 }
@@ -78,9 +116,11 @@ const nextIn = (links: unknown) =>
 export async function exchange(
   method: Method,
   url: string,
-  headers: Record<string, string>,
+  headers: Headers,
   body?: unknown,
-): Promise<{ answer: unknown; headers: Headers }> {
+  signal?: AbortSignal,
+): Promise<{ answer: unknown; headers: Response['headers'] }> {
+  const tooLate = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
   const response = await answered(url, {
     method,
     headers: {
@@ -89,29 +129,61 @@ export async function exchange(
       ...headers,
     },
     redirect: 'manual',
-    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    signal: signal ? AbortSignal.any([signal, tooLate]) : tooLate,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+  return read(method, url, response)
+}
+
+function read(method: Method, url: string, response: { status: number; headers: Response['headers']; text: string }) {
   const { status, text } = response
   const answer = text === '' ? null : parsed(text)
   if (status >= 200 && status < 300 && answer !== undefined) return { answer, headers: response.headers }
   const sentence = sentenceIn(answer) ?? `${method} ${url} was answered with ${status}, in no form that Holdfast uses`
   const requestId = response.headers.get('x-openstack-request-id') ?? response.headers.get('openstack-request-id')
-  throw new ApiError(status, sentence, { body: answer ?? null, requestId })
+  const retryAfterMs = msIn(response.headers.get('retry-after'))
+  throw new ApiError(status, sentence, { body: answer ?? null, requestId, retryAfterMs })
 }
+
+/** Retry-After in seconds. A date, which no server of ours sends, is left out. */
+const msIn = (retryAfter: string | null) =>
+  retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : null
 
 async function answered(url: string, request: RequestInit) {
   try {
     const response = await fetch(url, request)
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
-    throw new Unreachable(new URL(url).origin, reasonOf(error), { cause: error })
+    throw unreachable(url, error)
+  }
+}
+
+const unreachable = (url: string, error: unknown) => new Unreachable(new URL(url).origin, reasonOf(error), error)
+
+async function streamed(url: string, headers: Headers, signal: AbortSignal): Promise<AsyncIterable<string>> {
+  const request = { headers: { ...headers, accept: 'text/event-stream' }, redirect: 'manual', signal } as const
+  try {
+    const response = await fetch(url, request)
+    if (response.status === 200 && response.body) return piecesOf(url, response.body)
+    read('GET', url, { status: response.status, headers: response.headers, text: await response.text() })
+  } catch (error) {
+    throw error instanceof ApiError ? error : unreachable(url, error)
+  }
+  throw new ApiError(502, `GET ${url} was answered with no stream of events`)
+}
+
+async function* piecesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder()
+  try {
+    for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
+  } catch (error) {
+    throw unreachable(url, error)
   }
 }
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error
-  if (name === 'TimeoutError') return `it took longer than ${ANSWER_TIMEOUT_MS / 1_000} s`
+  if (name === 'TimeoutError') return 'it took too long'
   const { code, message: deeper } = (cause ?? {}) as { code?: string; message?: string }
   if (code === 'ECONNREFUSED') return 'nothing listens there'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no such host'

@@ -5,7 +5,7 @@ import { databaseNow } from './database-now.ts'
 import { limits } from '../shared/limits.ts'
 import { command, query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { one } from '../store/transaction.ts'
+import { one, wake } from '../store/transaction.ts'
 
 const askTime = query((db, _: object, on) => db.selectNoFrom(databaseNow(on).as('now')))
 const askAhead = query((db, _: object) => db.selectFrom('test_clock').select('ahead_ms').where('one', '=', 1))
@@ -43,7 +43,7 @@ export class SharedClock implements Clock {
     await this.#measure()
     await this.look()
     this.#every(limits.clockMeasureMs, () => this.#measure())
-    // Moving the clock rings the bell; this is for rings that were lost.
+    // Moving the clock wakes everyone; this is for a process that missed it.
     if (this.isTest) this.#every(limits.feedPollMs, () => this.look())
   }
 
@@ -57,7 +57,10 @@ export class SharedClock implements Clock {
   }
 
   async advance(ms: number): Promise<void> {
-    this.#testMs = (await this.#store.write(() => one(moveAhead({ ms }))))!.ahead_ms
+    this.#testMs = await this.#store.write(function* () {
+      yield* wake('any')
+      return (yield* one(moveAhead({ ms })))!.ahead_ms
+    })
   }
 
   #every(ms: number, work: () => Promise<void>): void {

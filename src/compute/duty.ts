@@ -6,7 +6,6 @@ import type { Clock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import { Problem } from '../problems/problem.ts'
-import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { Write } from '../store/transaction.ts'
 import { settleServer, type Step, unsettledServers } from './metal-servers.ts'
@@ -17,7 +16,6 @@ interface Working {
   store: Store
   clock: Clock
   drivers: Drivers
-  bell: Bell
   log: Logger
   witness: Witness
   config: { resizeConfirmMinutes: number }
@@ -40,7 +38,7 @@ const MINUTE_MS = 60_000
 
 /** Does all work that is due; returns in how many milliseconds to run again, or null. */
 export async function workOnServers(working: Working): Promise<number | null> {
-  const { store, clock, drivers, bell, config } = working
+  const { store, clock, drivers, config } = working
   for (const move of await store.read(dueMoves)) {
     await attempt(
       working,
@@ -62,13 +60,12 @@ export async function workOnServers(working: Working): Promise<number | null> {
   }
   const servers = await store.read(unsettledServers)
   for (const one of servers) {
-    const step = await attempt(
+    await attempt(
       working,
       one,
       now => settleServer(one.server, drivers, now),
       kind => (kind === 'wait' ? null : DEEDS[kind]),
     )
-    if (step === 'tear down') bell.ring('nodes')
   }
   return servers.length > 0 ? limits.serverPollMs : null
 }
@@ -81,7 +78,7 @@ async function attempt<T>(
 ): Promise<T | null> {
   const entryOf = (value: T) => {
     const deed = deedOf(value)
-    return deed ? witness?.({ ...deed, project }) : undefined
+    return deed ? witness({ ...deed, project }) : undefined
   }
   try {
     return await store.write(() => recorded(work(clock.now()), entryOf))

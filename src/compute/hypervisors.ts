@@ -4,7 +4,7 @@ import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write, wake } from '../store/transaction.ts'
 
 export const HYPERVISOR_CLASSES = ['VCPU', 'MEMORY_MB', 'DISK_GB'] as const
 
@@ -116,5 +116,7 @@ export function* changeHypervisor(name: string, change: HypervisorChange, now: n
   const { id, state, status, disabled_reason } = yield* findHypervisorNamed(name)
   yield* run(say({ provider_id: id, state, status, disabled_reason, ...change, updated_at: now }))
   yield* mark({ kind: 'hypervisor', id: name })
+  // Servers may move away, and what they left behind may be free.
+  yield* wake('any')
   return yield* findHypervisor(id)
 }

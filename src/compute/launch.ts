@@ -26,22 +26,16 @@ export type ServerRequest = Pick<
 
 const NOWHERE = problem('no_valid_host', { reason: 'There are not enough hosts available.' }).message
 
-interface Launched {
-  placed: number
-  /** How many of them wait for a node that is being deployed. */
-  onMetal: number
-}
-
 /**
  * Creates servers, each with a place of its own or with a fault that says there is none. If fewer than `countMin` get a
- * place, all lose it.
+ * place, all lose it. Returns how many have one.
  */
 export async function launchServers(
   scheduling: Scheduling,
   requests: readonly ServerRequest[],
   countMin: number,
   visibleTo: string | null,
-): Promise<Launched> {
+): Promise<number> {
   const { store, clock } = scheduling
   await requireRoomForAll(scheduling, requests.slice(0, countMin))
   const places = new Map<string, Place>()
@@ -57,13 +51,9 @@ export async function launchServers(
       throw error
     }
   }
-  const onMetal = places
-    .values()
-    .filter(({ isMetal }) => isMetal)
-    .toArray().length
-  if (places.size >= countMin) return { placed: places.size, onMetal }
+  if (places.size >= countMin) return places.size
   for (const uuid of places.keys()) await store.write(() => giveUp(uuid, clock.now()))
-  return { placed: 0, onMetal }
+  return 0
 }
 
 /** Checks the quota for all servers before the first one is created. */
@@ -139,6 +129,13 @@ function* giveUp(uuid: string, now: number): Write<void> {
     yield* deleteServer(uuid, now)
   } else {
     yield* release([uuid], now)
-    yield* saveServer({ ...server, host_id: null, status: 'ERROR', fault: NOWHERE, fault_at: now, updated_at: now })
+    yield* saveServer(server, {
+      ...server,
+      host_id: null,
+      status: 'ERROR',
+      fault: NOWHERE,
+      fault_at: now,
+      updated_at: now,
+    })
   }
 }

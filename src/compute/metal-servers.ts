@@ -11,7 +11,7 @@ import { type Order, startVerb } from '../metal/nodes/transitions.ts'
 import { limits } from '../shared/limits.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
-import { all, type Read, type Write } from '../store/transaction.ts'
+import { all, type Read, type Write, wake } from '../store/transaction.ts'
 import { addServer, dropServers, lockServer, type NewServer, saveServer, type Server } from './servers.ts'
 import { requiredTraits, type Wish } from './wishes.ts'
 
@@ -44,6 +44,7 @@ export function* deployServer(
   yield* patchNode(host.uuid, ALL, patches, drivers, principalOf(server), now)
   yield* startVerb(host.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: host.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
+  yield* wake('servers')
   return true
 }
 
@@ -98,17 +99,17 @@ export function* settleServer(uuid: string, drivers: Drivers, now: number): Writ
     case 'wait':
       break
     case 'run':
-      yield* saveServer({ ...after, status: 'ACTIVE', task: null, launched_at: now })
+      yield* saveServer(server, { ...after, status: 'ACTIVE', task: null, launched_at: now })
       break
     case 'fail': {
       // Without its node it has no host any more.
       const place = node ? {} : ({ host_id: null, is_metal: 0 } as const)
-      yield* saveServer({ ...after, ...place, status: 'ERROR', task: null, fault: step.fault, fault_at: now })
+      yield* saveServer(server, { ...after, ...place, status: 'ERROR', task: null, fault: step.fault, fault_at: now })
       break
     }
     case 'tear down':
       yield* startVerb(node!.uuid, EVERYTHING, orderOf(server, 'deleted'), drivers, now)
-      yield* saveServer({ ...after, task: 'tearing down' })
+      yield* saveServer(server, { ...after, task: 'tearing down' })
       break
     case 'let go':
       yield* patchNode(node!.uuid, ALL, [RELEASE], drivers, principalOf(server), now)

@@ -7,7 +7,7 @@ import { problem } from '../problems/problem.ts'
 import { withinQuota } from '../quotas/within.ts'
 import { jsonText } from '../shared/json.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
-import { one, type Read, run, type Write } from '../store/transaction.ts'
+import { one, type Read, run, type Write, wake } from '../store/transaction.ts'
 import { addMove, changeMove, finishedMove, type Move, type MoveKind, type MoveRow, moveStatus } from './move-rows.ts'
 import type { Place } from './scheduler.ts'
 import { findServer, lockServer, OWNER, release, saveServer, type Server, type Status } from './servers.ts'
@@ -92,7 +92,7 @@ export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId
       updated_at: now,
     }),
   )
-  yield* saveServer({
+  yield* saveServer(server, {
     ...server,
     ...(request.resize && { flavor_id: request.resize.flavorId, wish: jsonText(request.resize.wish) }),
     host_id: place.host.id,
@@ -100,6 +100,7 @@ export function* moveTo(place: Place, request: MoveRequest, sourceId: ProviderId
     task: after.task,
     updated_at: now,
   })
+  if (request.kind === 'live-migration') yield* wake('servers')
   return true
 }
 
@@ -119,7 +120,7 @@ export function* confirmMove(uuid: string, visibleTo: string | null, now: number
 function* confirm(server: Server, move: MoveRow, now: number): Write<void> {
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'confirmed', now }))
-  yield* saveServer({ ...server, status: move.status_before as Status, updated_at: now })
+  yield* saveServer(server, { ...server, status: move.status_before as Status, updated_at: now })
 }
 
 /** Moves the server back: the claims of the move become the server's again. */
@@ -137,7 +138,7 @@ function* revert(uuid: string, visibleTo: string | null, now: number): Write<voi
     throw problem('no_valid_host', { reason: 'The former host has changed and can not take the instance back.' })
   }
   yield* run(changeMove({ id: move.id, status: 'reverted', now }))
-  yield* saveServer({
+  yield* saveServer(server, {
     ...server,
     flavor_id: move.flavor_before,
     wish: move.wish_before,
@@ -159,7 +160,7 @@ export function* completeMove(move: Move, now: number): Write<void> {
   if (!(yield* isStill(move))) return
   yield* release([move.uuid], now)
   yield* run(changeMove({ id: move.id, status: 'completed', now }))
-  if (server.task === 'migrating') yield* saveServer({ ...server, task: null, updated_at: now })
+  if (server.task === 'migrating') yield* saveServer(server, { ...server, task: null, updated_at: now })
 }
 
 /** Ends a move whose old place is withdrawn, in any state. The server stays where it is now. */

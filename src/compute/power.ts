@@ -17,12 +17,7 @@ const ACTIONS: Record<PowerAction, { from: readonly Status[]; to: Status; target
 }
 
 /** Says whether there is work for a conductor. */
-export function* switchServer(
-  uuid: string,
-  action: PowerAction,
-  visibleTo: string | null,
-  now: number,
-): Write<boolean> {
+export function* switchServer(uuid: string, action: PowerAction, visibleTo: string | null, now: number): Write<void> {
   const server = yield* lockServer(uuid, visibleTo)
   const { from, to, target } = ACTIONS[action]
   const refuse = (attribute: string, state: string) =>
@@ -31,6 +26,5 @@ export function* switchServer(
   if (!from.includes(server.status)) throw refuse('vm_state', vmState(server.status))
   const node = server.is_metal ? yield* findInstance(uuid) : undefined
   if (node) yield* startPower(node.uuid, EVERYTHING, { target, args: {} }, now)
-  yield* saveServer({ ...server, status: to, updated_at: now })
-  return node !== undefined
+  yield* saveServer(server, { ...server, status: to, updated_at: now })
 }

@@ -1,11 +1,12 @@
 // The rows of servers: finds, locks, saves and deletes them.
 import { type Kysely, type Selectable } from 'kysely'
+import { subject, textIn, type Word } from '../events/subject.ts'
 import { claimBatch } from '../ledger/claims/batch.ts'
 import { problem } from '../problems/problem.ts'
 import type { ServerId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Subject, together, type Write, wake } from '../store/transaction.ts'
 
 /** `managed_by` of the consumers of compute in the ledger. */
 export const OWNER = 'compute'
@@ -92,38 +93,60 @@ function visibleServer(uuid: string, found: Server | undefined, visibleTo: strin
   return found
 }
 
+type Told = Pick<ServerRow, 'uuid' | 'name' | 'project_id'>
+
+/** Says what became of a server. Its host is for operators, so no event names it. */
+const serverBecame = ({ uuid, name, project_id }: Told, became: Word<'server'>, more: Subject['data'] = {}): Subject =>
+  subject('server', uuid, became, { whose: { project: project_id }, data: { name, ...more } })
+
+type State = Pick<ServerRow, 'status' | 'task' | 'fault' | 'flavor_id'>
+
+/** The word for a change of the status, or for any other change. */
+function wordFor(from: Status, to: Status): Word<'server'> {
+  if (from === to) return 'changed'
+  return to === 'ACTIVE' ? 'active' : to === 'ERROR' ? 'error' : 'changed'
+}
+
+function changeOf(from: Status, server: Told & State): Subject {
+  const { status: to, task, fault, flavor_id } = server
+  const reason = to === 'ERROR' ? { reason: textIn(fault) } : {}
+  return serverBecame(server, wordFor(from, to), { from, to, task, flavor_id, ...reason })
+}
+
 export function* addServer(server: NewServer): Write<ServerId> {
-  yield* mark({ kind: 'server', id: server.uuid })
+  yield* mark(serverBecame(server, 'created', { to: 'BUILD', flavor_id: server.flavor_id }))
+  if (server.status !== 'BUILD') yield* mark(changeOf('BUILD', server))
   return (yield* one(insertServer(server)))!.id
 }
 
-export function* saveServer(server: ServerRow): Write<void> {
-  yield* run(updateServer(server))
-  yield* mark({ kind: 'server', id: server.uuid })
+/** Saves a server, and says what became of it: `before` is the row as it was read under lock. */
+export function* saveServer(before: Pick<ServerRow, 'status'>, after: ServerRow): Write<void> {
+  yield* run(updateServer(after))
+  yield* mark(changeOf(before.status, after))
 }
 
 export function* dropServers(servers: readonly ServerRow[]): Write<void> {
   yield* run(removeServers({ ids: servers.map(server => server.id) }))
-  for (const { uuid } of servers) yield* mark({ kind: 'server', id: uuid })
+  yield* mark(...servers.map(server => serverBecame(server, 'deleted', { from: server.status })))
 }
 
 /**
  * Deletes a server and its claims. On bare metal it is only marked, and deleted when its node is torn down.
  * Returns whether there is such work.
  */
-export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<boolean> {
-  return yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
+export function* deleteServer(uuid: string, now: number, visibleTo: string | null = null): Write<void> {
+  yield* deleteServers([yield* lockServer(uuid, visibleTo)], now)
 }
 
 /** Deletes locked servers, all at once, so that consumers and providers are locked in one order. */
-export function* deleteServers(servers: readonly Server[], now: number): Write<boolean> {
+export function* deleteServers(servers: readonly Server[], now: number): Write<void> {
   const metal = servers.filter(server => server.is_metal === 1 && server.host_id !== null)
   for (const server of metal) {
-    if (server.task !== 'tearing down') yield* saveServer({ ...server, task: 'deleting', updated_at: now })
+    if (server.task !== 'tearing down') yield* saveServer(server, { ...server, task: 'deleting', updated_at: now })
   }
   const others = servers.filter(server => !metal.includes(server))
   if (others.length > 0) yield* endServers(others, now)
-  return metal.length > 0
+  if (metal.length > 0) yield* wake('servers')
 }
 
 function* endServers(servers: readonly Server[], now: number): Write<void> {

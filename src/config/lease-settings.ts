@@ -8,7 +8,7 @@ export const LEASE_SETTINGS = {
     flag: 'lease-before-end-minutes <number>',
     is: minutes,
     fallback: 60,
-    help: 'minutes between the event before_end_lease and the end; 0 for no such event',
+    help: 'minutes between the event before the end of a lease or an allocation and that end; 0 for no such event',
   },
   leaseCleaningMinutes: {
     flag: 'lease-cleaning-minutes <number>',

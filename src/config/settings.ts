@@ -152,6 +152,18 @@ const TABLE = {
     fallback: limits.requestSharePercent,
     help: 'the part of these that one project or address may have once half of them are taken',
   },
+  streamsMax: {
+    flag: 'streams-max <number>',
+    is: Type.Integer({ minimum: 1, maximum: 100_000 }),
+    fallback: limits.streamsMax,
+    help: 'most streams of events at once; further ones are told to come back',
+  },
+  eventSource: {
+    flag: 'event-source <name>',
+    is: Type.String({ pattern: '^[!-~]{1,255}$' }),
+    fallback: '/holdfast',
+    help: 'the source that events name, to tell installations apart',
+  },
   trustForwarded: {
     flag: 'trust-forwarded [proxies]',
     is: Type.String({ pattern: '^[0-9a-fA-F.:/, ]+$' }),

@@ -1,6 +1,6 @@
 // An event: one object, and what became of it. An entry of the log has one for each such object.
 import { jsonIn } from '../shared/json.ts'
-import type { AuditRow } from '../audit/seals.ts'
+import type { AuditRow } from '../audit/order.ts'
 import type { Subject, Whose } from '../store/transaction.ts'
 import { type EventKind, eventKindOf } from './kinds.ts'
 
@@ -29,13 +29,22 @@ export const BEGINNING: Cursor = { sequence: 0, part: -1 }
 export const isAfter = (a: Cursor, b: Cursor): boolean =>
   a.sequence > b.sequence || (a.sequence === b.sequence && a.part > b.part)
 
-/** `184467`, and `184467.1` for the second event of that entry: the id of an event, and the cursor of a reader. */
-export const textOf = ({ sequence, part }: Cursor): string => (part === 0 ? `${sequence}` : `${sequence}.${part}`)
+/** The place behind all events of an entry. */
+export const endOf = (sequence: number): Cursor => ({ sequence, part: Number.MAX_SAFE_INTEGER })
+
+/**
+ * `184467`, and `184467.1` for the second event of that entry: the id of an event, and the cursor of a reader. One that
+ * is behind the whole entry is at `184467.end`.
+ */
+export const textOf = ({ sequence, part }: Cursor): string =>
+  part === 0 ? `${sequence}` : `${sequence}.${part === Number.MAX_SAFE_INTEGER ? 'end' : part}`
 
 /** Null when the text is no cursor. */
 export function cursorIn(text: string): Cursor | null {
-  const found = /^([0-9]{1,15})(?:\.([0-9]{1,9}))?$/.exec(text)
-  return found && { sequence: Number(found[1]), part: Number(found[2] ?? 0) }
+  const found = /^([0-9]{1,15})(?:\.([0-9]{1,9}|end))?$/.exec(text)
+  if (!found) return null
+  const [sequence, part = '0'] = [Number(found[1]), found[2]]
+  return part === 'end' ? endOf(sequence) : { sequence, part: Number(part) }
 }
 
 type LogRow = Pick<AuditRow, 'at' | 'user_id' | 'project_id' | 'request_id' | 'objects'>

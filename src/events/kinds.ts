@@ -16,7 +16,9 @@ export const KINDS = {
       waiting: 'No node is free, and it waits for one.',
       active: 'It has a node.',
       error: 'It got no node; `reason` says why.',
+      retried: 'A node is looked for again.',
       renewed: 'Its end was moved.',
+      changed: 'Its name or `extra` was changed.',
       ending: 'Someone else ends it; its holder has the node until `until` at the longest.',
       before_end: 'It ends soon.',
       ended: 'It is gone, and its node is free; `reason` says why.',
@@ -88,10 +90,8 @@ export const KINDS = {
       joined: 'It began to work.',
       silent: 'It was not heard of for too long.',
       taken_over: 'Others do its work now.',
+      left: 'It signed off.',
     },
-  },
-  queue: {
-    became: { position: 'The place of an allocation in the queue changed.' },
   },
   webhook: {
     became: {
@@ -104,6 +104,9 @@ export type EventKind = keyof typeof KINDS
 
 const table: Readonly<Record<string, Kind>> = KINDS
 const bySubject = new Map(Object.entries(table).map(([kind, { subject = kind }]) => [subject, kind as EventKind]))
+
+/** What the audit calls such an object. */
+export const subjectKindOf = (kind: EventKind): string => table[kind]!.subject ?? kind
 
 /** The kind of event about a subject of the audit; undefined when nobody is told of such. */
 export const eventKindOf = (subject: string): EventKind | undefined => bySubject.get(subject)

@@ -2,10 +2,11 @@
 // so that a thousand listeners cost one reader. Whoever is further behind reads pages from the database.
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
-import type { Store } from '../store/store.ts'
-import { BEGINNING, type Cursor, type HoldfastEvent, isAfter } from './event.ts'
+import type { News, Store } from '../store/store.ts'
+import { BEGINNING, type Cursor, endOf, type HoldfastEvent, isAfter } from './event.ts'
 import { type EventKind, isQuiet } from './kinds.ts'
-import { endOf, eventsAfter, logEnds, type Page } from './read.ts'
+import { logEnds } from '../audit/order.ts'
+import { eventsAfter, type Page, requireKept } from './read.ts'
 
 interface PublisherOptions {
   store: Store
@@ -30,6 +31,9 @@ export class Publisher {
   readonly #looking: Runner
   #unlisten: () => void = () => {}
   #timer: NodeJS.Timeout | null = null
+  /** Nothing was committed since the last time that places were given. */
+  #isOrdered = false
+  #isStopped = false
 
   constructor({ store, failed }: PublisherOptions) {
     this.#store = store
@@ -37,12 +41,13 @@ export class Publisher {
   }
 
   start(): void {
-    this.#unlisten = this.#store.onCommit(() => this.#stir())
-    this.#timer = setInterval(() => this.#stir(), limits.eventPollMs).unref()
+    this.#unlisten = this.#store.onNews(news => this.#stir(news))
+    this.#timer = setInterval(() => this.#stir('committed'), limits.eventPollMs).unref()
   }
 
-  /** Whoever waits is woken. */
+  /** Whoever waits is woken, and nobody waits any more. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#unlisten()
     if (this.#timer) clearInterval(this.#timer)
     await this.#looking.stop()
@@ -51,42 +56,67 @@ export class Publisher {
 
   /** The place behind all that is in the log now. */
   async newest(): Promise<Cursor> {
+    await this.#store.ordered()
     return endOf((await this.#store.read(() => logEnds())).newest)
   }
 
   /** The next events of these kinds after a place; none when there are none yet. */
   async read(after: Cursor, kinds: ReadonlySet<EventKind>): Promise<Page> {
-    const page = this.#inMemory(after, kinds) ?? (await this.#store.read(() => eventsAfter(after, limits.eventPageMax)))
-    return { ...page, events: page.events.filter(({ kind }) => kinds.has(kind)) }
+    // Memory doesn't know whether there is more: nobody may have waited for a while. One look serves all who ask.
+    if (this.#head === null || !isAfter(this.#head, after)) {
+      this.#isOrdered = false
+      await this.#looking.run()
+    }
+    const remembered = this.#inMemory(after, kinds)
+    if (remembered) return ofKinds(remembered, kinds)
+    const page = await this.#store.read(() => eventsAfter(after, limits.eventPageMax))
+    requireKept(after, page.kept)
+    return ofKinds(page, kinds)
   }
 
   /** Resolves when `read` may find events of these kinds after a place, or when the signal is aborted. */
   async changed(after: Cursor, kinds: ReadonlySet<EventKind>, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.#mayHave(after, kinds)) return
+    if (signal.aborted || this.#isStopped || this.#mayHave(after, kinds)) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { after, kinds, wake: () => resolve() }
     this.#waiters.add(waiter)
     signal.addEventListener('abort', waiter.wake)
-    this.#stir()
+    this.#stir('committed')
     await promise
     this.#waiters.delete(waiter)
     signal.removeEventListener('abort', waiter.wake)
   }
 
   /** Reads on, when someone waits. */
-  #stir(): void {
+  #stir(news: News): void {
+    if (news === 'committed') this.#isOrdered = false
     if (this.#waiters.size > 0) void this.#looking.run()
   }
 
   async #look(): Promise<void> {
+    if (!this.#isOrdered) {
+      this.#isOrdered = true
+      await this.#store.ordered()
+    }
     this.#head ??= this.#tail = await this.newest()
     for (let isLast = false; !isLast;) {
       const head: Cursor = this.#head
       const page = await this.#store.read(() => eventsAfter(head, limits.eventPageMax))
-      this.#remember(page)
       isLast = page.isLast
-      for (const { after, kinds, wake } of this.#waiters) if (this.#mayHave(after, kinds)) wake()
+      const { newest } = page.kept
+      // A database that took over from one that died may lack the end of the log: whoever is ahead of it has to know.
+      const isAhead = head.sequence > newest
+      // Or nobody has waited for long, so nobody needs all of that in memory.
+      if (isAhead || newest - page.cursor.sequence > limits.eventsInMemory) this.#begin(endOf(newest))
+      else this.#remember(page)
+      for (const { after, kinds, wake } of this.#waiters) if (isAhead || this.#mayHave(after, kinds)) wake()
     }
+  }
+
+  /** Remembers nothing from before this place. */
+  #begin(head: Cursor): void {
+    this.#recent = []
+    this.#head = this.#tail = head
   }
 
   #remember({ events, cursor }: Page): void {
@@ -110,3 +140,8 @@ export class Publisher {
     return { events: this.#recent.slice(first), cursor: this.#head, isLast: true }
   }
 }
+
+const ofKinds = (page: Page, kinds: ReadonlySet<EventKind>): Page => ({
+  ...page,
+  events: page.events.filter(({ kind }) => kinds.has(kind)),
+})

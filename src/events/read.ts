@@ -1,25 +1,13 @@
 // Reads events from the log, in its order.
-import { sql } from 'kysely'
-import { query } from '../store/statement.ts'
-import { all, one, type Read } from '../store/transaction.ts'
-import { type Cursor, eventsOf, type HoldfastEvent, isAfter } from './event.ts'
+import { entriesFrom, logEnds } from '../audit/order.ts'
+import type { Read } from '../store/transaction.ts'
+import { problem } from '../problems/problem.ts'
+import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter, textOf } from './event.ts'
 
-const entriesFrom = query((db, a: { from: number; limit: number }) =>
-  db
-    .selectFrom('audit')
-    .select(['id as sequence', 'at', 'user_id', 'project_id', 'request_id', 'objects'])
-    .where('id', '>=', a.from)
-    .orderBy('id')
-    .limit(sql<number>`cast(${a.limit} as bigint)`),
-)
-const ends = query((db, _: object) =>
-  db
-    .selectFrom('audit')
-    .select(e => [
-      e.fn.coalesce(e.fn.min<number>('id'), sql<number>`0`).as('oldest'),
-      e.fn.coalesce(e.fn.max<number>('id'), sql<number>`0`).as('newest'),
-    ]),
-)
+interface Kept {
+  readonly oldest: number
+  readonly newest: number
+}
 
 export interface Page {
   readonly events: readonly HoldfastEvent[]
@@ -29,18 +17,27 @@ export interface Page {
   readonly isLast: boolean
 }
 
-/** The place behind all events of an entry. */
-export const endOf = (sequence: number): Cursor => ({ sequence, part: Number.MAX_SAFE_INTEGER })
-
-/** The events after a place, of at most `limit` entries. */
-export function* eventsAfter(after: Cursor, limit: number): Read<Page> {
-  const rows = yield* all(entriesFrom({ from: after.sequence, limit }))
-  const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(event => isAfter(event, after))
-  const last = rows.at(-1)
-  return { events, cursor: last ? endOf(last.sequence) : after, isLast: rows.length < limit }
+interface StoredPage extends Page {
+  /** The ends of the log. */
+  readonly kept: Kept
 }
 
-/** The oldest and the newest entry that are kept; zeros when there is none. */
-export function* logEnds(): Read<{ oldest: number; newest: number }> {
-  return (yield* one(ends({})))!
+/** The events after a place, of at most `limit` entries. What was pruned is left out. */
+export function* eventsAfter(after: Cursor, limit: number): Read<StoredPage> {
+  const kept = yield* logEnds()
+  const from = Math.max(after.sequence, kept.oldest)
+  const rows = yield* entriesFrom(from, limit)
+  const end = endOf(Math.min(from + limit - 1, kept.newest))
+  // In a transaction that writes, the second statement may see entries that came after the first: they are for the next page.
+  const isOnPage = (event: HoldfastEvent) => isAfter(event, after) && !isAfter(event, end)
+  const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(isOnPage)
+  return { events, cursor: isAfter(end, after) ? end : after, isLast: from + limit > kept.newest, kept }
+}
+
+/** A reader that is before the log has missed something. One that is ahead of it comes from another database. */
+export function requireKept(after: Cursor, { oldest, newest }: Kept): void {
+  if (after.sequence === 0) return
+  const facts = { after: textOf(after), details: { oldest: String(oldest), newest: String(newest) } }
+  if (after.sequence < oldest - 1) throw problem('events_gone', facts)
+  if (after.sequence > newest) throw problem('events_ahead', facts)
 }

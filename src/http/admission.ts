@@ -1,7 +1,7 @@
 // Admits requests before their body is read: there must be room, a known caller, and a body that isn't too large.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/caller.ts'
-import type { Authenticate } from '../identity/identity.ts'
+import type { Authenticate, Redeem } from '../identity/identity.ts'
 import { networkOf } from '../identity/networks.ts'
 import { limits } from '../shared/limits.ts'
 import type { Metrics } from '../measure/metrics.ts'
@@ -13,6 +13,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who calls; null until authenticated. */
     caller: Caller | null
+    /** What a caller brings who can't send a token. */
+    ticket: string | null
+  }
+  interface FastifyContextConfig {
+    /** Answers of this route may last, as a stream of events does. */
+    lasts?: boolean
   }
 }
 
@@ -28,20 +34,23 @@ export interface AdmissionSettings extends PageSettings {
 interface AdmissionOptions {
   config: AdmissionSettings
   authenticate: Authenticate
+  redeem: Redeem
   metrics: Metrics
 }
 
 export class Admission {
   readonly #config: AdmissionSettings
   readonly #authenticate: Authenticate
+  readonly #redeem: Redeem
   readonly #ofAddresses: Shares
   readonly #ofProjects: Shares
   readonly #bytes: Shares
 
-  constructor({ config, authenticate, metrics }: AdmissionOptions) {
+  constructor({ config, authenticate, redeem, metrics }: AdmissionOptions) {
     const share = config.requestShare / 100
     this.#config = config
     this.#authenticate = authenticate
+    this.#redeem = redeem
     this.#ofAddresses = new Shares({ max: config.requestsMax, share })
     this.#ofProjects = new Shares({ max: config.requestsMax, share })
     this.#bytes = new Shares({ max: limits.bodiesBytesMax, share })
@@ -68,13 +77,21 @@ export class Admission {
         if (caller.project !== null) take(this.#ofProjects, caller.project, 1, reply)
         then(request, reply)
       }
-      const caller = this.#authenticate(request)
+      const caller = request.ticket === null ? this.#authenticate(request) : this.#callerWith(request.ticket, request)
       if (caller instanceof Promise) void settle(caller.then(admit), next)
       else {
         admit(caller)
         next()
       }
     }
+  }
+
+  /** Puts what the ticket stands for into the request, so that it can be checked again when the ticket is over. */
+  async #callerWith(ticket: string, request: FastifyRequest): Promise<Caller | null> {
+    const headers = await this.#redeem(ticket)
+    if (headers === null) return null
+    Object.assign(request.raw.headers, headers)
+    return this.#authenticate(request)
   }
 
   /** The last hook before a body is read: a body for no route stays unread, and the others need room. */
@@ -105,14 +122,25 @@ function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
   return Math.min(Number(headers['content-length'] ?? bytesMax), bytesMax)
 }
 
-/** Takes this amount until the answer is sent or the connection closes. */
+const LASTS = Symbol('lasts')
+
+/** Gives back what the request took: an answer that lasts has a place elsewhere, and must not keep others out. */
+export const leave = ({ raw }: FastifyReply): void => void raw.emit(LASTS)
+
+/** Takes this amount until the answer is sent or the connection closes, or until the request leaves. */
 function take(shares: Shares, holder: string, amount: number, { raw }: FastifyReply): void {
   // Already closed: no 'close' event would give the amount back.
   if (raw.closed) return
   const wanting = shares.take(holder, amount)
   if (wanting === 'all') throw problem('unavailable', { reason: 'Too much is being done at once; try again.' })
   if (wanting === 'share') throw problem('too_many_requests', { retrySeconds: limits.crowdedRetrySeconds })
-  raw.once('close', () => shares.giveBack(holder, amount))
+  let isHeld = true
+  const giveBack = () => {
+    if (isHeld) shares.giveBack(holder, amount)
+    isHeld = false
+  }
+  raw.once('close', giveBack)
+  raw.once(LASTS, giveBack)
 }
 
 async function settle(admission: Promise<void>, next: Next): Promise<void> {

@@ -9,7 +9,9 @@ import { limits } from '../shared/limits.ts'
 import { Admission, type AdmissionSettings } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
+import type { Streams } from './streams.ts'
 import { readPair, type TlsFiles } from './tls.ts'
+import { loggedUrl } from './logged-url.ts'
 
 interface HttpSettings extends AdmissionSettings, TlsFiles {
   trustForwarded: string
@@ -20,6 +22,7 @@ interface HttpOptions {
   config: HttpSettings
   clock: { newUuid(): string }
   identity: Identity
+  streams: Streams
   metrics: Metrics
   log: Logger
 }
@@ -53,8 +56,11 @@ export async function createHttp(
     if (pair) void reply.header('strict-transport-security', HSTS)
     next()
   })
-  const admission = new Admission({ config, authenticate: context.identity.authenticate, metrics: context.metrics })
+  const { identity, metrics } = context
+  const redeem = (ticket: string) => identity.tickets.redeem(ticket)
+  const admission = new Admission({ config, authenticate: identity.authenticate, redeem, metrics })
   app.decorateRequest('caller', null)
+  app.decorateRequest('ticket', null)
   app.addHook('onRequest', admission.arrive)
   app.addHook('preParsing', admission.beforeBody)
   app.addHook('onSend', (request, reply, _payload, sent) => {
@@ -62,6 +68,10 @@ export async function createHttp(
     sent()
   })
   drainOnClose(app)
+  app.addHook('preClose', done => {
+    context.streams.drain()
+    done()
+  })
   app.addHook('onResponse', (request, reply, next) => {
     measure(context, request, reply)
     next()
@@ -81,10 +91,13 @@ function challenge({ config, identity }: HttpOptions, request: FastifyRequest, t
 }
 
 function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
+  // How long a stream lasted says nothing of how quick we are.
+  if (request.routeOptions.config.lasts && reply.statusCode < 400) return
   const { method, route } = seriesOf(request, reply.statusCode)
   metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {
-    const { id, method, url } = request
+    const { id, method } = request
+    const url = loggedUrl(request.url)
     log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Metrics } from '../measure/metrics.ts'
 import { Problem, problem } from '../problems/problem.ts'
 import { StoreConflict, StoreUnavailable } from '../store/failure.ts'
+import { loggedUrl } from './logged-url.ts'
 
 export function problemOf(
   error: unknown,
@@ -23,7 +24,8 @@ function told(error: unknown, request: FastifyRequest, log: Logger): Problem {
   }
   const known = frameworkProblem(error)
   if (known) return known
-  log.error({ request: request.id, err: error, method: request.method, url: request.url }, 'a request failed')
+  const { id, method, url } = request
+  log.error({ request: id, err: error, method, url: loggedUrl(url) }, 'a request failed')
   return problem('internal', {})
 }
 

@@ -17,6 +17,8 @@ import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
 import type { IdentitySettings } from './settings.ts'
+import { Tickets } from './tickets.ts'
+import { asAnyone, asIn, asThen, inMode, type Standing } from './standing.ts'
 import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
@@ -40,9 +42,15 @@ export interface Issuer {
   readonly directory: () => Directory
 }
 
+/** The headers that a ticket stands for; null when it isn't valid. */
+export type Redeem = Tickets['redeem']
+
 export interface Identity {
   readonly authenticate: Authenticate
   readonly issuer: Issuer | null
+  /** For callers that can't send a header. */
+  readonly tickets: Tickets
+  readonly standing: Standing
   stop(): void
 }
 
@@ -55,12 +63,33 @@ export interface IdentityOptions {
   observe: (method: string, outcome: 'granted' | 'refused' | 'throttled' | 'unavailable') => void
 }
 
+/** The answer to who is calling, and who issues tokens, if we do. */
+type Mode = Omit<Identity, 'tickets'>
+
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
+  const { clock } = options
+  let keys: Promise<KeyRing> | undefined
+  const again = (error: unknown) => {
+    keys = undefined
+    throw error
+  }
+  return {
+    ...(await modeOf(options)),
+    tickets: new Tickets({ clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
+  }
+}
+
+async function modeOf(options: IdentityOptions): Promise<Mode> {
   switch (options.config.auth) {
     case 'none':
       return openToAll(options)
     case 'noauth2':
-      return { authenticate: ({ headers }) => callerFromNoauth2(headers), issuer: null, stop: () => {} }
+      return {
+        authenticate: ({ headers }) => callerFromNoauth2(headers),
+        issuer: null,
+        standing: inMode('noauth2', asThen),
+        stop: () => {},
+      }
     case 'password':
       return ownUsers(options)
     default:
@@ -68,7 +97,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
   }
 }
 
-async function openToAll(options: IdentityOptions): Promise<Identity> {
+async function openToAll(options: IdentityOptions): Promise<Mode> {
   const issuer = await issuerFor(options, () => openDirectory, true)
   const authenticate: Authenticate = ({ headers }) => {
     const text = headers['x-auth-token']
@@ -77,10 +106,10 @@ async function openToAll(options: IdentityOptions): Promise<Identity> {
     if (token instanceof Promise) return token.then(found => found?.caller ?? ANYONE)
     return token?.caller ?? ANYONE
   }
-  return { authenticate, issuer, stop: () => {} }
+  return { authenticate, issuer, standing: inMode('none', asAnyone), stop: () => {} }
 }
 
-async function ownUsers(options: IdentityOptions): Promise<Identity> {
+async function ownUsers(options: IdentityOptions): Promise<Mode> {
   const users = openUsers(options)
   const issuer = await issuerFor(options, () => users.directory(), false)
   const authenticate: Authenticate = ({ headers, ip }) => {
@@ -89,7 +118,11 @@ async function ownUsers(options: IdentityOptions): Promise<Identity> {
     const basic = headers.authorization === undefined ? null : basicCredentials(headers.authorization)
     return basic && callerOf(issuer.login.basic(basic.name, basic.password, ip))
   }
-  return { authenticate, issuer, stop: () => users.stop() }
+  const standing = inMode(
+    'password',
+    asIn(() => users.directory()),
+  )
+  return { authenticate, issuer, standing, stop: () => users.stop() }
 }
 
 function callerOf(token: Token | null | Promise<Token | null>): Caller | null | Promise<Caller | null> {
@@ -110,11 +143,15 @@ function openUsers({ config, log }: IdentityOptions): Users {
   }
 }
 
+const lifeMsOf = ({ tokenHours }: IdentitySettings) => tokenHours * 60 * 60_000
+
+const keysFor = ({ config, store, clock }: IdentityOptions) => KeyRing.open({ store, clock, lifeMs: lifeMsOf(config) })
+
 async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
   const { config, store, clock, log, observe } = options
   const now = () => clock.now()
-  const lifeMs = config.tokenHours * 60 * 60_000
-  const keys = await KeyRing.open({ store, clock, lifeMs })
+  const lifeMs = lifeMsOf(config)
+  const keys = await keysFor(options)
   const tokens = new Tokens({ store, clock, keys, directory, lifeMs })
   const threads = Math.max(1, Math.min(availableParallelism() - 1, limits.hashThreadsMax))
   const passwords = new Passwords({ secret: clock.newSecret(32), now, threads })
@@ -139,7 +176,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
   return { tokens, login, passwords, directory }
 }
 
-function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Identity {
+function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
   const keystone = new Keystone({
     url: config.keystoneUrl!,
     username: config.keystoneUsername,
@@ -156,7 +193,7 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Identi
     const token = headers['x-auth-token']
     return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
-  return { authenticate, issuer: null, stop: () => {} }
+  return { authenticate, issuer: null, standing: inMode('keystone', asThen), stop: () => {} }
 }
 
 /** Read at each login, so that a new password in the file is used. */

@@ -47,6 +47,13 @@ export class KeyRing {
     return null
   }
 
+  /** The accepted keys themselves, newest first. */
+  async secrets(): Promise<Buffer[]> {
+    await this.#refresh()
+    const { clock, lifeMs } = this.#options
+    return this.#keys.filter(key => isAccepted(key, clock.now(), lifeMs)).map(({ secret }) => secret)
+  }
+
   #refresh(): Promise<void> {
     const { store, clock } = this.#options
     const age = clock.now() - this.#readAt

@@ -2,7 +2,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
-import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { CalendarMirror } from './calendar/mirror.ts'
 
@@ -11,7 +10,6 @@ export interface LeaseContext {
   readonly store: Store
   readonly clock: Clock
   readonly log: Logger
-  readonly bell: Pick<Bell, 'ring'>
   readonly config: LeaseSettings
   /** The hardware drivers, to tear nodes down. */
   readonly drivers: Drivers

@@ -52,6 +52,8 @@ export interface Lease {
 }
 
 export interface NewLease {
+  /** Chosen by the client, so that a lost answer can be asked for; null for a new one. */
+  id: string | null
   name: string
   /** `now` in a request means the start of the current minute. */
   start_at: number

@@ -1,9 +1,10 @@
 // Aggregates: groups of providers, known only by their UUIDs.
+import { someOf } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { all, mark, type Read, runAll, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider, touchProvider } from './providers.ts'
+import { all, type Read, runAll, type Write } from '../store/transaction.ts'
+import { bumpGeneration, findProvider, lockProvider, markProvider, touchProvider } from './providers.ts'
 
 interface Membership {
   provider_id: ProviderId
@@ -45,8 +46,9 @@ export function* setProviderAggregates(
   }
   const rows = aggregates.map(aggregate => ({ provider_id: provider.id, aggregate }))
   yield* runAll([leaveAll({ provider: provider.id }), join({ rows })])
-  if (generation !== null) return yield* bumpGeneration(provider, now)
+  const news = { became: 'changed', data: { aggregates: someOf(aggregates) } } as const
+  if (generation !== null) return yield* bumpGeneration(provider, now, news)
   yield* touchProvider(provider)
-  yield* mark({ kind: 'resource_provider', id: uuid, before: provider.generation, after: provider.generation })
+  yield* markProvider(provider, { before: provider.generation, after: provider.generation }, news)
   return provider.generation
 }

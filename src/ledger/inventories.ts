@@ -1,10 +1,11 @@
 // Inventories: how much of a resource class a provider has, and how it may be handed out.
 import { sql } from 'kysely'
+import { someOf } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, type Read, run, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
+import { bumpGeneration, findProvider, lockProvider, type Provider, type ProviderNews } from './providers.ts'
 import { classesNamed, className, findClass } from './resource-classes.ts'
 
 /** The fields of an inventory that a client sets. */
@@ -116,8 +117,8 @@ export function* setInventories(
   checkGeneration(provider, generation)
   checkReserved(provider, wanted, rules)
   yield* writeInventories(provider, wanted, now)
-  yield* dropOtherInventories(provider, wanted)
-  return yield* bumpGeneration(provider, now)
+  const gone = yield* dropOtherInventories(provider, wanted)
+  return yield* bumpGeneration(provider, now, inventoryNews(wanted, gone))
 }
 
 /** Adds one inventory. The API has never checked the provider's generation here. */
@@ -136,7 +137,7 @@ export function* addInventory(
     throw problem('inventory_exists', { resourceClass, provider: uuid })
   }
   yield* writeInventories(provider, wanted, now)
-  return yield* bumpGeneration(provider, now)
+  return yield* bumpGeneration(provider, now, inventoryNews(wanted))
 }
 
 export function* updateInventory(
@@ -157,7 +158,7 @@ export function* updateInventory(
     throw problem('inventory_absent', { resourceClass, provider: uuid })
   }
   yield* writeInventories(provider, wanted, now)
-  return yield* bumpGeneration(provider, now)
+  return yield* bumpGeneration(provider, now, inventoryNews(wanted))
 }
 
 export function* deleteInventory(uuid: string, resourceClass: string, now: number): Write<void> {
@@ -166,7 +167,18 @@ export function* deleteInventory(uuid: string, resourceClass: string, now: numbe
   if (!found) throw problem('inventory_not_found', { resourceClass, provider: uuid, purpose: 'delete' })
   if (found.used > 0) throw problem('inventory_in_use', { resourceClasses: resourceClass, provider: uuid })
   yield* run(removeInventories({ provider: provider.id, classes: [found.class_id] }))
-  yield* bumpGeneration(provider, now)
+  yield* bumpGeneration(provider, now, inventoryNews(new Map(), [resourceClass]))
+}
+
+type Told = Pick<InventoryTerms, 'total' | 'reserved' | 'allocation_ratio'>
+
+/** The inventories that were set, and those that are gone. */
+export function inventoryNews(set: ReadonlyMap<string, Told>, gone: readonly string[] = []): Required<ProviderNews> {
+  const told = [...set].map(([name, { total, reserved, allocation_ratio }]) => [
+    name,
+    { total, reserved, allocation_ratio },
+  ])
+  return { became: 'inventory', data: { set: Object.fromEntries(someOf(told)), gone: someOf(gone) } }
 }
 
 /** Writes the given inventories of a locked provider and leaves its others alone. */
@@ -192,8 +204,8 @@ export function* writeInventories(
   if (rows.length > 0) yield* run(putInventories({ rows }))
 }
 
-/** Removes the inventories of a locked provider that aren't wanted, unless one of them is in use. */
-export function* dropOtherInventories(provider: Provider, wanted: ReadonlyMap<string, unknown>): Write<void> {
+/** Removes the inventories of a locked provider that aren't wanted, unless one is in use. Returns their classes. */
+export function* dropOtherInventories(provider: Provider, wanted: ReadonlyMap<string, unknown>): Write<string[]> {
   const others = (yield* all(inventoriesOf({ provider: provider.id }))).filter(i => !wanted.has(i.resource_class))
   const inUse = others.filter(inventory => inventory.used > 0)
   if (inUse.length > 0) {
@@ -203,6 +215,7 @@ export function* dropOtherInventories(provider: Provider, wanted: ReadonlyMap<st
   if (others.length > 0) {
     yield* run(removeInventories({ provider: provider.id, classes: others.map(inventory => inventory.class_id) }))
   }
+  return others.map(inventory => inventory.resource_class)
 }
 
 function checkGeneration(provider: Provider, generation: number | null): void {

@@ -2,12 +2,11 @@
 import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { command, query } from '../store/statement.ts'
-import { all, mark, note, one, run, type Write } from '../store/transaction.ts'
+import { all, note, one, run, type Write } from '../store/transaction.ts'
 import { claimBatch } from './claims/batch.ts'
-import { subjectsOf } from './claims/claim.ts'
 import { lapsedOf } from './claims/lapsed.ts'
-import { dropOtherInventories, writeInventories } from './inventories.ts'
-import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
+import { dropOtherInventories, inventoryNews, writeInventories } from './inventories.ts'
+import { bumpGeneration, lockProvider, type Provider, type ProviderNews } from './providers.ts'
 import { className, ensureClass } from './resource-classes.ts'
 import { isCustom } from './standard.ts'
 import { ensureTrait, replaceTraits } from './traits.ts'
@@ -46,30 +45,33 @@ const consumerOwner = query((db, a: { consumer: string }) =>
 export function* setManagedInventory(uuid: string, owner: string, offer: ManagedInventory, now: number): Write<void> {
   const provider = yield* lockProvider(uuid, { changing: 'inventory', owner })
   const inventory = yield* changeInventory(provider, offer, now)
-  const traits = offer.traits ? yield* changeTraits(provider, offer.traits, now) : false
-  if (inventory || traits) yield* bumpGeneration(provider, now)
+  const traits = offer.traits ? yield* changeTraits(provider, offer.traits, now) : null
+  const news = [inventory, traits].filter(one => one !== null)
+  if (news.length > 0) yield* bumpGeneration(provider, now, ...news)
 }
 
 function* changeInventory(
   provider: Provider,
   { resourceClass, blocked }: ManagedInventory,
   now: number,
-): Write<boolean> {
+): Write<ProviderNews | null> {
   const present = yield* one(blockedNow({ provider: provider.id, name: resourceClass }))
-  if (present && (present.blocked === 1) === blocked) return false
+  if (present && (present.blocked === 1) === blocked) return null
+  const wanted = new Map([[resourceClass, ONE]])
+  let gone: string[] = []
   if (!present) {
-    const wanted = new Map([[resourceClass, ONE]])
     yield* ensureClass(resourceClass, now)
     yield* writeInventories(provider, wanted, now)
-    yield* dropOtherInventories(provider, wanted)
+    gone = yield* dropOtherInventories(provider, wanted)
   }
   yield* run(setBlocked({ provider: provider.id, blocked: blocked ? 1 : 0 }))
-  return true
+  // A blocked inventory shows as reserved while nobody has it.
+  return inventoryNews(new Map([[resourceClass, { ...ONE, reserved: blocked && !present?.used ? 1 : 0 }]]), gone)
 }
 
-function* changeTraits(provider: Provider, names: readonly string[], now: number): Write<boolean> {
+function* changeTraits(provider: Provider, names: readonly string[], now: number): Write<ProviderNews | null> {
   for (const name of names) if (isCustom(name)) yield* ensureTrait(name, now)
-  return (yield* replaceTraits(provider, names)).changed
+  return (yield* replaceTraits(provider, names)).news
 }
 
 /** Lets the owner claim a blocked inventory. Others never see it unblocked: it all happens in one transaction. */
@@ -103,7 +105,6 @@ export function* releaseLapsed(owner: string, limit: number, now: number): Write
   if (lapsed.length === 0) return 0
   const releases = lapsed.map(({ uuid }) => ({ kind: 'release', consumer: uuid, owner }) as const)
   yield* claimBatch(releases, now)
-  yield* mark(...releases.flatMap(subjectsOf))
   return lapsed.length
 }
 

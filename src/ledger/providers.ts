@@ -1,10 +1,11 @@
 // Resource providers and the trees that they form.
 import { type Kysely, sql } from 'kysely'
+import { subject, type Word } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, inRow, query } from '../store/statement.ts'
-import { all, mark, note, one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, type Subject, together, type Write } from '../store/transaction.ts'
 
 export interface Provider {
   id: ProviderId
@@ -136,15 +137,30 @@ export function* lockProvider(
   return found
 }
 
-const markProvider = (uuid: string, before: number | null, after: number | null) =>
-  mark({ kind: 'resource_provider', id: uuid, before, after })
+/** What became of a provider, and what there is to know of it. */
+export interface ProviderNews {
+  became: Word<'provider'>
+  data?: NonNullable<Subject['data']>
+}
+
+interface Generations {
+  before: number | null
+  after: number | null
+}
+
+/** Clients need no project to see a provider, but the right to see all of them. */
+export const markProvider = (
+  { uuid, name }: Pick<Provider, 'uuid' | 'name'>,
+  { before, after }: Generations,
+  { became, data }: ProviderNews,
+) => mark(subject('provider', uuid, became, { before, after, data: { name, ...data } }))
 
 /** For a change that raises the provider's generation. */
-export function* bumpGeneration(provider: Provider, now: number): Write<number> {
+export function* bumpGeneration(provider: Provider, now: number, ...news: readonly ProviderNews[]): Write<number> {
   yield* note([{ provider: provider.id }])
-  const { generation } = (yield* one(bump({ id: provider.id, by: 1, now })))!
-  yield* markProvider(provider.uuid, generation - 1, generation)
-  return generation
+  const { generation: after } = (yield* one(bump({ id: provider.id, by: 1, now })))!
+  for (const one of news) yield* markProvider(provider, { before: after - 1, after }, one)
+  return after
 }
 
 /** For a change that doesn't raise the provider's generation. */
@@ -208,7 +224,8 @@ export function* createProvider(wanted: NewProvider, now: number): Write<Provide
   const { id } = (yield* one(addProvider({ ...row, updated: parent ? null : now })))!
   yield* run(setRoot({ ids: [id], root: parent?.root_id ?? id }))
   yield* note([{ provider: id }])
-  yield* markProvider(uuid, null, 0)
+  const made = { became: 'created', data: { parent: parentUuid } } as const
+  yield* markProvider({ uuid, name }, { before: null, after: 0 }, made)
   return yield* findProvider(uuid)
 }
 
@@ -238,8 +255,10 @@ export function* updateProvider(
   yield* run(changeProvider({ id: before.id, name: change.name, parent, now }))
   if (moves) yield* moveSubtree(before.id, parent)
   else yield* touchProvider(before)
-  yield* markProvider(uuid, before.generation, before.generation)
-  return { before, after: yield* findProvider(uuid) }
+  const after = yield* findProvider(uuid)
+  const same = { before: before.generation, after: before.generation }
+  yield* markProvider(after, same, { became: 'changed', data: { parent: after.parent_uuid } })
+  return { before, after }
 }
 
 function* newParent(child: Provider, { parentUuid, mayReparent }: ProviderChange): Write<ProviderId | null> {
@@ -279,5 +298,5 @@ export function* deleteProvider(uuid: string, owner: string | null = null): Writ
   if (yield* one(claimOn({ id: provider.id }))) throw problem('provider_in_use', { provider: uuid })
   yield* run(removeProvider({ id: provider.id }))
   yield* note([{ provider: provider.id }])
-  yield* markProvider(uuid, provider.generation, null)
+  yield* markProvider(provider, { before: provider.generation, after: null }, { became: 'deleted' })
 }

@@ -1,9 +1,9 @@
 // Moves inventories and the claims on them between providers, as one change.
 import { Problem, problem } from '../problems/problem.ts'
-import { mark, type Write } from '../store/transaction.ts'
+import type { Write } from '../store/transaction.ts'
 import { claimBatch, lockInvolved } from './claims/batch.ts'
-import { type ConsumerClaims, subjectsOf } from './claims/claim.ts'
-import { dropOtherInventories, type InventoryTerms, writeInventories } from './inventories.ts'
+import type { ConsumerClaims } from './claims/claim.ts'
+import { dropOtherInventories, inventoryNews, type InventoryTerms, writeInventories } from './inventories.ts'
 import { bumpGeneration, lockProvider, type Provider } from './providers.ts'
 
 interface Reshape {
@@ -20,18 +20,17 @@ export function* reshape({ inventories, claims }: Reshape, now: number): Write<v
   const providers = yield* findAll(inventories)
   for (const [provider, wanted] of providers) {
     yield* writeInventories(provider, wanted, now)
-    if (wanted.size > 0) yield* bumpGeneration(provider, now)
+    if (wanted.size > 0) yield* bumpGeneration(provider, now, inventoryNews(wanted))
   }
   if (claims.length > 0) {
     const [refusal] = yield* claimBatch([{ kind: 'replace', consumers: claims, owner: null }], now)
     if (refusal) throw refusal
-    yield* mark(...subjectsOf({ kind: 'replace', consumers: claims, owner: null }))
   }
   for (const [provider, wanted] of providers) {
     // Once more, now that the claims have moved: this lowers the ceilings that the old use had kept up.
     yield* writeInventories(provider, wanted, now)
-    yield* dropOtherInventories(provider, wanted)
-    yield* bumpGeneration(provider, now)
+    const gone = yield* dropOtherInventories(provider, wanted)
+    yield* bumpGeneration(provider, now, inventoryNews(wanted, gone))
   }
 }
 

@@ -1,13 +1,14 @@
 // Shares: amounts that another part of Holdfast sets aside on its providers, with a resource class for each purpose.
 // They are written many at a time, because many begin in the same minute.
 import { sql } from 'kysely'
+import { subject } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId, ResourceClassId } from '../store/schema/ids.ts'
 import { command, inRow, query } from '../store/statement.ts'
-import { all, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
+import { all, mark, note, one, type Read, run, runAll, type Write } from '../store/transaction.ts'
 import { lockInvolved } from './claims/batch.ts'
 import { bumpProviders } from './claims/statements.ts'
-import { capacityOf, putInventories, removeInventories } from './inventories.ts'
+import { capacityOf, inventoryNews, putInventories, removeInventories } from './inventories.ts'
 import { classesNamed } from './resource-classes.ts'
 
 export interface Share {
@@ -65,6 +66,15 @@ const classNamed = query((db, a: { name: string }) =>
   db.selectFrom('resource_classes').select('id').where('name', '=', a.name),
 )
 
+const termsOf = (total: number) => ({
+  total,
+  reserved: 0,
+  min_unit: 1,
+  max_unit: 1,
+  step_size: 1,
+  allocation_ratio: 1,
+})
+
 /** Sets shares aside. A share that already exists gets the new total. */
 export function* putShares(shares: readonly Share[], owner: string, now: number): Write<void> {
   if (shares.length === 0) return
@@ -77,11 +87,15 @@ export function* putShares(shares: readonly Share[], owner: string, now: number)
     const class_id = classes.get(resourceClass)?.id
     if (provider_id === undefined) throw problem('provider_not_found', { provider })
     if (class_id === undefined) throw problem('class_not_found', { name: resourceClass })
-    const terms = { total, reserved: 0, min_unit: 1, max_unit: 1, step_size: 1, allocation_ratio: 1 }
+    const terms = termsOf(total)
     return { provider_id, class_id, ...terms, capacity: capacityOf(terms), now }
   })
   yield* run(putInventories({ rows }))
-  yield* bumpAll([...ids.values()], now)
+  yield* bumpAll(
+    [...ids].map(([uuid, id]) => ({ id, uuid })),
+    now,
+    { set: Map.groupBy(shares, share => share.provider) },
+  )
 }
 
 /** Removes one share; refused while someone uses it. */
@@ -95,7 +109,7 @@ export function* dropShare(provider: string, resourceClass: string, owner: strin
   }
   if (holder.used > 0) throw problem('inventory_in_use', { resourceClasses: resourceClass, provider })
   yield* run(removeInventories({ provider: holder.id, classes: [found.id] }))
-  yield* bumpAll([holder.id], now)
+  yield* bumpAll([holder], now, { gone: [resourceClass] })
 }
 
 /**
@@ -111,7 +125,8 @@ export function* closeShares(names: readonly string[], leaving: readonly string[
   )
   if (found.length === 0) return
   const blocked = yield* run(block({ classes: [...new Set(found.map(({ class_id }) => class_id))] }))
-  if (blocked > 0) yield* bumpAll([...new Set(found.map(({ id }) => id))], now)
+  const closed = new Map(found.map(({ id, uuid }) => [id, { id, uuid }]))
+  if (blocked > 0) yield* bumpAll([...closed.values()], now, { gone: names })
 }
 
 /** The uuids of up to `limit` consumers with claims on a class. */
@@ -131,15 +146,29 @@ export function* dropShares(resourceClass: string, now: number): Write<void> {
   const held = yield* all(holders({ class: found.id }))
   if (held.some(({ used }) => used > 0)) throw problem('class_in_use', { name: resourceClass })
   yield* runAll(held.map(({ id }) => removeInventories({ provider: id, classes: [found.id] })))
-  yield* bumpAll(
-    held.map(({ id }) => id),
-    now,
-  )
+  yield* bumpAll(held, now, { gone: [resourceClass] })
   yield* run(removeClass({ id: found.id }))
 }
 
-function* bumpAll(ids: readonly ProviderId[], now: number): Write<void> {
-  if (ids.length === 0) return
-  yield* run(bumpProviders({ rows: ids.map(id => ({ id, bumps: 1, now })) }))
-  yield* note(ids.map(provider => ({ provider })))
+interface ShareNews {
+  /** The shares that were set, by the uuid of their provider. */
+  set?: ReadonlyMap<string, readonly Share[]>
+  /** The classes of shares that nobody can claim any more. */
+  gone?: readonly string[]
+}
+
+function* bumpAll(
+  providers: readonly { id: ProviderId; uuid: string }[],
+  now: number,
+  { set, gone = [] }: ShareNews,
+): Write<void> {
+  if (providers.length === 0) return
+  yield* run(bumpProviders({ rows: providers.map(({ id }) => ({ id, bumps: 1, now })) }))
+  yield* note(providers.map(({ id }) => ({ provider: id })))
+  const newsOf = (uuid: string) =>
+    inventoryNews(
+      new Map((set?.get(uuid) ?? []).map(({ resourceClass, total }) => [resourceClass, termsOf(total)])),
+      gone,
+    )
+  yield* mark(...providers.map(({ uuid }) => subject('provider', uuid, 'inventory', { data: newsOf(uuid).data })))
 }

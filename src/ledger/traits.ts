@@ -1,9 +1,10 @@
 // Traits: names for what a provider is or can do. Some are standard, and clients make custom ones.
+import { someOf } from '../events/subject.ts'
 import { problem } from '../problems/problem.ts'
 import type { ProviderId, TraitId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
-import { bumpGeneration, findProvider, lockProvider, type Provider } from './providers.ts'
+import { bumpGeneration, findProvider, lockProvider, type Provider, type ProviderNews } from './providers.ts'
 import { isCustom } from './standard.ts'
 
 export interface Trait {
@@ -104,15 +105,15 @@ export function* setProviderTraits(
       reason: "Resource provider's generation already changed. Please update the generation and try again.",
     })
   }
-  const { changed, traits } = yield* replaceTraits(provider, names)
-  return { generation: changed ? yield* bumpGeneration(provider, now) : provider.generation, traits }
+  const { news, traits } = yield* replaceTraits(provider, names)
+  return { generation: news ? yield* bumpGeneration(provider, now, news) : provider.generation, traits }
 }
 
-/** Replaces the traits of a locked provider; returns whether any changed. The caller raises the generation. */
+/** Replaces the traits of a locked provider; returns what changed, if anything. The caller raises the generation. */
 export function* replaceTraits(
   provider: Provider,
   names: readonly string[],
-): Write<{ changed: boolean; traits: Trait[] }> {
+): Write<{ news: ProviderNews | null; traits: Trait[] }> {
   const wanted = yield* all(traitsByName({ names }))
   if (wanted.length < new Set(names).size) {
     const known = new Set(wanted.map(trait => trait.name))
@@ -124,10 +125,11 @@ export function* replaceTraits(
   const presentIds = new Set(present.map(trait => trait.id))
   const added = wanted.filter(trait => !presentIds.has(trait.id))
   const removed = present.filter(trait => !wantedIds.has(trait.id))
-  if (added.length === 0 && removed.length === 0) return { changed: false, traits: wanted }
+  if (added.length === 0 && removed.length === 0) return { news: null, traits: wanted }
 
   yield* run(removeProviderTraits({ provider: provider.id, traits: removed.map(trait => trait.id) }))
   const rows = added.map(trait => ({ provider_id: provider.id, trait_id: trait.id }))
   yield* run(addProviderTraits({ rows }))
-  return { changed: true, traits: wanted }
+  const namesOf = (some: readonly Trait[]) => someOf(some.map(({ name }) => name))
+  return { news: { became: 'traits', data: { added: namesOf(added), removed: namesOf(removed) } }, traits: wanted }
 }

@@ -85,6 +85,12 @@ export class Metrics implements StoreObserver {
     buckets: LONG_SECONDS,
     registers: [this.registry],
   })
+  readonly #eventsTold = new Counter({
+    name: 'holdfast_events_told_total',
+    help: 'Events that listeners were told, by how they listen.',
+    labelNames: ['how'] as const,
+    registers: [this.registry],
+  })
   readonly #deliveries = new Histogram({
     name: 'holdfast_webhook_delivery_seconds',
     help: 'Time that receivers of webhooks took to answer, by what became of the try.',
@@ -152,6 +158,10 @@ export class Metrics implements StoreObserver {
 
   leaseEvent(event: string, lateMs: number): void {
     this.#leaseEvents.observe({ event }, Math.max(lateMs, 0) / 1_000)
+  }
+
+  eventsTold(how: 'stream' | 'page', count: number): void {
+    this.#eventsTold.inc({ how }, count)
   }
 
   delivered(outcome: 'delivered' | 'failed' | 'interrupted', ms: number): void {

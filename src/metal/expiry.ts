@@ -6,7 +6,6 @@ import type { Clock } from '../clock/clock.ts'
 import { releaseLapsed } from '../ledger/managed.ts'
 import { limits } from '../shared/limits.ts'
 import { Problem } from '../problems/problem.ts'
-import type { Bell } from '../store/bell.ts'
 import type { AllocationId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -55,7 +54,6 @@ interface ExpiryOptions {
   store: Store
   clock: Clock
   drivers: Drivers
-  bell: Bell
   witness: Witness
 }
 
@@ -72,7 +70,7 @@ export async function endLapsed(options: ExpiryOptions): Promise<number | null> 
 }
 
 const witnessed = <T>(work: Write<T>, witness: Witness) =>
-  recorded(work, witness?.({ action: 'expire', outcome: 'done' }))
+  recorded(work, witness({ action: 'expire', outcome: 'done' }))
 
 async function endHolds({ store, witness }: ExpiryOptions, now: number): Promise<void> {
   const limit = limits.expiryBatchMax
@@ -90,7 +88,6 @@ async function endAllocations(options: ExpiryOptions, now: number): Promise<bool
   for (;;) {
     const page = await options.store.read(() => all(lapsedAfter({ ...after, now, limit })))
     const endings = await endEach(options, page)
-    if (endings.has('started')) options.bell.ring('nodes')
     if (endings.has('postponed')) isPostponed = true
     if (page.length < limit) return isPostponed
     const { expires_at, id } = page.at(-1)!
@@ -140,7 +137,7 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Endi
 }
 
 function* endNow(found: Allocation, now: number): Write<'ended'> {
-  yield* endAllocation(found, now)
+  yield* endAllocation(found, 'expired', now)
   return 'ended'
 }
 

@@ -4,6 +4,7 @@ export const LEASE_PROBLEMS = {
   /** The request itself is wrong: its dates, amounts or properties. */
   lease_invalid: (f: { reason: string }) => f.reason,
   lease_not_found: (f: { lease: string }) => `Lease ${f.lease} could not be found.`,
+  lease_exists: (f: { lease: string }) => `A lease with id ${f.lease} already exists.`,
   reservation_not_found: (f: { reservation: string; lease: string }) =>
     `Reservation ${f.reservation} is not one of lease ${f.lease}.`,
   /** A rule of the operator forbids it: it is too long or too much, or the external service refused it. */

@@ -1,6 +1,8 @@
 // Every failure that we can report to a client, with its message: a closed table, one file for each room. The domain
 // throws them; each API maps them to its status codes.
+import { CALENDAR_PROBLEMS } from './calendars.ts'
 import { COMPUTE_PROBLEMS } from './compute.ts'
+import { EVENT_PROBLEMS } from './events.ts'
 import { IDENTITY_PROBLEMS } from './identity.ts'
 import { LEASE_PROBLEMS } from './leases.ts'
 import { LEDGER_PROBLEMS } from './ledger.ts'
@@ -16,7 +18,9 @@ const PROBLEMS = {
   ...COMPUTE_PROBLEMS,
   ...LEASE_PROBLEMS,
   ...QUOTA_PROBLEMS,
+  ...CALENDAR_PROBLEMS,
   ...IDENTITY_PROBLEMS,
+  ...EVENT_PROBLEMS,
   ...WEBHOOK_PROBLEMS,
 }
 

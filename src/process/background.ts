@@ -2,11 +2,14 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditDuty } from '../audit/duty.ts'
-import type { Witness } from '../audit/witness.ts'
+import { recorded } from '../audit/record.ts'
+import { type Witness, witnessOf } from '../audit/witness.ts'
 import { workOnServers } from '../compute/duty.ts'
+import type { Config } from '../config/config.ts'
 import type { Context } from './context.ts'
 import { Duty } from '../shared/duty.ts'
 import { eventsDuty } from '../leases/lifecycle/duty.ts'
+import { MINUTE_MS } from '../leases/context.ts'
 import { healingDuty } from '../leases/healing/duty.ts'
 import { limits } from '../shared/limits.ts'
 import type { Memory } from './memory.ts'
@@ -14,15 +17,17 @@ import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
 import { Allocator } from '../metal/allocations/allocator.ts'
 import { Conductor } from '../metal/conductors/conductor.ts'
 import { endLapsed } from '../metal/expiry.ts'
+import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
-import type { Topic } from '../store/bell.ts'
+import type { Bell } from '../store/bell.ts'
+import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { Courier } from '../webhooks/courier.ts'
 import { seesWith } from './carrying.ts'
 
-type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'bell' | 'clock'> &
-  Pick<Context, 'policy' | 'publisher' | 'carrier'> & { memory: Memory }
+type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> &
+  Pick<Context, 'policy' | 'publisher' | 'carrier'> & { memory: Memory; bell: Bell }
 
 interface Work {
   hostname: string
@@ -59,7 +64,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
-  const audit = auditDuty({ store, clock, log, keepDays: config.auditKeepDays })
+  const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
   const duties = [allocations, expiry, servers, leases, healing, audit, courier.duty, ...takeOver]
@@ -71,7 +76,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     leases,
     healing,
   }
-  await bell.listen(topic => {
+  bell.listen(topic => {
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
     const wake = () => concerned.forEach(worker => void worker.wake())
     // In tests the bell may mean that the clock was moved.
@@ -87,6 +92,10 @@ export async function startWork(place: Workplace): Promise<Work> {
   return { hostname: conductor.hostname, allocator, duties, stop }
 }
 
+/** While the audit is off, the log is only for those who listen. 0 keeps it for ever. */
+const daysKept = ({ audit, auditKeepDays: days }: Config) =>
+  audit === 'on' || (days > 0 && days < limits.eventKeepDays) ? days : limits.eventKeepDays
+
 /** Waits for the work, but no longer than this. The next process finishes the rest, as after a crash. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController()
@@ -96,10 +105,21 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
 
 /** The duties that need no conductor. */
 function dutiesOf(place: Workplace, witness: Witness) {
-  const { store, clock, drivers, bell, log } = place
+  const { store, clock, drivers, log, config } = place
   const pollMs = limits.conductorPollMs
   return {
-    expiry: new Duty({ name: 'expiry', pollMs, run: () => endLapsed({ store, clock, drivers, bell, witness }), log }),
+    expiry: new Duty({
+      name: 'expiry',
+      pollMs,
+      run: async () => {
+        const next = [
+          await endLapsed({ store, clock, drivers, witness }),
+          await remindOfEnds({ store, clock, witness, leadMs: config.leaseBeforeEndMinutes * MINUTE_MS }),
+        ].filter(ms => ms !== null)
+        return next.length === 0 ? null : Math.min(...next)
+      },
+      log,
+    }),
     servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
     leases: eventsDuty({ ...place, witness }),
     healing: healingDuty({ ...place, witness }),
@@ -109,8 +129,9 @@ function dutiesOf(place: Workplace, witness: Witness) {
 /** In tests a process without a conductor runs these duties too, when a request moves the clock. */
 export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]> {
   if (!place.clock.isTest) return []
-  await place.bell.listen(() => void place.clock.look().catch(() => {}))
-  return Object.values(dutiesOf(place, null))
+  place.bell.listen(() => void place.clock.look().catch(() => {}))
+  const { clock, config } = place
+  return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
 function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
@@ -141,7 +162,10 @@ async function takeOverDuties(
   then: Duty,
 ): Promise<Duty[]> {
   const takeOver = async (hostname: string | null) => {
-    const taken = await store.write(() => takeOverAllocations(conductor.affinity, conductor.silentMs, hostname))
+    const entry = conductor.witness({ action: 'take_over', outcome: 'done' })
+    const taken = await store.write(() =>
+      recorded(takeOverAllocations(conductor.affinity, conductor.silentMs, hostname), entry),
+    )
     if (taken === 0) return
     metrics.tookOver('allocation', taken)
     log.warn({ allocations: taken }, 'took over allocations from dead conductors')

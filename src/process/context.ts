@@ -5,8 +5,10 @@ import type { Entry } from '../audit/entry.ts'
 import type { Config } from '../config/config.ts'
 import type { Duty } from '../shared/duty.ts'
 import type { Publisher } from '../events/publisher.ts'
+import type { Streams } from '../http/streams.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Policy } from '../identity/policy.ts'
+import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
 import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
@@ -16,7 +18,6 @@ import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
-import type { Bell } from '../store/bell.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -27,6 +28,8 @@ export interface Context {
   readonly store: Store
   /** Authenticates callers. */
   readonly identity: Identity
+  /** Limits guessing at the secret URLs of calendars. */
+  readonly calendarGuesses: Throttle
   readonly claims: Claims<Entry>
   /** The ledger in memory, for searches. */
   readonly mirror: Mirror
@@ -44,10 +47,10 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
+  /** The answers that last. */
+  readonly streams: Streams
   /** Delivers messages to webhooks. */
   readonly carrier: Carrier
-  /** Wakes the conductors. */
-  readonly bell: Bell
   readonly clock: SharedClock
   /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]

@@ -14,7 +14,7 @@ test('a watcher that throws is logged, and the other watchers are still told', a
   await migrateStore(store)
   const logged: string[] = []
   const log = pino({}, { write: line => void logged.push((JSON.parse(line) as { msg: string }).msg) })
-  const memory = new Memory({ store, log, lagged: () => {} })
+  const memory = new Memory({ store, log, lagged: () => {}, woken: () => {} })
   await memory.start()
   const heard: string[] = []
   memory.watch(() => {

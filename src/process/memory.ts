@@ -7,6 +7,7 @@ import { Fleet } from '../metal/nodes/fleet.ts'
 import { Listeners } from '../shared/listeners.ts'
 import type { Change } from '../store/change.ts'
 import { Feed } from '../store/feed.ts'
+import type { Topic } from '../store/log.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
@@ -16,6 +17,8 @@ interface MemoryOptions {
   log: Logger
   /** Is told how far memory was behind other processes. */
   lagged: (seconds: number) => void
+  /** Is told what other processes made work on. */
+  woken: (topics: readonly Topic[]) => void
 }
 
 export class Memory {
@@ -37,13 +40,14 @@ export class Memory {
   }
 
   async start(): Promise<void> {
-    const { store, log, lagged } = this.#options
-    store.onCommit(changes => this.#absorb(changes))
+    const { store, log, lagged, woken } = this.#options
+    store.onCommit(({ changes }) => this.#absorb(changes))
     if (!(store instanceof PostgresStore)) return this.#load()
     this.#feed = new Feed(store, {
       load: () => this.#load(),
       refresh: providers => this.#refresh([...providers]),
       lagged,
+      woken,
       failed: error => log.warn({ err: error }, 'the feed of changes could not be read'),
     })
     await this.#feed.start()

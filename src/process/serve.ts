@@ -8,8 +8,10 @@ import { Census } from '../measure/census.ts'
 import { createApp } from '../api/app.ts'
 import { startHealth } from '../api/operator/health.ts'
 import { followPair } from '../http/tls.ts'
+import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
@@ -40,7 +42,7 @@ interface RunningApi {
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, drivers, bell, clock, memory, publisher, policy, carrier } = place
+  const { store, log, metrics, drivers, clock, memory, publisher, policy, carrier } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -57,6 +59,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     log,
     metrics,
     identity,
+    calendarGuesses: new Throttle(() => clock.now()),
     policy,
     claims,
     mirror: memory.mirror,
@@ -66,8 +69,8 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     drivers,
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
-    bell,
     publisher,
+    streams: streamsOf(config, metrics),
     carrier,
     duties,
   }
@@ -79,6 +82,10 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const running = opened.move()
   return { address, stop: () => running.disposeAsync() }
 }
+
+/** Where all are one caller, that one may have all streams. */
+const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
+  new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
 
 interface RunningConductor {
   hostname: string
@@ -124,12 +131,17 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   const clock = new SharedClock(store, config.testClock)
   opened.defer(() => clock.stop())
   await clock.start()
-  const memory = new Memory({ store, log, lagged: seconds => metrics.feedLag(seconds) })
+  const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
+  opened.defer(() => bell.stop())
+  const memory = new Memory({
+    store,
+    log,
+    lagged: seconds => metrics.feedLag(seconds),
+    woken: topics => bell.heard(topics),
+  })
   opened.defer(() => memory.stop())
   await memory.start()
   watchAll({ metrics, store, memory, clock, config })
-  const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
-  opened.defer(() => bell.stop())
   const publisher = opened.adopt(
     new Publisher({ store, failed: error => log.warn({ err: error }, 'the log could not be read') }),
     made => made.stop(),

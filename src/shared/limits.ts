@@ -1,6 +1,9 @@
-// A limit on everything, each with its reason.
+// A limit on everything, each with its reason. Those of what tells people and programs have a file of their own.
+import { tellingLimits } from './telling-limits.ts'
 
 export const limits = {
+  ...tellingLimits,
+
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
   bodyBytesMax: 256 * 1024,
   // A POST of 1,000 consumers is about 400 kB; a reshape of a large tree about 1 MB; a node has five documents of 256 KiB.
@@ -102,51 +105,6 @@ export const limits = {
   // A process that could not read the feed for this long loads everything again.
   feedKeepMs: 10 * 60_000,
   feedPruneMs: 60_000,
-  // Events are told when they are committed; this is for notifications that were lost.
-  eventPollMs: 50,
-  // Entries of the log that are read at once.
-  eventPageMax: 500,
-  // For listeners that are a little behind: some megabytes.
-  eventsInMemory: 4_096,
-
-  // Each webhook is matched with each event: a thousand take about a millisecond.
-  webhooksMax: 1_000,
-  webhooksPerProjectMax: 20,
-  webhookUrlCharsMax: 2_000,
-  webhookTypesMax: 50,
-  // Deliveries that wait in the outbox of one webhook. What comes after them waits in the log.
-  deliveriesPendingMax: 1_000,
-  // Put into outboxes in one transaction: some megabytes.
-  deliveriesPerFanOut: 2_000,
-  // Deliveries that one process has under way: in all, for one project, and for one webhook. A receiver that hangs has each
-  // of its own for 15 s, and the others have the rest.
-  deliveriesAtOnce: 64,
-  deliveriesAtOncePerProject: 16,
-  deliveriesAtOncePerWebhook: 8,
-  // For the whole answer, as Standard Webhooks says.
-  deliveryMsMax: 15_000,
-  // For one question to a name server, asked twice: a third of the time that a delivery has.
-  nameLookupMs: 2_500,
-  // Who takes a delivery must be done with it by then: twice as long.
-  deliveryTermMs: 30_000,
-  deliveryAnswerBytesMax: 64 * 1024,
-  // What is kept of an answer, to be shown.
-  deliveryAnswerCharsKept: 1_024,
-  // The pauses between tries, as Standard Webhooks has them; the last is repeated.
-  deliveryPausesMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
-  // A day: a receiver that is broken in the evening is mended in the morning.
-  deliveryTriesMs: 24 * 3_600_000,
-  // A receiver that asks for more time than this is asked again all the same.
-  retryAfterMsMax: 3_600_000,
-  // The last deliveries of each webhook are kept, to be looked at.
-  deliveriesKept: 100,
-  // How often those before them are dropped.
-  deliveryPruneMs: 10_000,
-  // Events and answers wake those who send; this is for what became due, and for what was missed.
-  webhookPollMs: 1_000,
-  // After a change of the secret the old one signs too, until receivers have the new one.
-  oldSecretMs: 24 * 3_600_000,
-  webhookSecretBytes: 32,
 
   // 64 claims dirty about 250 pages; 20,000 pages are an 80 MB log and the fewest stalls measured.
   walCheckpointPages: 20_000,

@@ -1,57 +1,42 @@
-// Wakes duties that wait for work: in this process at once, in others by PostgreSQL's notifications. A ring may be
-// lost, so listeners also poll.
+// Wakes the duties of all processes when there is work. A transaction that makes work says so (`wake`), and the log
+// carries it to the others. A ring may be lost with the process that should hear it, so duties also poll.
 import { Listeners } from '../shared/listeners.ts'
-import type { Ear } from './listener.ts'
-import { PostgresStore } from './postgres.ts'
+import type { Topic } from './log.ts'
 import type { Store } from './store.ts'
-
-const CHANNEL = 'holdfast_work'
-
-/** What there may be work on. A ring without a topic is 'any' and wakes everyone. */
-export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
 
 export class Bell {
   readonly #store: Store
   readonly #listeners: Listeners<Topic>
-  #ear: Ear | null = null
-  readonly #ringing = new Set<Topic>()
+  readonly #stop: () => void
   #isStopped = false
 
   constructor(store: Store, failed: (error: unknown) => void = () => {}) {
     this.#store = store
     this.#listeners = new Listeners(failed)
-  }
-
-  ring(topic: Topic = 'any'): void {
-    this.#tell(topic)
-    if (!(this.#store instanceof PostgresStore) || this.#ringing.has(topic)) return
-    this.#ringing.add(topic)
-    // One notification for all rings of this topic in this turn of the event loop.
-    const { pool } = this.#store
-    setImmediate(() => {
-      this.#ringing.delete(topic)
-      void pool.query(`notify ${CHANNEL}, '${topic}'`).catch(() => {})
+    this.#stop = store.onCommit(({ topics }) => {
+      if (topics.size > 0) void this.#heardHere([...topics])
     })
   }
 
-  /** Any number may listen. After each connect all listeners get 'any', because rings may have been missed. */
-  async listen(listener: (topic: Topic) => void): Promise<void> {
+  /** Any number may listen. */
+  listen(listener: (topic: Topic) => void): void {
     this.#listeners.add(listener)
-    if (!(this.#store instanceof PostgresStore) || this.#ear) return
-    this.#ear = {
-      channel: CHANNEL,
-      heard: payload => this.#tell((payload as Topic | undefined) ?? 'any'),
-      connected: () => this.#tell('any'),
-    }
-    await this.#store.listener.listen(this.#ear)
+  }
+
+  /** Takes what another process has told. */
+  heard(topics: readonly Topic[]): void {
+    if (!this.#isStopped) for (const topic of topics) this.#listeners.tell(topic)
+  }
+
+  /** Duties search in memory, which must have the commit first. */
+  async #heardHere(topics: readonly Topic[]): Promise<void> {
+    await Promise.resolve()
+    await this.#store.settled()
+    this.heard(topics)
   }
 
   stop(): void {
     this.#isStopped = true
-    if (this.#ear && this.#store instanceof PostgresStore) this.#store.listener.forget(this.#ear)
-  }
-
-  #tell(topic: Topic): void {
-    if (!this.#isStopped) this.#listeners.tell(topic)
+    this.#stop()
   }
 }

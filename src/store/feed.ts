@@ -1,16 +1,19 @@
-// Reads what other processes changed, so that this process's copy of the ledger follows. Polling is enough;
-// notifications only make it quicker.
+// Reads in the log what other processes changed, so that this process's copies in memory follow and its duties wake.
+// Polling is enough; notifications only make it quicker.
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
 import type { Ear } from './listener.ts'
-import { NUDGE_CHANNEL, type PostgresStore } from './postgres.ts'
+import type { Topic } from './log.ts'
+import { LOG_CHANNEL, ORDERED, type PostgresStore } from './postgres.ts'
 import type { ProviderId } from './schema/ids.ts'
 
 interface FeedReader {
   /** Reads these providers again. */
   refresh(providers: Iterable<ProviderId>): Promise<void>
-  /** Reads everything again: entries were pruned that this process had not seen. */
+  /** Reads everything again: rows were pruned that this process had not seen. */
   load(): Promise<void>
+  /** Wakes the duties for these topics. */
+  woken(topics: readonly Topic[]): void
   /** How old the oldest entry was when it was applied. */
   lagged(seconds: number): void
   failed(error: unknown): void
@@ -34,30 +37,26 @@ interface Entry {
 const isNewer = (a: string, b: string) => `(pg_snapshot_xmax(${a}) > pg_snapshot_xmax(${b})
   or exists (select from pg_snapshot_xip(${b}) as running where pg_visible_in_snapshot(running, ${a})))`
 
-// The horizon's xid is kept for processes of earlier versions, which write and read nothing else there.
 const STATE = `select pg_current_snapshot()::text as snapshot, clock_timestamp()::text as at,
-  (select coalesce(xid > pg_snapshot_xmin($1::pg_snapshot), false)
-    or coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from changes_horizon) as behind`
+  (select coalesce(${isNewer('pruned', '$1::pg_snapshot')}, false) from log_start) as behind`
 // Exactly what the last read could not see: transactions that began after it, and those that were running then. So a
 // late commit is neither skipped nor read twice, and a transaction that runs for hours costs one index lookup.
+const UNSEEN = `(xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))
+    and origin is distinct from $2`
+// Said so that the planner finds the small index.
+const IS_TOLD = '(providers is not null or topics is not null)'
 const ENTRIES = `select provider_id, count(*)::int as entries,
     extract(epoch from clock_timestamp() - min(made_at))::float8 as age
-  from changes where (xid >= pg_snapshot_xmax($1::pg_snapshot) or xid = any(array(select pg_snapshot_xip($1::pg_snapshot))))
-    and origin <> $2 group by provider_id`
-// Deletes the entries that an old read (snapshot $1) could see. An entry that became visible later stays, however old
-// it is. A process that has read since then has seen all that is deleted. Any other process is behind, and knows it by
-// the snapshot stored here.
+  from log, unnest(providers) as provider_id where ${UNSEEN} and ${IS_TOLD} group by provider_id`
+const TOPICS = `select distinct topic from log, unnest(topics) as topic where ${UNSEEN} and ${IS_TOLD}`
+// Deletes the rows that an old read (snapshot $1) could see and that are no entries. A row that became visible later
+// stays, however old it is. A process that has read since then has seen all that is deleted. Any other process is
+// behind, and knows it by the snapshot stored here.
 const PRUNE = `with gone as (
-    delete from changes where xid < pg_snapshot_xmax($1::pg_snapshot)
+    delete from log where action = '' and xid < pg_snapshot_xmax($1::pg_snapshot)
       and xid <> all(array(select pg_snapshot_xip($1::pg_snapshot))) returning 1)
-  update changes_horizon set xid = greatest(xid, pg_snapshot_xmin($1::pg_snapshot)),
-    pruned = case when ${isNewer('pruned', '$1::pg_snapshot')} then pruned else $1::pg_snapshot end
+  update log_start set pruned = case when ${isNewer('pruned', '$1::pg_snapshot')} then pruned else $1::pg_snapshot end
   where exists (select from gone)`
-// After a restore into another server, transaction numbers start elsewhere: an entry with a number that this server
-// hasn't reached is from the old one. Left there, every process would be behind until the numbers catch up.
-const FORGET = `with foreign_entries as (delete from changes where xid >= pg_snapshot_xmax(pg_current_snapshot()))
-  update changes_horizon set xid = '0', pruned = null
-  where greatest(xid, pg_snapshot_xmax(pruned)) > pg_snapshot_xmax(pg_current_snapshot())`
 // Only our own sessions, by name: transactions that others leave open say nothing about our commits.
 const RUNNING = `select exists (select from pg_stat_activity
   where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and xact_start < $1::timestamptz
@@ -96,8 +95,8 @@ export class Feed {
     const failed = (error: unknown) => reader.failed(error)
     this.#polling = new Runner(() => this.#pollOnce(), failed)
     this.#ear = {
-      channel: NUDGE_CHANNEL,
-      heard: () => void this.poll(),
+      channel: LOG_CHANNEL,
+      heard: payload => void (payload !== ORDERED && this.poll()),
       // The server may have crashed or been replaced: then what we read may be undone, and its numbers used again.
       lost: () => void this.#doubts++,
       failed,
@@ -117,7 +116,8 @@ export class Feed {
 
   /** Notes where the feed is, then loads: what is committed meanwhile is read twice, never missed. */
   async load(): Promise<void> {
-    await this.#store.pool.query(FORGET)
+    // After a restore into another server this gives up the numbers of the old one.
+    await this.#store.ordered()
     const { rows } = await this.#store.pool.query<State>('select pg_current_snapshot()::text as snapshot')
     this.#cursor = rows[0]!.snapshot
     await this.#reader.load()
@@ -148,7 +148,7 @@ export class Feed {
   async #pollOnce(): Promise<void> {
     const startedAt = performance.now()
     const doubts = this.#doubts
-    const { snapshot, at, behind, entries } = await this.#read()
+    const { snapshot, at, behind, entries, topics } = await this.#read()
     this.#backlog = entries.reduce((sum, entry) => sum + entry.entries, 0)
     if (doubts > this.#doubtsNoted) {
       this.#doubtsNoted = doubts
@@ -165,6 +165,9 @@ export class Feed {
     }
     this.#cursor = snapshot
     this.#caughtUpAt = startedAt
+    // Duties read in memory what there is to do.
+    if (behind || isDecided) this.#reader.woken(['any'])
+    else if (topics.length > 0) this.#reader.woken(topics)
   }
 
   async #isAnyRunningSince(time: string): Promise<boolean> {
@@ -172,19 +175,20 @@ export class Feed {
     return rows[0]!.running
   }
 
-  async #read(): Promise<State & { entries: Entry[] }> {
+  async #read(): Promise<State & { entries: Entry[]; topics: Topic[] }> {
     const cursor = this.#cursor
     const client = await this.#store.pool.connect()
     try {
-      const [, , state, entries] = await Promise.all([
+      const [, , state, entries, topics] = await Promise.all([
         client.query('begin isolation level repeatable read read only'),
         // The planner doesn't know the cursor, expects many entries, and would start a parallel worker at each poll.
         client.query('set local max_parallel_workers_per_gather = 0'),
         client.query<State>({ name: 'feed_state', text: STATE, values: [cursor] }),
         client.query<Entry>({ name: 'feed_entries', text: ENTRIES, values: [cursor, this.#store.origin] }),
+        client.query<{ topic: Topic }>({ name: 'feed_topics', text: TOPICS, values: [cursor, this.#store.origin] }),
         client.query('commit'),
       ])
-      return { ...state.rows[0]!, entries: entries.rows }
+      return { ...state.rows[0]!, entries: entries.rows, topics: topics.rows.map(({ topic }) => topic) }
     } finally {
       client.release()
     }

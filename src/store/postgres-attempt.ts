@@ -2,22 +2,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { limits } from '../shared/limits.ts'
-import type { Change } from './change.ts'
 import { StoreUnavailable } from './failure.ts'
 import { classify } from './postgres-failure.ts'
+import { append, Report, rowsOf } from './log.ts'
 import type { Session } from './session.ts'
-import type { Call, Command } from './statement.ts'
+import type { Call } from './statement.ts'
 import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
 
 const READ = 'begin isolation level repeatable read read only'
-const FEED = 'insert into changes (provider_id, origin) select unnest($1::bigint[]), $2'
 // The transaction's number: with it another connection can ask for the outcome.
 const WHO = { name: 'who', text: 'select pg_current_xact_id()::text as xid' }
 const OUTCOME = `select case when (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text = $2
   then pg_xact_status($1::xid8) end as status`
 
 export interface AttemptOptions {
-  /** Names this process in the feed. */
+  /** Names this process in the log. */
   origin: string
   /** To ask for the outcome after a connection broke. */
   pool: pg.Pool
@@ -37,11 +36,10 @@ export interface AttemptOptions {
 const plannedAt = new WeakMap<pg.PoolClient, number>()
 
 export class Attempt {
-  /** What the transaction noted. */
-  readonly changes: Change[] = []
+  /** What the transaction told. */
+  readonly report = new Report()
   readonly #options: AttemptOptions
   readonly #client: pg.PoolClient
-  readonly #last: Command[] = []
   #xid: string | null = null
   #isBroken = false
 
@@ -92,8 +90,7 @@ export class Attempt {
 
   async #take(call: Yielded): Promise<Answer> {
     if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
-    if (call.kind === 'note') this.changes.push(...call.changes)
-    if (call.kind === 'last') this.#last.push(call.call)
+    this.report.take(call)
     return NOTHING
   }
 
@@ -108,10 +105,11 @@ export class Attempt {
   }
 
   async #commit(): Promise<void> {
-    const parting = [...this.#last.map(call => this.#execute(call)), ...this.#feed()]
+    const { report } = this
+    const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
     this.#options.write?.committing()
     try {
-      await Promise.all([...parting, this.#client.query('commit')])
+      await Promise.all([logged, this.#client.query('commit')])
     } catch (error) {
       if (!(classify(error) instanceof StoreUnavailable) || this.#xid === null) throw error
       // The answer was lost, but the commit may be done.
@@ -124,13 +122,6 @@ export class Attempt {
         cause: error,
       })
     }
-  }
-
-  /** Writes the changes to the feed, inside the transaction and in one burst with its commit. */
-  #feed(): Promise<unknown>[] {
-    if (this.changes.length === 0) return []
-    const providers = [...new Set(this.changes.map(change => change.provider))]
-    return [this.#client.query({ name: 'feed', text: FEED, values: [providers, this.#options.origin] })]
   }
 
   /** Null when nobody can tell: the database is away, or another server is in its place. */

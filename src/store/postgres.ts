@@ -4,17 +4,27 @@ import type pg from 'pg'
 import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
-import type { Change } from './change.ts'
 import { isHeldUp, StoreConflict, StoreUnavailable } from './failure.ts'
 import { Listener } from './listener.ts'
+import type { Report } from './log.ts'
 import { type Patience, Pools } from './pools.ts'
 import { Attempt, type AttemptOptions } from './postgres-attempt.ts'
 import { classify, isOutdated, isReadOnly } from './postgres-failure.ts'
 import { ReadOnlyServer } from './session.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver, type WriteOptions } from './store.ts'
+import {
+  type Absorb,
+  type News,
+  type RunSql,
+  SILENT,
+  type Store,
+  type StoreObserver,
+  type WriteOptions,
+} from './store.ts'
 import type { Read, Write } from './transaction.ts'
 
-export const NUDGE_CHANNEL = 'holdfast_changes'
+/** A notification on it says that something is committed; with the payload ORDERED, that it has its place in the log. */
+export const LOG_CHANNEL = 'holdfast_log'
+export const ORDERED = 'ordered'
 // Any number, as long as every process takes the same.
 const SCRIPT_LOCK = 8780
 const PING = "select not current_setting('transaction_read_only')::bool as is_writable"
@@ -30,7 +40,7 @@ interface PostgresOptions {
 
 export class PostgresStore implements Store {
   readonly dialect = 'postgres'
-  /** Names this process in the feed, so that it doesn't read its own changes back. */
+  /** Names this process in the log, so that it doesn't read its own changes back. */
   readonly origin: string
   /** For notifications by other processes. */
   readonly listener: Listener
@@ -44,7 +54,7 @@ export class PostgresStore implements Store {
   readonly #nudging = new Runner(
     async () => {
       await turn()
-      await this.pool.query(`notify ${NUDGE_CHANNEL}`)
+      await this.pool.query(`notify ${LOG_CHANNEL}`)
     },
     () => {},
   )
@@ -95,9 +105,29 @@ export class PostgresStore implements Store {
     await Promise.all(this.#settling)
   }
 
+  async ordered(): Promise<void> {
+    await this.pool.query('select order_log()')
+  }
+
   onCommit(absorb: Absorb): () => void {
     this.#absorbs.add(absorb)
     return () => void this.#absorbs.delete(absorb)
+  }
+
+  onNews(listener: (news: News) => void): () => void {
+    const ear = {
+      channel: LOG_CHANNEL,
+      heard: (payload: string | undefined) => listener(payload === ORDERED ? 'ordered' : 'committed'),
+      connected: () => listener('committed'),
+    }
+    void this.listener.listen(ear)
+    const stop = this.onCommit(({ entries }) => {
+      if (entries.length > 0) listener('committed')
+    })
+    return () => {
+      stop()
+      this.listener.forget(ear)
+    }
   }
 
   async read<T>(work: () => Read<T>): Promise<T> {
@@ -119,10 +149,10 @@ export class PostgresStore implements Store {
       try {
         const committing = () => void this.#settling.add(settling.promise)
         const options = { ...this.#attempts, write: { lockWaitMs, committing } }
-        const { value, changes } = await this.#attempt(work, options)
+        const { value, report } = await this.#attempt(work, options)
         this.#observer.committed(1)
-        await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, changes)))
-        if (changes.length > 0) void this.#nudging.run()
+        await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
+        if (!report.isEmpty) void this.#nudging.run()
         return value
       } catch (error) {
         if (!(error instanceof StoreConflict) || isHeldUp(error) || attempt >= limits.writeAttemptsMax) throw error
@@ -135,15 +165,15 @@ export class PostgresStore implements Store {
   }
 
   /** A commit is answered even when memory can't apply it now: the doubt makes memory load again. */
-  async #absorbed(absorb: Absorb, changes: readonly Change[]): Promise<void> {
+  async #absorbed(absorb: Absorb, report: Report): Promise<void> {
     try {
-      await absorb(changes)
+      await absorb(report)
     } catch (error) {
       this.#doubt(error)
     }
   }
 
-  async #attempt<T>(work: () => Write<T>, options: AttemptOptions): Promise<{ value: T; changes: readonly Change[] }> {
+  async #attempt<T>(work: () => Write<T>, options: AttemptOptions): Promise<{ value: T; report: Report }> {
     for (;;) {
       const client = await this.#connect(options.write ? this.#pools.writes : this.#pools.reads)
       const attempt = new Attempt(client, options)
@@ -151,7 +181,7 @@ export class PostgresStore implements Store {
       try {
         const value = await attempt.run(work())
         isBroken = attempt.isBroken
-        return { value, changes: attempt.changes }
+        return { value, report: attempt.report }
       } catch (error) {
         if (isOutdated(error)) {
           // A newer version has migrated the database while we run. With a new connection we can go on.

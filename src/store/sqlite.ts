@@ -2,11 +2,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../shared/limits.ts'
-import type { Change } from './change.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'
-import type { Call, Command } from './statement.ts'
-import { type Absorb, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
+import { append, Report, rowsOf } from './log.ts'
+import type { Call } from './statement.ts'
+import { type Absorb, type News, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
 
 interface Waiting {
@@ -63,7 +63,7 @@ export class SqliteStore implements Store {
   // Runs to its end without giving up the thread, and so does a commit. So it sees one state.
   async read<T>(work: () => Read<T>): Promise<T> {
     if (this.#isClosed) throw new StoreUnavailable('the database is closed')
-    return this.#whenFree(() => this.#run(work(), []), NOT_READ)
+    return this.#whenFree(() => this.#run(work(), new Report()), NOT_READ)
   }
 
   /** Another process may lock the file for a while. Retries until it is free; other requests go on meanwhile. */
@@ -83,9 +83,18 @@ export class SqliteStore implements Store {
     await Promise.all(this.#settling)
   }
 
+  /** One writer: the order of the ids is the order of the commits. */
+  async ordered(): Promise<void> {}
+
   onCommit(absorb: Absorb): () => void {
     this.#absorbs.add(absorb)
     return () => void this.#absorbs.delete(absorb)
+  }
+
+  onNews(listener: (news: News) => void): () => void {
+    return this.onCommit(({ entries }) => {
+      if (entries.length > 0) listener('ordered')
+    })
   }
 
   write<T>(work: () => Write<T>): Promise<T> {
@@ -109,10 +118,10 @@ export class SqliteStore implements Store {
     const batch = this.#waiting.splice(0, limits.groupCommitMax)
     this.#armed = this.#waiting.length > 0
     if (this.#armed) setImmediate(() => void this.#commitWaiting())
-    const changes: Change[] = []
+    const report = new Report()
     let outcomes: (() => void)[]
     try {
-      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, changes))
+      outcomes = batch.map(waiting => this.#attempt(waiting, batch.length > 1, report))
       if (this.#database.isTransaction) this.#database.exec('commit')
     } catch (error) {
       // Nothing of the batch is on disk, so nobody may be told that it is.
@@ -125,7 +134,7 @@ export class SqliteStore implements Store {
     const { changes: changed } = this.#total.get()!
     if (changed !== this.#changed) this.#wrote()
     this.#changed = changed
-    await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, changes)))
+    await Promise.all(Array.from(this.#absorbs, absorb => this.#absorbed(absorb, report)))
     for (const settle of outcomes) settle()
   }
 
@@ -151,11 +160,11 @@ export class SqliteStore implements Store {
   }
 
   /** A commit is answered even when memory can't apply it now; memory retries until it has it. */
-  async #absorbed(absorb: Absorb, changes: readonly Change[]): Promise<void> {
+  async #absorbed(absorb: Absorb, report: Report): Promise<void> {
     const again = () => {
-      if (!this.#isClosed && this.#absorbs.has(absorb)) void this.#absorbed(absorb, changes)
+      if (!this.#isClosed && this.#absorbs.has(absorb)) void this.#absorbed(absorb, report)
     }
-    const absorbing = Promise.try(() => absorb(changes)).catch(
+    const absorbing = Promise.try(() => absorb(report)).catch(
       () => void setTimeout(again, limits.absorbRetryMs).unref(),
     )
     this.#settling.add(absorbing)
@@ -164,13 +173,13 @@ export class SqliteStore implements Store {
   }
 
   /** One transaction. With neighbours it has its own savepoint: when it fails, they go on; alone it needs none. */
-  #attempt({ work, resolve, reject }: Waiting, hasNeighbours: boolean, changes: Change[]): () => void {
-    const mine: Change[] = []
+  #attempt({ work, resolve, reject }: Waiting, hasNeighbours: boolean, report: Report): () => void {
+    const mine = new Report()
     if (hasNeighbours) this.#database.exec('savepoint attempt')
     try {
       const value = this.#run(work(), mine)
       if (hasNeighbours) this.#database.exec('release attempt')
-      changes.push(...mine)
+      report.add(mine)
       return () => resolve(value)
     } catch (error) {
       const away = failureOf(error, NOT_TAKEN)
@@ -181,18 +190,16 @@ export class SqliteStore implements Store {
     }
   }
 
-  #run<T>(transaction: Write<T>, changes: Change[]): T {
-    const last: Command[] = []
+  #run<T>(transaction: Write<T>, report: Report): T {
     let step = transaction.next()
-    while (!step.done) step = transaction.next(step.value.map(call => this.#take(call, changes, last)))
-    for (const call of last) this.#execute(call)
+    while (!step.done) step = transaction.next(step.value.map(call => this.#take(call, report)))
+    if (report.entries.length > 0) this.#execute(append({ rows: rowsOf(report, null) }))
     return step.value
   }
 
-  #take(call: Yielded, changes: Change[], last: Command[]): Answer {
+  #take(call: Yielded, report: Report): Answer {
     if (call.kind === 'query' || call.kind === 'command') return this.#execute(call)
-    if (call.kind === 'note') changes.push(...call.changes)
-    if (call.kind === 'last') last.push(call.call)
+    report.take(call)
     return NOTHING
   }
 

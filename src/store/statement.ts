@@ -57,7 +57,7 @@ export function command<Args extends object, Row>(build: Build<Args, Row>): (arg
   return statement('command', dialect => build(BUILDERS[dialect], markersFor<Args>(), new Tools(dialect)))
 }
 
-type ColumnType = 'bigint' | 'text' | 'double precision'
+type ColumnType = 'bigint' | 'text' | 'double precision' | 'bigint[]' | 'text[]'
 type Columns<Row> = { [Name in keyof Row]: RawBuilder<Row[Name]> }
 
 /**

@@ -1,5 +1,5 @@
 // The store's port. Two drivers implement it, and both must pass test/store/suite.ts.
-import type { Change } from './change.ts'
+import type { Report } from './log.ts'
 import type { Read, Write } from './transaction.ts'
 
 export interface Store {
@@ -12,11 +12,18 @@ export interface Store {
   script<T>(work: (run: RunSql) => Promise<T>): Promise<T>
   /** Resolves when all our commits that others may see by now have gone through `onCommit`. */
   settled(): Promise<void>
-  /** Calls `absorb` with the changes of every commit from now on; the returned function removes it. */
+  /** Resolves when everything that is committed has its place in the log. */
+  ordered(): Promise<void>
+  /** Calls `absorb` with the report of every commit from now on; the returned function removes it. */
   onCommit(absorb: Absorb): () => void
+  /** Calls the listener when the log may have more, by any process; the returned function removes it. */
+  onNews(listener: (news: News) => void): () => void
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** `committed`: it has no place yet, and whoever wants to read it asks for one. `ordered`: it has. */
+export type News = 'committed' | 'ordered'
 
 export interface WriteOptions {
   /** A row that someone else has locked for longer than this is a conflict, and the work isn't started again. */
@@ -37,4 +44,4 @@ export const SILENT: StoreObserver = { committed: () => {}, retried: () => {} }
  * Applies a commit to memory before the client is answered, so clients read their own writes. If it fails, the client
  * is answered all the same: SQLite's store retries it, PostgreSQL's reports a doubt, and then all is read again.
  */
-export type Absorb = (changes: readonly Change[]) => void | Promise<void>
+export type Absorb = (report: Pick<Report, 'entries' | 'changes' | 'topics'>) => void | Promise<void>

@@ -1,6 +1,7 @@
 // A transaction is a generator that yields statements and nothing else, so no foreign await can get into it.
 // SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
 import type { Change } from './change.ts'
+import type { LogRow, Topic } from './log.ts'
 import type { Call, Command, Query } from './statement.ts'
 
 export interface Answer {
@@ -44,13 +45,21 @@ interface Mark {
   readonly subjects: readonly Subject[]
 }
 
-/** A command that goes with the commit, in one burst: nobody waits for its answer. */
-interface Last {
-  readonly kind: 'last'
-  readonly call: Command
+/** Entries for the log. They go with the commit, in one burst: nobody waits for them. */
+interface Log {
+  readonly kind: 'log'
+  readonly entries: readonly LogRow[]
 }
 
-export type Yielded = Query | Command | Note | Mark | Last
+/** What there is work on when the transaction is committed. */
+interface Wake {
+  readonly kind: 'wake'
+  readonly topics: readonly Topic[]
+}
+
+/** What a transaction tells besides its statements. */
+export type Told = Note | Mark | Log | Wake
+export type Yielded = Query | Command | Told
 export type Read<T> = Generator<readonly Query[], T, readonly Answer[]>
 export type Write<T> = Generator<readonly Yielded[], T, readonly Answer[]>
 
@@ -91,9 +100,14 @@ export function* mark(...subjects: readonly Subject[]): Write<void> {
   yield [{ kind: 'mark', subjects }]
 }
 
-/** Runs a command when the transaction commits. */
-export function* lastly(call: Command): Write<void> {
-  yield [{ kind: 'last', call }]
+/** Adds entries to the log when the transaction commits. */
+export function* log(entries: readonly LogRow[]): Write<void> {
+  if (entries.length > 0) yield [{ kind: 'log', entries }]
+}
+
+/** Wakes the duties for these topics, in all processes, once the transaction is committed. */
+export function* wake(...topics: readonly Topic[]): Write<void> {
+  if (topics.length > 0) yield [{ kind: 'wake', topics }]
 }
 
 /** A burst of commands whose counts matter, not their rows. */

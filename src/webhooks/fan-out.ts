@@ -1,8 +1,8 @@
 // Takes events from the log into the outbox: the deliveries and the places in the log change in one transaction, so no
 // event is skipped or put in twice, whatever dies.
-import { cloudEventOf, type Cursor, type HoldfastEvent, isAfter } from '../events/event.ts'
+import { cloudEventOf, type Cursor, endOf, type HoldfastEvent, isAfter } from '../events/event.ts'
 import type { EventKind } from '../events/kinds.ts'
-import { eventsAfter, logEnds } from '../events/read.ts'
+import { eventsAfter } from '../events/read.ts'
 import { limits } from '../shared/limits.ts'
 import type { WebhookId } from '../store/schema/ids.ts'
 import { bulk, command, query } from '../store/statement.ts'
@@ -52,8 +52,9 @@ export function* lookAhead(): Read<{ kinds: ReadonlySet<EventKind>; isBehind: bo
   if (webhooks.length === 0) return null
   const place = placeOf(webhooks[0]!)
   // Two: the first may be the entry where it is.
-  const { cursor } = yield* eventsAfter(place, 2)
-  return { kinds: kindsOf(webhooks), isBehind: isAfter(cursor, place) }
+  const { cursor, kept } = yield* eventsAfter(place, 2)
+  const isAnyAhead = webhooks.at(-1)!.cursor_sequence > kept.newest
+  return { kinds: kindsOf(webhooks), isBehind: isAnyAhead || isAfter(cursor, place) }
 }
 
 interface FanOut {
@@ -72,12 +73,18 @@ export function* fanOut({ sees, source }: FanOut, now: number): Write<boolean> {
   const open = locked.filter(webhook => roomOf(webhook) > 0)
   if (open.length === 0) return false
   const page = yield* eventsAfter(placeOf(open[0]!), limits.eventPageMax)
-  const { oldest } = yield* logEnds()
+  const { oldest, newest } = page.kept
   const made: ReturnType<typeof deliveryOf>[] = []
   const moves = []
   let isLast = page.isLast
   for (const webhook of open) {
     const place = placeOf(webhook)
+    // After a fail-over the log may lack its end: then the webhook goes on with what comes next.
+    if (place.sequence > newest) {
+      const { sequence, part } = endOf(newest)
+      moves.push({ id: webhook.id, sequence, part, missed_at: now })
+      continue
+    }
     if (!isAfter(page.cursor, place)) continue
     if (made.length >= limits.deliveriesPerFanOut) {
       isLast = false

@@ -11,5 +11,5 @@ export const webhookInvariants: Invariants = {
     where d.status = 'pending'
       and (d.due_at is not null) <> (w.state = 'active' and not exists (${OLDER}))`),
   'no webhook is ahead of the log': count(`
-    select 1 from webhooks where cursor_sequence > (select max(id) from audit)`),
+    select 1 from webhooks where cursor_sequence > (select last from log_head)`),
 }

@@ -1,7 +1,8 @@
 // Webhooks: who is told of events, and where. Secrets are read only to sign, never to be shown.
 import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/clock.ts'
-import { endOf, logEnds } from '../events/read.ts'
+import { logEnds } from '../audit/order.ts'
+import { endOf } from '../events/event.ts'
 import { problem } from '../problems/problem.ts'
 import { jsonText } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'

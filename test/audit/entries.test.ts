@@ -63,7 +63,9 @@ eachMetal('the audit', api => {
       roles: ['admin', 'member'],
       address: '127.0.0.1',
       action: 'placement:resource_providers:create',
-      objects: [{ kind: 'resource_provider', id, before: null, after: 0 }],
+      objects: [
+        { kind: 'resource_provider', id, became: 'created', before: null, after: 0, data: { name: id, parent: null } },
+      ],
       outcome: 'done',
     })
     assert.ok(Date.parse(at) >= started && Date.parse(at) <= Date.now())
@@ -90,9 +92,12 @@ eachMetal('the audit', api => {
     expectStatus(await placement.claim(second, { [provider]: { VCPU: 1 } }), 409)
     expectStatus(await placement.del(`/allocations/${first}`), 204)
     assert.deepEqual(
-      (await entries(`?object=${first}`)).map(({ action, objects }) => [action, objects]),
+      (await entries(`?object=${first}`)).map(({ action, objects }) => [
+        action,
+        objects.map(({ kind, id, before, after }) => ({ kind, id, before, after })),
+      ]),
       [
-        ['placement:allocations:delete', [{ kind: 'consumer', id: first, after: null }]],
+        ['placement:allocations:delete', [{ kind: 'consumer', id: first, before: undefined, after: null }]],
         ['placement:allocations:update', [{ kind: 'consumer', id: first, before: null, after: 1 }]],
       ],
     )
@@ -262,7 +267,7 @@ eachMetal('the audit', api => {
 eachMetal(
   'no audit',
   api => {
-    void test('with the audit off nothing is written down', async () => {
+    void test('with the audit off nobody is named, and the audit lists nothing', async () => {
       await api.node({}, 'manageable')
       expectStatus(await api.placement.put('/traits/CUSTOM_A'), 201)
       const provider = await api.placement.provider({ VCPU: 1 })

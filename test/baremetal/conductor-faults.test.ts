@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
+import { witnessOf } from '../../src/audit/witness.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { EVERYTHING } from '../../src/metal/access.ts'
 import { assign, failAllocations } from '../../src/metal/allocations/conductor-writes.ts'
@@ -235,6 +236,7 @@ eachDatabase('a conductor', ({ create }) => {
       group: '',
       drivers: [],
       silentMs: calm,
+      witness: witnessOf({ clock: systemClock, isAudited: true }, () => 'silent'),
     }
     const presence = new Presence(options)
     await presence.signIn()

@@ -1,6 +1,7 @@
 // The duty that ends expired allocations and holds: what it does in one run, and when it wants to run again.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { witnessOf } from '../../src/audit/witness.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { signIn } from '../../src/metal/conductors/rows.ts'
 import { FakeHardware } from '../../src/metal/drivers/fake.ts'
@@ -9,7 +10,6 @@ import { endLapsed } from '../../src/metal/expiry.ts'
 import { createNode } from '../../src/metal/nodes/lifecycle.ts'
 import { NOBODY } from '../../src/metal/nodes/provider.ts'
 import { limits } from '../../src/shared/limits.ts'
-import type { Bell } from '../../src/store/bell.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { uuid } from '../support/baremetal.ts'
@@ -27,8 +27,9 @@ eachDatabase('expiry', ({ create }) => {
   })
   after(() => store.close())
 
-  const bell = { ring: () => {} } as unknown as Bell
-  const runOnce = () => endLapsed({ store, clock: { ...systemClock, now: () => NOW }, drivers, bell, witness: null })
+  const clock = { ...systemClock, now: () => NOW }
+  const witness = witnessOf({ clock, isAudited: true }, () => 'here')
+  const runOnce = () => endLapsed({ store, clock, drivers, witness })
   const sql = (text: string) => store.script(run => run(text))
   const addConsumer = (owner: string, expiresAt: number) =>
     sql(`insert into consumers (uuid, project_id, user_id, generation, managed_by, created_at, expires_at)

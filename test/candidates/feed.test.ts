@@ -10,6 +10,10 @@ import { sharedPostgres } from '../support/postgres.ts'
 import { type Server, startServer } from '../support/server.ts'
 import { candidates, eventually, newClass, newTrait, providersIn, setTraits } from './questions.ts'
 
+/** Tells the others that a provider changed, as a transaction does that is no entry. */
+const TELL = `insert into log (at, user_id, roles, address, action, objects, outcome, providers, origin)
+  values (0, '', '', '', '', '[]', 'done', array[$1::bigint], $2)`
+
 describe('the feed of changes', () => {
   let postgres: Awaited<ReturnType<typeof sharedPostgres>>
   const servers: Server[] = []
@@ -53,7 +57,7 @@ describe('the feed of changes', () => {
     )
     const values = [rows[0]!.id, trait]
     await client.query('insert into provider_traits select $1, id from traits where name = $2', values)
-    if (origin) await client.query('insert into changes (provider_id, origin) values ($1, $2)', [rows[0]!.id, origin])
+    if (origin) await client.query(TELL, [rows[0]!.id, origin])
   }
 
   const withTrait = async (name: string, trait: string) =>
@@ -122,10 +126,11 @@ describe('the feed of changes', () => {
       await sql.query('begin')
       // In the order in which polls read them. Nobody can poll until this is over; by then the entry is already
       // pruned, and the horizon is behind it.
-      await sql.query('lock table changes_horizon, changes in access exclusive mode')
+      await sql.query('lock table log_start, log in access exclusive mode')
       await addTrait(sql, provider, trait, 'someone')
-      await sql.query('delete from changes')
-      await sql.query(`update changes_horizon set xid = (pg_current_xact_id()::text::numeric + 1)::text::xid8`)
+      await sql.query(`delete from log where action = ''`)
+      const after = '(pg_current_xact_id()::text::numeric + 1)::text'
+      await sql.query(`update log_start set pruned = (${after} || ':' || ${after} || ':')::pg_snapshot`)
       await sql.query('commit')
       await eventually(
         () => withTrait(name, trait),
@@ -146,8 +151,9 @@ describe('the feed of changes', () => {
     const before = await polled()
     await sql.query('begin')
     await addTrait(sql, provider, trait, 'someone')
-    await sql.query(`insert into changes (provider_id, origin)
-      select id, 'someone' from providers, generate_series(1, 200000) where uuid = '${provider}'`)
+    await sql.query(`insert into log (at, user_id, roles, address, action, objects, outcome, providers, origin)
+      select 0, '', '', '', '', '[]', 'done', array[id], 'someone'
+      from providers, generate_series(1, 200000) where uuid = '${provider}'`)
     await sql.query('commit')
     await eventually(
       () => withTrait(name, trait),
@@ -186,9 +192,8 @@ describe('beside a transaction that stays open in another database of the server
     return client
   }
 
-  const write = (provider: number, origin = 'someone') =>
-    sql.query('insert into changes (provider_id, origin) values ($1, $2)', [provider, origin])
-  const kept = async () => (await sql.query<{ n: number }>('select count(*)::int as n from changes')).rows[0]!.n
+  const write = (provider: number, origin = 'someone') => sql.query(TELL, [provider, origin])
+  const kept = async () => (await sql.query<{ n: number }>('select count(*)::int as n from log')).rows[0]!.n
 
   /** A feed that polls only when it is told to, and what it read and loaded. */
   async function follow(failed = (error: unknown): void => assert.fail(String(error))) {
@@ -200,6 +205,7 @@ describe('beside a transaction that stays open in another database of the server
         refresh: async providers => void read.push([...providers].sort((a, b) => a - b)),
         load: async () => void loads.push(read.length),
         lagged: () => {},
+        woken: () => {},
         failed,
       },
       0,
@@ -212,7 +218,7 @@ describe('beside a transaction that stays open in another database of the server
     const { feed, read, loads } = await follow()
     const [early, late] = [await connect(), await connect()]
     await early.query('begin')
-    await early.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    await early.query(TELL, [-1, 'someone'])
     for (let round = 1; round <= 50; round++) {
       await write(round)
       await write(round, 'the reader')
@@ -220,7 +226,7 @@ describe('beside a transaction that stays open in another database of the server
       assert.equal(feed.backlog, 1)
     }
     await late.query('begin')
-    await late.query(`insert into changes (provider_id, origin) values (-2, 'someone')`)
+    await late.query(TELL, [-2, 'someone'])
     await early.query('commit')
     await feed.poll()
     await late.query('commit')
@@ -237,7 +243,7 @@ describe('beside a transaction that stays open in another database of the server
     const other = await follow()
     const late = await connect()
     await late.query('begin')
-    await late.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    await late.query(TELL, [-1, 'someone'])
     for (let round = 1; round <= 5; round++) await write(round)
     for (const { feed } of [one, other]) await feed.poll()
     await late.query('commit')
@@ -257,7 +263,7 @@ describe('beside a transaction that stays open in another database of the server
     // What it does not see at first is committed before others that it does not see either.
     const late = await connect()
     await late.query('begin')
-    await late.query(`insert into changes (provider_id, origin) values (-1, 'someone')`)
+    await late.query(TELL, [-1, 'someone'])
     await write(1)
     for (const { feed } of [one, other]) await feed.poll()
     await late.query('commit')

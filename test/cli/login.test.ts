@@ -155,6 +155,42 @@ atLogin('holdfast and ways in', ({ api, file }) => {
     assert.equal(code, 0, stderr)
     assert.deepEqual(await allocations.list(), [])
   })
+
+  test('when its token ends, a command that waits logs in again and goes on', async () => {
+    const library = () => connect({ url: api.origin, env: as('alice') })
+    const command = person.begins('allocation create --resource-class late --wait-until 10m --wait', as('alice'))
+    const says = (words: string) =>
+      until(
+        async () => command.said.stderr,
+        text => text.includes(words),
+      )
+    assert.match(await says('waiting for a node'), /there is none of class late/)
+    const before = await api.token('alice')
+    const text = (await usersText()).replace(await hashOf('alice-pw'), await hashPassword('alice-pw', randomBytes(16)))
+    writeFileSync(file(), text)
+    assert.equal(
+      await until(
+        () => api.knock(before),
+        status => status === 401,
+      ),
+      401,
+    )
+    const { nodes } = await library()
+    const { uuid } = await nodes.create({ driver: 'fake-hardware', resource_class: 'late' })
+    for (const [verb, state] of [
+      ['manage', 'manageable'],
+      ['provide', 'available'],
+    ] as const) {
+      await nodes.provision(uuid, verb)
+      await until(
+        () => nodes.show(uuid),
+        ({ provision_state }) => provision_state === state,
+      )
+    }
+    const { code, stderr, stdout } = await command.exit
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, new RegExp(`^node_uuid +${uuid}$`, 'm'))
+  })
 })
 
 test('when the server is gone, run ends its command before the allocation ends', async () => {

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { connect, type Holdfast } from '../../src/client/index.ts'
 import type { Config } from '../../src/config/config.ts'
-import { launchHoldfast, typeHoldfast, type TypedExit } from '../support/command.ts'
+import { launchHoldfast, startHoldfast, type Typed, typeHoldfast, type TypedExit } from '../support/command.ts'
 import { eachIdentity, type Setting, until } from '../support/identity.ts'
 import { type Command, type Exit, runHoldfast } from '../support/server.ts'
 import { eachStore } from '../support/stores.ts'
@@ -44,6 +44,11 @@ export class Person {
   /** The words may hold spaces; a line is split at them. */
   types(line: Line, environment: Record<string, string> = {}): Promise<Exit> {
     return this.#run(wordsIn(line), { environment: this.#sees(environment) })
+  }
+
+  /** Goes on in this process meanwhile. */
+  begins(line: Line, environment: Record<string, string> = {}): Typed {
+    return startHoldfast(wordsIn(line), { environment: this.#sees(environment) })
   }
 
   /** A process of its own, which can be told something or killed. */

@@ -4,10 +4,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { StoreConflict, StoreUnavailable } from '../../src/store/failure.ts'
-import { Bell } from '../../src/store/bell.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { PostgresStore } from '../../src/store/postgres.ts'
-import { all, note, one, run } from '../../src/store/transaction.ts'
+import { all, note, one, run, wake } from '../../src/store/transaction.ts'
 import { eventually } from '../candidates/questions.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
@@ -87,23 +86,22 @@ describe('a store on a network that fails', () => {
     await waiting
   })
 
-  test('hears the bell again after its connection has gone deaf', async () => {
-    const bell = new Bell(store)
-    let rings = 0
-    await bell.listen(() => rings++)
+  test('hears of others’ commits again after its connection has gone deaf', async () => {
+    let news = 0
+    const stop = store.onNews(() => news++)
     proxy.silence()
     proxy.pass()
     const other = new PostgresStore(database)
     await eventually(
       async () => {
-        const before = rings
-        new Bell(other).ring('nodes')
+        const before = news
+        await other.write(() => wake('nodes'))
         await sleep(50)
-        return rings - before
+        return news - before
       },
       heard => heard > 0,
     )
-    bell.stop()
+    stop()
     await other.close()
   })
 
@@ -147,7 +145,7 @@ describe('a store on a network that fails', () => {
     for (const fault of ['cut', 'silence'] as const) {
       await add(`FIRST_${fault}`)
       const heard: number[] = []
-      store.onCommit(changes => void heard.push(...changes.map(({ provider }) => provider)))
+      store.onCommit(({ changes }) => void heard.push(...changes.map(({ provider }) => provider)))
       const swallowed = proxy.swallowAnswerTo(WRITE, { fault })
       await store.write(function* () {
         yield* run(sql.addTrait({ name: `KEPT_${fault}`, now: 0 }))

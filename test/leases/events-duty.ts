@@ -1,5 +1,6 @@
 // The duty that works off lease events, without a server around it, and a lease of a node for it.
 import { pino } from 'pino'
+import { witnessOf } from '../../src/audit/witness.ts'
 import { systemClock } from '../../src/clock/clock.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { eventsDuty } from '../../src/leases/lifecycle/duty.ts'
@@ -31,14 +32,15 @@ export async function book(database: string, more: (api: Reservation, window: ty
   }
 }
 
-export const dutyOn = (store: Store, now: () => number) =>
-  eventsDuty({
+export function dutyOn(store: Store, now: () => number) {
+  const clock = { ...systemClock, now }
+  return eventsDuty({
     store,
-    clock: { ...systemClock, now },
+    clock,
     log: pino({ level: 'silent' }),
     config: loadConfig({}, {}, undefined),
     drivers: driversOf(),
-    bell: { ring: () => {} },
-    witness: null,
+    witness: witnessOf({ clock, isAudited: true }, () => 'here'),
     metrics: { leaseEvent: () => {} },
   })
+}

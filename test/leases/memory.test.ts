@@ -60,7 +60,7 @@ describe('memory whose connections break', () => {
   /** A process's store and memory. */
   async function open() {
     const store = new LargeStore(database, { origin: crypto.randomUUID() })
-    const memory = new Memory({ store, log: pino({ enabled: false }), lagged: () => {} })
+    const memory = new Memory({ store, log: pino({ enabled: false }), lagged: () => {}, woken: () => {} })
     await memory.start()
     const close = async () => {
       await memory.stop()

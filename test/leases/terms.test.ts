@@ -41,6 +41,11 @@ describe('the end of an allocation', () => {
     })
     const first = await metal.allocated({ resource_class, expires_at: '20m' })
     const second = await metal.allocate({ resource_class, expires_at: '30m', wait_until: '1h' })
+    // The conductor has looked for a node, and written down why there is none.
+    await waitFor('it waits', async () => {
+      const text = 'select 1 from allocations where uuid = $1 and reasons is not null'
+      return (await sql!.query(text, [second.uuid])).rows.length > 0
+    })
     return { node, lease, first, second }
   }
 

@@ -18,6 +18,7 @@ export type Kind =
   | 'server'
   | 'flavor'
   | 'lease'
+  | 'calendar'
   | 'webhook'
 
 /** What is there for all who ask for servers. */
@@ -82,6 +83,8 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
+  'POST /holdfast/v1/events/tickets': nothing,
+  'POST /holdfast/v1/calendars': () => ({ of: { project: 'project-of-mine' } }),
   // An address that is refused, so that nobody is called.
   'POST /holdfast/v1/webhooks': () => ({ url: 'https://169.254.169.254/' }),
   'PATCH /holdfast/v1/webhooks/:uuid': () => ({ name: 'renamed' }),
@@ -140,6 +143,7 @@ const KINDS: [string, Kind][] = [
   ['/holdfast/v1/explain/deletions/nodes/', 'node'],
   ['/holdfast/v1/explain/deletions/allocations/', 'allocation'],
   ['/holdfast/v1/explain/deletions/leases/', 'lease'],
+  ['/holdfast/v1/calendars/', 'calendar'],
   ['/holdfast/v1/webhooks/', 'webhook'],
 ]
 /** What is about a node that the body, or the query, names. */
@@ -160,7 +164,8 @@ const callsOf = (api: Call['api'], prefix: string, table: Table): Call[] =>
       const path = `${prefix}${below}`
       const body = BODIES[`${method} ${path}`]
       // These look up what the path names among the caller's own, whatever the action.
-      const isOwn = api === 'compute' || api === 'reservation' || /\/deletions\/leases\/|\/v1\/webhooks\//.test(path)
+      const isOwn =
+        api === 'compute' || api === 'reservation' || /\/(deletions\/leases|v1\/calendars|v1\/webhooks)\//.test(path)
       const isFound = isOwn || (route!.onFound === true && `${method} ${path}` !== 'POST /baremetal/v1/nodes')
       const kind = isFound && path !== THROUGH_A_NODE ? kindOf(method, path) : null
       return { api, method, path, action: route!.action, kind, ...(body && { body }) }
@@ -198,6 +203,14 @@ const onServer = (action: Action, body: object): Call => ({
 
 /** What the body, or the query, says decides on the action. */
 export const MORE_CALLS: readonly Call[] = [
+  {
+    api: 'operator',
+    method: 'POST',
+    path: '/holdfast/v1/calendars',
+    action: 'holdfast:calendars:create',
+    kind: 'node',
+    body: id => ({ of: { node: id } }),
+  },
   ...(
     [
       ['/instance_info/a', 'baremetal:node:update_instance_info', 'x'],

@@ -54,7 +54,8 @@ export const OWNERS = {
 export function ownersOf(kind: Kind | null): Record<string, Whose> {
   const { 'of its project': own, 'of others': foreign, 'of nobody': nobody } = OWNERS
   if (kind === null) return { '': nobody }
-  if (kind === 'server' || kind === 'lease') return { 'of its project': own, 'of others': foreign }
+  if (kind === 'server' || kind === 'lease' || kind === 'calendar')
+    return { 'of its project': own, 'of others': foreign }
   return kind === 'flavor' || kind === 'webhook'
     ? { 'of its project': own, 'of others': foreign, 'of nobody': nobody }
     : OWNERS
@@ -67,12 +68,14 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
   server: 'os_compute_api:servers:list_all',
   flavor: 'os_compute_api:flavors:list_all',
   lease: 'blazar:leases:list_all',
+  calendar: 'holdfast:calendars:list_all',
   webhook: 'holdfast:webhooks:list_all',
 }
 
-export function expected({ api, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
+export function expected({ api, method, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
   const may = (target: object) => policy.allows(action!, who, target)
-  const isOfMine = api === 'placement' || /quota.*:project/.test(path)
+  const isOfMine =
+    api === 'placement' || /quota.*:project/.test(path) || `${method} ${path}` === 'POST /holdfast/v1/calendars'
   if (kind === null) return may({ project: isOfMine ? MINE : who.project }) ? 'allowed' : 'forbidden'
   const { owner, lessee, project } = whose
   const seesAll = SEES_ALL[kind]

@@ -4,18 +4,20 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
 /** Heartbeats, seals and the feed go on whatever clients do. */
-const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'changes', 'changes_horizon', 'migrations'])
+const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_start', 'migrations'])
 
 /** What is asked of tables of which a part changes by itself. */
 const CONTENT: Readonly<Record<string, string>> = {
-  // An entry gets its seal; but none may come or go.
-  audit: 'select count(*) as entries from audit',
+  // Processes tell each other of their work; but no entry may come or go.
+  log: "select count(*) as entries from log where action <> ''",
   // Its place in the log moves on.
   webhooks: 'select uuid, name, url, types, state, secret, updated_at from webhooks order by id',
 }
 
 export interface State {
   hash(): Promise<string>
+  /** All rows of all tables, as text. */
+  texts(): Promise<string[]>
   /** Whether conductors have nothing to do. */
   isQuiet(): Promise<boolean>
   close(): Promise<void>
@@ -33,7 +35,12 @@ interface Database {
 
 export async function stateOf(address: string): Promise<State> {
   const database = address.startsWith('sqlite:') ? sqlite(address.slice('sqlite:'.length)) : await postgres(address)
-  return { hash: () => hashOf(database), isQuiet: () => isQuiet(database), close: database.close }
+  return {
+    hash: () => hashOf(database),
+    texts: () => textsOf(database),
+    isQuiet: () => isQuiet(database),
+    close: database.close,
+  }
 }
 
 function sqlite(path: string): Database {
@@ -71,6 +78,12 @@ async function hashOf({ ask, tables, content }: Database): Promise<string> {
     digest.update(`${names[i]}\n${rows.map(row => JSON.stringify(row)).join('\n')}\n`)
   }
   return digest.digest('hex')
+}
+
+async function textsOf({ ask, tables }: Database): Promise<string[]> {
+  const [listed] = await ask(tables)
+  const rows = await ask(...listed!.map(({ name }) => `select * from ${String(name)}`))
+  return rows.flat().map(row => JSON.stringify(row))
 }
 
 async function isQuiet({ ask }: Database): Promise<boolean> {

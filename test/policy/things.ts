@@ -46,6 +46,8 @@ export class Things {
         return this.#flavor(project)
       case 'lease':
         return this.#lease(project!)
+      case 'calendar':
+        return this.#calendar(project!)
       case 'webhook':
         return this.#webhook(project)
       default:
@@ -86,6 +88,11 @@ export class Things {
     const grant = { addTenantAccess: { tenant: project } }
     if (project !== null) expectStatus(await this.compute.post(`/flavors/${id}/action`, grant), 200)
     return id
+  }
+
+  async #calendar(project: string): Promise<string> {
+    const answer = await this.reservation.operate('POST', '/calendars', { of: { project } }, as('admin', project))
+    return expectStatus(answer, 201).body.id
   }
 
   async #lease(project: string): Promise<string> {

@@ -10,6 +10,22 @@ const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?$/
 const minutesBetween = (a: string, b: string) => (Date.parse(`${b}Z`) - Date.parse(`${a}Z`)) / 60_000
 
 eachReservation('leases', api => {
+  void test('a client may choose the id, so that it can ask what became of its request', async () => {
+    const { only } = await api.pool(1)
+    const id = '7b9d8a52-52c1-4b1e-9a53-0d3a3a4c9f10'
+    const wanted = [instances({ resource_properties: only })]
+    assert.equal((await api.lease(wanted, { id })).id, id)
+    expectError(await api.tryLease(wanted, { id }), 409, /already exists/)
+    expectError(await api.tryLease(wanted, { id, name: 'other' }, as('someone', 'elsewhere')), 409, /already exists/)
+    for (const bad of ['l1', 7, {}]) expectError(await api.tryLease(wanted, { id: bad }), 400, /id must be/)
+    assert.equal((await api.show(id)).name, 'a-lease')
+    await api.end(id)
+    assert.equal((await api.lease(wanted, { id })).id, id)
+    const { id: chosen } = await api.lease(wanted, { id: null })
+    assert.match(chosen, UUID)
+    for (const one of [id, chosen]) await api.end(one)
+  })
+
   void test('a new lease shows all that clients know of it', async () => {
     const { only } = await api.pool(1)
     const wanted = instances({ vcpus: 2, memory_mb: 1024, disk_gb: 5, amount: 3, affinity: null })

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { checkAudit } from '../../src/audit/fsck.ts'
+import { type AuditRow, entriesFrom, logEnds } from '../../src/audit/order.ts'
+import { sealNext, sealOf } from '../../src/audit/seals.ts'
+import { jsonText } from '../../src/shared/json.ts'
 import { migrate, migrationsOf } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { log } from '../../src/store/transaction.ts'
 import { Placement } from '../support/placement.ts'
 import { runHoldfast, spawnServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
@@ -51,6 +56,50 @@ eachDatabase('holdfast migrate', databases => {
     const exits = await Promise.all(both)
     for (const { code, stderr } of exits) assert.equal(code, 0, stderr)
     assert.equal(exits.filter(({ stdout }) => stdout.includes('0001-ledger')).length, 1)
+  })
+
+  test('makes the audit a log with an order; its seals hold, and what had none yet is sealed next', async () => {
+    const store = openStore(await databases.createEmpty())
+    await migrateBefore(store, '0021')
+    const row = (id: number, user: string): AuditRow => ({
+      id,
+      at: id,
+      request_id: null,
+      user_id: user,
+      project_id: null,
+      roles: '',
+      address: '',
+      action: 'a',
+      objects: jsonText([]),
+      outcome: 'done',
+    })
+    const sealed = [[row(5, 'x'), row(7, 'y')], [row(8, 'z')]]
+    await store.script(async run => {
+      let seal = 'pruned'
+      for (const [i, rows] of sealed.entries()) {
+        seal = sealOf(seal, rows)
+        await run(`insert into audit_seals values (${i + 3}, ${rows.length}, '${seal}', 0)`)
+        for (const { id, user_id } of rows) {
+          await run(
+            `insert into audit values (${id}, ${id}, null, '${user_id}', null, '', '', 'a', '[]', 'done', ${i + 3})`,
+          )
+        }
+      }
+      await run("insert into audit values (9, 9, null, 'fresh', null, '', '', 'a', '[]', 'done', null)")
+      await run(`update audit_chain set anchor_id = 2, anchor_seal = 'pruned', head_id = 4, head_seal = '${seal}'`)
+    })
+    await migrate(store, 0)
+    assert.equal((await checkAudit(store)).violations, 0)
+    const { oldest, newest } = await store.read(() => logEnds())
+    const users = async () => (await store.read(() => entriesFrom(oldest, 100))).map(entry => entry.user_id)
+    assert.deepEqual(await users(), ['x', 'y', 'z', 'fresh'])
+    assert.equal(await store.write(() => sealNext(0)), 1)
+    assert.equal((await checkAudit(store)).violations, 0)
+    await store.write(() => log([row(0, 'next')]))
+    await store.ordered()
+    assert.deepEqual(await users(), ['x', 'y', 'z', 'fresh', 'next'])
+    assert.equal((await store.read(() => logEnds())).newest, newest + 1)
+    await store.close()
   })
 
   test('gives whole hosts that are leased their flavor, also where someone has made one of that id or name', async () => {

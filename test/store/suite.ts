@@ -158,7 +158,7 @@ export function storeSuite(open: () => Promise<Store>): void {
 
   test('whoever keeps a copy hears of each commit before its writer does, and of no failure', async () => {
     const heard: Change[] = []
-    store.onCommit(async changes => {
+    store.onCommit(async ({ changes }) => {
       await Promise.resolve()
       heard.push(...changes)
     })
@@ -185,7 +185,7 @@ export function storeSuite(open: () => Promise<Store>): void {
   test('any number keep copies: one that fails keeps neither the others nor the writer from a commit', async () => {
     const heard: string[] = []
     const listen = (name: string, fails: boolean) =>
-      store.onCommit(changes => {
+      store.onCommit(({ changes }) => {
         if (changes.length > 0) heard.push(name)
         if (fails) throw new Error('not now')
       })

@@ -18,8 +18,19 @@ export interface Surroundings {
   columns?: number
 }
 
+/** A command that runs in this process. */
+export interface Typed {
+  /** What it has said so far. */
+  said: Readonly<Pick<TypedExit, 'stdout' | 'stderr' | 'shown'>>
+  signal: (signal: NodeJS.Signals) => void
+  exit: Promise<TypedExit>
+}
+
 /** Runs the command to its end, without the settings in this process's environment. */
-export async function typeHoldfast(words: readonly string[], around: Surroundings = {}): Promise<TypedExit> {
+export const typeHoldfast = (words: readonly string[], around: Surroundings = {}): Promise<TypedExit> =>
+  startHoldfast(words, around).exit
+
+export function startHoldfast(words: readonly string[], around: Surroundings = {}): Typed {
   const said = { stdout: '', stderr: '', shown: '' }
   const output = (name: 'stdout' | 'stderr'): Output => {
     const write = (chunk: unknown, _: unknown, done: () => void) => {
@@ -43,8 +54,11 @@ export async function typeHoldfast(words: readonly string[], around: Surrounding
     off: (signal, listener) => signals.off(signal, listener),
     exit: exit.resolve,
   }
-  const code = await Promise.race([runCommand(words, terminal), exit.promise])
-  return { code, signal: null, ...said }
+  const ended = async () => {
+    const code = await Promise.race([runCommand(words, terminal), exit.promise])
+    return { code, signal: null, ...said }
+  }
+  return { said, signal: signal => void signals.emit(signal, signal), exit: ended() }
 }
 
 const inherited = () =>

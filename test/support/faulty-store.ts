@@ -27,6 +27,8 @@ export class FaultyStore implements Store {
   }
   script: Store['script'] = work => this.inner.script(work)
   settled = () => this.inner.settled()
+  ordered: Store['ordered'] = () => this.inner.ordered()
+  onNews: Store['onNews'] = listener => this.inner.onNews(listener)
   onCommit: Store['onCommit'] = absorb => this.inner.onCommit(absorb)
   ping = () => this.inner.ping()
   close = () => this.inner.close()

@@ -21,6 +21,8 @@ const AGAIN = new Set([
   'test/candidates/explosion.test.ts',
   'test/candidates/processes.test.ts',
   'test/candidates/trees.test.ts',
+  'test/events/attacks.test.ts',
+  'test/events/order.test.ts',
   'test/policy/matrix.test.ts',
   'test/races/allocations.test.ts',
 ])
@@ -43,6 +45,7 @@ const LONG = [
   'test/reservation/nodes-kept.test.ts',
   'test/baremetal/races.test.ts',
   'test/clients/baremetal.test.ts',
+  'test/cli/waiting.test.ts',
   'test/cli/login.test.ts',
   'test/cli/demo.test.ts',
   'test/faults/server.test.ts',

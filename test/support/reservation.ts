@@ -126,7 +126,8 @@ export class Reservation extends Client {
     expectStatus(await this.#operator.post('/clock', { advance: minutes * 60 }), 200)
   }
 
-  operate = (method: string, path: string, body?: unknown) => this.#operator.request(method, path, body)
+  operate = (method: string, path: string, body?: unknown, options?: Options) =>
+    this.#operator.request(method, path, body, options)
 
   /** The number of slots of each reservation on each host, by host name. */
   async slots(): Promise<Record<string, Record<string, number>>> {

@@ -79,18 +79,19 @@ function servedBy(start: (started: Server[]) => Promise<void>): Placement {
   return api
 }
 
+/** The address of a new SQLite database in the folder, migrated and without data. */
+export async function sqliteCopy(folder: string): Promise<string> {
+  const file = join(folder, `${crypto.randomUUID()}.db`)
+  copyFileSync(await sqliteTemplate(), file)
+  return `sqlite:${file}`
+}
+
 function sqliteFiles() {
   let folder = ''
-  let files = 0
-  const next = () => join(folder, `${++files}.db`)
   return {
     open: async () => void (folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))),
-    async create() {
-      const file = next()
-      copyFileSync(await sqliteTemplate(), file)
-      return `sqlite:${file}`
-    },
-    createEmpty: async () => `sqlite:${next()}`,
+    create: () => sqliteCopy(folder),
+    createEmpty: async () => `sqlite:${join(folder, `${crypto.randomUUID()}.db`)}`,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }

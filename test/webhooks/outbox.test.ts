@@ -50,6 +50,7 @@ eachDatabase('the outbox', databases => {
     return webhook
   }
   const takeIn = async (at: Store, now = Date.now()) => {
+    await at.ordered()
     while (await at.write(() => fanOut({ sees: () => true, source: '/test' }, now)));
   }
   const take = async (at: Store, now: number, limit = 10_000): Promise<Taken[]> =>
@@ -147,8 +148,14 @@ eachDatabase('the outbox', databases => {
     await tell(store, allocation('gone', 'created'))
     await tell(store, allocation('gone', 'ended'))
     const later = Date.now() + HOUR_MS
-    while ((await store.write(() => sealNext(later))) > 0);
+    const seal = async () => {
+      await store.ordered()
+      while ((await store.write(() => sealNext(later))) > 0);
+    }
+    await seal()
+    // The newest seal stays.
     await tell(store, allocation('kept', 'created'))
+    await seal()
     while ((await store.write(() => pruneSealed(later + 1))) > 0);
     await takeIn(store, later)
     const taken = await take(store, later)

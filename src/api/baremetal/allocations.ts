@@ -193,8 +193,6 @@ export async function postAllocation(request: MetalRequest): Promise<Answer> {
   const routing = routingOf(request)
   const row = await context.store.write(() => life.createAllocation(wanted, request.access(), principal, routing, now))
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  context.bell.ring('allocations')
-  if (row.expires_at !== null) context.bell.ring('expiry')
   return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
 }
 
@@ -300,7 +298,6 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   const row = await context.store.write(() =>
     life.patchAllocation(request.param('ident'), request.access(), change, now),
   )
-  if (isTimed) context.bell.ring('expiry')
   return { status: 200, body: shownAllocation(row, base, has) }
 }
 

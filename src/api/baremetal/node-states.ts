@@ -110,8 +110,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const { permit: permitHold } = request.access(['baremetal:reservation:get'])
   const asked = { verb, word: target, args: rest, reservation, permitHold }
   const order = { ...asked, who: request.principal, request: request.id }
-  const hasWork = await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
-  if (hasWork) context.bell.ring('nodes')
+  await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 
@@ -183,7 +182,6 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
   const order = { target: target as PowerTarget, args, request: request.id }
   await context.store.write(() => startPower(nodeIdent(request), request.access(), order, request.now))
-  context.bell.ring('nodes')
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 

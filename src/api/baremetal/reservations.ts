@@ -91,8 +91,6 @@ export async function postReservation(request: MetalRequest): Promise<Answer> {
   const { context, principal, now } = request
   const wanted = newReservationOf(request)
   const row = await context.store.write(() => holds.createHold(wanted, request.access(), principal, now))
-  // Wakes the expiry duty, which has to end this hold in time.
-  context.bell.ring('expiry')
   return { status: 201, location: `/reservations/${row.uuid}`, body: { reservation: shownReservation(row, request) } }
 }
 
@@ -167,7 +165,6 @@ async function renew(request: MetalRequest, given: unknown): Promise<Answer> {
   const { context, now } = request
   const expiresAt = expiryOf(request, given ?? undefined)
   const row = await context.store.write(() => holds.renewHold(uuidOf(request), request.access(), expiresAt, now))
-  context.bell.ring('expiry')
   return { status: 200, body: { reservation: shownReservation(row, request) } }
 }
 

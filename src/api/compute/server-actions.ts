@@ -121,9 +121,8 @@ function checked<T>(check: Check<T>, given: unknown): T {
 
 function switching(action: PowerAction) {
   return async (request: ComputeRequest): Promise<Answer> => {
-    const { store, bell } = request.context
-    const isWork = await store.write(() => switchServer(request.param('id'), action, request.visible, request.now))
-    if (isWork) bell.ring('nodes')
+    const { store } = request.context
+    await store.write(() => switchServer(request.param('id'), action, request.visible, request.now))
     return { status: 202 }
   }
 }
@@ -137,7 +136,6 @@ async function move(
   const { context, visible: visibleTo } = request
   const wanted = { uuid: context.clock.newUuid(), server: request.param('id'), visibleTo, kind, resize }
   await relocate(context, wanted, host)
-  if (kind === 'live-migration') context.bell.ring('servers')
   return { status: 202 }
 }
 

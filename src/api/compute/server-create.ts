@@ -111,12 +111,8 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     only,
     reservation,
   }))
-  const { placed, onMetal } = await launchServers(context, requests, min, seesFlavorsOf(request))
+  const placed = await launchServers(context, requests, min, seesFlavorsOf(request))
   context.metrics.launched(placed, max - placed)
-  if (onMetal > 0) {
-    context.bell.ring('nodes')
-    context.bell.ring('servers')
-  }
   if (returnsReservation) return { status: 202, body: { reservation_id } }
   const { uuid } = requests[0]!
   const server = {

@@ -101,7 +101,7 @@ async function change(request: ComputeRequest, edit: (before: Metadata) => Metad
     if (Object.keys(after).length > limits.metadataPerServerMax) {
       throw problem('over_limit', { reason: `Maximum number of metadata items exceeds ${limits.metadataPerServerMax}` })
     }
-    yield* saveServer({ ...server, metadata: jsonText(after), updated_at: request.now })
+    yield* saveServer(server, { ...server, metadata: jsonText(after), updated_at: request.now })
     return after
   })
 }

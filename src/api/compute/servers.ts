@@ -56,7 +56,7 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
   const server = await request.context.store.write(function* () {
     const found = yield* lockServer(request.param('id'), request.visible)
     const after = { ...found, name: name ?? found.name, updated_at: request.now }
-    yield* saveServer(after)
+    yield* saveServer(found, after)
     return after
   })
   return { status: 200, body: { server: detail(request, server) } }
@@ -65,8 +65,7 @@ export async function putServer(request: ComputeRequest): Promise<Answer> {
 deleteOneServer.operation = { summary: 'Delete a server', answers: { 204: null } } satisfies Operation
 
 export async function deleteOneServer(request: ComputeRequest): Promise<Answer> {
-  const { store, bell } = request.context
-  const isWork = await store.write(() => deleteServer(request.param('id'), request.now, request.visible))
-  if (isWork) bell.ring('servers')
+  const { store } = request.context
+  await store.write(() => deleteServer(request.param('id'), request.now, request.visible))
   return { status: 204 }
 }

@@ -85,9 +85,8 @@ export async function putService(request: ComputeRequest): Promise<Answer> {
   const { host, binary, disabled_reason } = request.body(serviceBody)
   const change = changeOf(action, disabled_reason)
   if (binary !== BINARY) throw problem('hypervisor_not_found', { name: `${host} with binary ${binary}` })
-  const { bell, store } = request.context
+  const { store } = request.context
   const after = await store.write(() => changeHypervisor(host, change, request.now))
-  bell.ring()
   const reason = after.disabled_reason !== null && { disabled_reason: after.disabled_reason }
   return { status: 200, body: { service: { host, binary, status: after.status, ...reason } } }
 }

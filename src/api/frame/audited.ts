@@ -1,6 +1,6 @@
 // Makes the context of a request that may write: each of its writes also writes an audit entry, in one transaction.
 import type { FastifyRequest } from 'fastify'
-import type { Entry } from '../../audit/entry.ts'
+import { type Entry, withoutActor } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
 import type { Context } from '../../process/context.ts'
 import type { Caller } from '../../identity/caller.ts'
@@ -13,8 +13,8 @@ interface Deed {
 }
 
 export function audited(context: Context, request: FastifyRequest, { caller, action, isAccepted }: Deed): Context {
-  if (context.config.audit === 'off' || request.method === 'GET' || request.method === 'HEAD') return context
-  const entry: Entry = {
+  if (request.method === 'GET' || request.method === 'HEAD') return context
+  const whole: Entry = {
     at: context.clock.now(),
     requestId: request.id,
     user: caller.user,
@@ -24,6 +24,7 @@ export function audited(context: Context, request: FastifyRequest, { caller, act
     action,
     outcome: isAccepted ? 'accepted' : 'done',
   }
+  const entry = context.config.audit === 'off' ? withoutActor(whole) : whole
   const { store, claims } = context
   return {
     ...context,
@@ -39,7 +40,9 @@ function auditedStore(store: Context['store'], entry: Entry): Context['store'] {
     write: (work, options) => store.write(() => recorded(work(), entry), options),
     script: work => store.script(work),
     settled: () => store.settled(),
+    ordered: () => store.ordered(),
     onCommit: absorb => store.onCommit(absorb),
+    onNews: listener => store.onNews(listener),
     ping: () => store.ping(),
     close: () => store.close(),
   }

@@ -1,5 +1,6 @@
 // The description of a dialect: what differs between the APIs. The frame does what they share.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Target } from '../../identity/policy.ts'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
@@ -10,8 +11,8 @@ import type { Version } from './versions.ts'
 
 export interface Answer {
   status: number
-  /** Objects are written as JSON; text and bytes already are JSON. */
-  body?: object | string | Buffer
+  /** Objects are written as JSON; text, bytes and streams are sent as they are. */
+  body?: object | string | Buffer | Readable
   headers?: Record<string, string>
   /** Path of the new resource, as in the route table. */
   location?: string
@@ -39,6 +40,8 @@ export interface Route<Word extends string = never> {
   mediaTypeFirst?: true
   /** The answer comes before the work is done. */
   isAccepted?: boolean
+  /** The answer may last: it takes a place among the streams, not among the requests in flight. */
+  lasts?: true
   /** Exists only with --test-clock. */
   isForTests?: true
 }

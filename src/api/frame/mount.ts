@@ -1,6 +1,7 @@
 // Mounts a dialect below its prefix: hooks, routes, answers and refusals, as its description says.
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Admission, type Hook, jsonOnly } from '../../http/admission.ts'
+import { type Admission, type Hook, jsonOnly, leave } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
@@ -47,7 +48,8 @@ export function mount<Word extends string>(
         scope.get(path, (raw, reply) => showDocument(dialect, document, raw, reply))
       }
       for (const [path, methods] of Object.entries(routes)) {
-        const options = { bodyLimit: bodyLimitOf(dialect, path), ...onRequest(dialect, methods, admission) }
+        const config = { lasts: Object.values(methods).some(({ lasts = false }) => lasts) }
+        const options = { bodyLimit: bodyLimitOf(dialect, path), config, ...onRequest(dialect, methods, admission) }
         const handler = (raw: FastifyRequest, reply: FastifyReply) => serve(dialect, methods, raw, reply)
         for (const spelling of [path, ...(dialect.spellings?.(path) ?? [])]) {
           scope.all(below + spelling, options, handler)
@@ -117,7 +119,8 @@ async function serve<Word extends string>(
   const request = askedOf<Word>(raw)
   request.enter(methods)
   run(dialect.checks.beforeHandler, request, reply)
-  const { action, isAccepted = false, handle } = request.route!
+  const { action, isAccepted = false, lasts = false, handle } = request.route!
+  if (lasts) leave(reply)
   if (action !== null) request.context = audited(request.context, raw, { caller: request.caller, action, isAccepted })
   return send(request, await handle(request), reply)
 }
@@ -138,7 +141,7 @@ function send<Word extends string>(request: Request<Word>, answer: Answer, reply
 }
 
 const asJson = (body: object | string) =>
-  typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
+  typeof body === 'string' || body instanceof Buffer || body instanceof Readable ? body : JSON.stringify(body)
 
 /** Fastify adds a charset to text, but upstream sends none and clients compare. */
 function withoutCharset<T>(_raw: FastifyRequest, reply: FastifyReply, payload: T, sent: (e: null, payload: T) => void) {

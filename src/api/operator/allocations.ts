@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../process/context.ts'
 import { seeded } from '../../clock/chance.ts'
-import { waitingAllocations } from '../../metal/allocations/conductor-writes.ts'
+import { countAhead, waitingAllocations } from '../../metal/allocations/at-work.ts'
 import { createAllocation, retryAllocation } from '../../metal/allocations/lifecycle.ts'
 import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations/rows.ts'
 import { forecast } from '../../metal/allocations/forecast.ts'
@@ -59,6 +59,8 @@ explainAllocation.operation = {
       state: Text,
       decided: orNull(Reasons),
       now: Reasons,
+      // How many of its class wait before it.
+      ahead: Count,
     }),
   },
 } satisfies Operation
@@ -67,12 +69,13 @@ explainAllocation.operation = {
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, base, has, now } = request
-  const { row, held } = await context.store.read(function* () {
-    return { row: yield* findAllocation(request.param('ident'), request.access()), held: yield* heldNodes(now) }
+  const { row, held, ahead } = await context.store.read(function* () {
+    const row = yield* findAllocation(request.param('ident'), request.access())
+    return { row, held: yield* heldNodes(now), ahead: yield* countAhead(row) }
   })
   const decided = row.reasons === null ? null : jsonIn(row.reasons)
   const [allocation, reasons] = [shownAllocation(row, base, has), reasonsNow(context, row, held, now)]
-  return { status: 200, body: { allocation, state: row.state, decided, now: reasons } }
+  return { status: 200, body: { allocation, state: row.state, decided, now: reasons, ahead } }
 }
 
 function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Held, now: number) {
@@ -152,6 +155,5 @@ export async function postRetry(asked: OperatorRequest): Promise<Answer> {
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  context.bell.ring('allocations')
   return { status: 202, body: shownAllocation(row, base, has) }
 }

@@ -1,7 +1,6 @@
 // GET /holdfast/v1/audit: who changed what, newest first.
 import { Type } from 'typebox'
-import { type AuditFilter, listAudit } from '../../audit/list.ts'
-import type { AuditRow } from '../../audit/seals.ts'
+import { type AuditFilter, listAudit, type ListedRow } from '../../audit/list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -84,7 +83,7 @@ function timeOf(text: string): number {
   return ms
 }
 
-const shown = (row: AuditRow) => ({
+const shown = (row: ListedRow) => ({
   id: row.id,
   at: new Date(row.at).toISOString(),
   request_id: row.request_id,
@@ -95,5 +94,5 @@ const shown = (row: AuditRow) => ({
   action: row.action,
   objects: jsonIn(row.objects),
   outcome: row.outcome,
-  sealed: row.seal_id !== null,
+  sealed: row.is_sealed === 1,
 })

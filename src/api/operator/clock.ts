@@ -35,10 +35,9 @@ advanceClock.operation = {
 } satisfies Operation
 
 export async function advanceClock(request: OperatorRequest): Promise<Answer> {
-  const { clock, bell, duties } = request.context
+  const { clock, duties } = request.context
   const { advance, work = true } = request.body(checkAdvance)
   await clock.advance(Math.round(advance * 1_000))
-  bell.ring()
   if (work) for (const duty of duties) await duty.wake()
   return showClock(request)
 }

@@ -15,14 +15,21 @@ const hasNoNulUnlessOpen: Check = (request, reply) => {
   if (!request.route?.isOpen) hasNoNul(request, reply)
 }
 
+/** Only for what lasts: the URL of a stream is used once, and isn't kept. Whoever sends a token needs no ticket. */
+const ticketIsTaken: Check = ({ route, raw }) => {
+  if (route?.lasts && raw.headers['x-auth-token'] === undefined)
+    raw.ticket = new URLSearchParams(raw.url.split('?')[1]).get('ticket')
+}
+
 export const operator: Dialect = {
   prefix: PREFIXES.operator,
   below: '',
   routes,
   isPartOfRoot: true,
+  headIsGet: true,
   checks: {
     everywhere: [],
-    beforeBody: [TOKEN],
+    beforeBody: [ticketIsTaken, TOKEN],
     beforeHandler: [isNotForTests, methodIsThere, hasNoNulUnlessOpen, callerMay],
   },
   isOpen: ({ route }) => route?.isOpen ?? false,

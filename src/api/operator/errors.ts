@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Problem, ProblemKind } from '../../problems/problem.ts'
 import type { Refusal } from '../frame/dialect.ts'
-import { named, Text } from '../shapes.ts'
+import { byName, named, Text } from '../shapes.ts'
 import type { OperatorRequest } from './request.ts'
 
 const STATUS: Partial<Record<ProblemKind, number>> = {
@@ -22,6 +22,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   quota_exceeded: 403,
   quota_too_long: 403,
   quota_not_found: 404,
+  calendar_not_found: 404,
+  calendar_limit: 403,
   webhook_not_found: 404,
   delivery_not_found: 404,
   webhook_too_many: 409,
@@ -31,6 +33,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   provider_has_children: 409,
   inventory_in_use: 409,
   consumer_managed: 409,
+  events_gone: 410,
+  events_ahead: 410,
   too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,
@@ -38,9 +42,13 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unavailable: 503,
 }
 
-export const RefusalShape = named('Refusal', { error: Type.Object({ kind: Text, message: Text, request_id: Text }) })
+export const RefusalShape = named('Refusal', {
+  error: Type.Object({ kind: Text, message: Text, request_id: Text, details: Type.Optional(byName(Text)) }),
+})
 
-export function renderError({ kind, message }: Problem, { id }: OperatorRequest): Refusal {
+export function renderError({ kind, message, details }: Problem, { id }: OperatorRequest): Refusal {
   const text = message || 'there is nothing at this path'
-  return { status: STATUS[kind] ?? 400, body: { error: { kind, message: text, request_id: id } } }
+  // Those of other rooms are for the APIs of these rooms.
+  const more = kind === 'events_gone' || kind === 'events_ahead' ? { details } : {}
+  return { status: STATUS[kind] ?? 400, body: { error: { kind, message: text, request_id: id, ...more } } }
 }

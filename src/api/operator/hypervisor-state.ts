@@ -26,7 +26,5 @@ export async function postHypervisorState(request: OperatorRequest): Promise<Ans
   const { context } = request
   const { name, state } = request.body(stateBody)
   const { id } = await context.store.write(() => changeHypervisor(name, { state }, context.clock.now()))
-  // Wakes all duties: servers may move away, or what they left behind may be free now.
-  context.bell.ring()
   return { status: 200, body: { id, name, state } }
 }

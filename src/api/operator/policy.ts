@@ -14,6 +14,14 @@ export const operatorPolicy = {
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',
+  // Each caller hears of what it may read.
+  'holdfast:events:list': 'everyone',
+  'holdfast:events:ticket': 'everyone',
+  // Asked again at each reading of the calendar, with the rights that its maker has then.
+  'holdfast:calendars:create': 'admin or project member or owner member or lessee member',
+  'holdfast:calendars:list': 'admin or project reader',
+  'holdfast:calendars:list_all': 'admin',
+  'holdfast:calendars:delete': 'admin or project member',
   'holdfast:webhooks:get': 'admin or project member',
   'holdfast:webhooks:set': 'admin or project member',
   'holdfast:webhooks:list_all': 'admin',

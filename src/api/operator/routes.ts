@@ -7,8 +7,11 @@ import type { Action } from '../policy.ts'
 import { Count, named, Text } from '../shapes.ts'
 import { explainAllocation, explainNewAllocation, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
+import { readCalendar } from './calendar-feed.ts'
+import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
 import { advanceClock, showClock } from './clock.ts'
 import { listDocuments, showDocument } from './documents.ts'
+import { getEvents, postTicket } from './events.ts'
 import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
@@ -91,6 +94,14 @@ export const routes: Routes = {
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
+  '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
+  '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
+  '/calendars': {
+    GET: to(getCalendars, 'holdfast:calendars:list'),
+    POST: onFound(postCalendar, CREATE),
+  },
+  '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
+  '/calendar/:token.ics': { GET: open(readCalendar) },
   '/webhooks': { GET: to(getWebhooks, 'holdfast:webhooks:get'), POST: to(postWebhook, 'holdfast:webhooks:set') },
   '/webhooks/:uuid': {
     GET: to(getWebhook, 'holdfast:webhooks:get'),

@@ -171,6 +171,8 @@ export async function postWebhook(request: OperatorRequest): Promise<Answer> {
     // People are written to about what is theirs.
     only_user: given.only_user === undefined && isMail(url) ? caller.user : (given.only_user ?? null),
   }
+  // It begins after all that is committed now.
+  await store.ordered()
   const { webhook, secret } = await store.write(() => createWebhook({ settings, project, maker: caller }, clock))
   return { status: 201, body: { ...shown(webhook), secret }, location: `/webhooks/${webhook.uuid}` }
 }
@@ -252,6 +254,7 @@ postResume.operation = {
 
 export async function postResume(request: OperatorRequest): Promise<Answer> {
   const { store, clock } = request.context
+  await store.ordered()
   const webhook = await store.write(() => resumeWebhook(request.param('uuid'), viewOf(request), clock.now()))
   return { status: 200, body: shown(webhook) }
 }

@@ -28,6 +28,7 @@ const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>
 
   lease_invalid: 400,
   lease_not_found: 404,
+  lease_exists: 409,
   reservation_not_found: 400,
   lease_not_allowed: 400,
   lease_does_not_fit: 409,

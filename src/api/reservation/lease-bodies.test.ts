@@ -17,6 +17,7 @@ void describe('a new lease', () => {
     const sent = { ...instances, affinity: 'None', resource_properties: '' }
     const body = { ...lease(sent), events: [], before_end_date: null }
     assert.deepEqual(newLeaseOf(body, NOW), {
+      id: null,
       name: 'l',
       start_at: NOW + 10 * 3_600_000,
       end_at: NOW + 11 * 3_600_000,

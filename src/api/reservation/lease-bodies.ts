@@ -8,6 +8,7 @@ import type {
   Terms,
   TermsChange,
 } from '../../leases/types.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
@@ -113,6 +114,13 @@ function membersOf(value: unknown, what: string): Members {
 const optionalDate = (value: unknown, name: string, now: number) =>
   value === undefined || value === null || value === '' ? null : parseDate(value, name, now)
 
+function idOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  const uuid = canonicalUuid(textOf(value, 'id', limits.nameCharsMax))
+  if (uuid === null) throw refused(`id must be a UUID, not ${shown(value)}.`)
+  return uuid
+}
+
 export function newLeaseOf(given: Members, now: number): NewLease {
   for (const name of ['name', 'start_date', 'end_date', 'reservations']) {
     if (given[name] === undefined || given[name] === null) throw refused(`${name} is missing.`)
@@ -120,6 +128,7 @@ export function newLeaseOf(given: Members, now: number): NewLease {
   const reservations = listOf(given['reservations'], termsOf)
   if (reservations.length === 0) throw refused('reservations must name at least one reservation.')
   return {
+    id: idOf(given['id']),
     name: nameOf(given['name'], 'name', limits.leaseNameCharsMax),
     start_at: parseDate(given['start_date'], 'start_date', now),
     end_at: parseDate(given['end_date'], 'end_date', now),

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
-import { Flag, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
+import { Flag, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 import { GivenDate, ShownDate, ShownTime } from './dates.ts'
 
 const optional = (schema: TSchema) => Type.Optional(orNull(schema))
@@ -51,7 +51,11 @@ const newLease = {
   before_end_date: optional(Type.Union([Type.Literal(''), GivenDate])),
   reservations: Reservations(NewReservation, 1),
 }
-export const NEW_LEASE: Form = { schema: Type.Object({ name: LeaseName, ...newLease }, { title: 'NewLease', ...open }) }
+/** Ours: chosen by the client, so that a lost answer can be asked for. */
+const GivenId = optional(Uuid)
+export const NEW_LEASE: Form = {
+  schema: Type.Object({ id: GivenId, name: LeaseName, ...newLease }, { title: 'NewLease', ...open }),
+}
 /** A lease that is only explained, not booked, so it needs no name. */
 export const LEASE_TO_EXPLAIN: Form = {
   schema: Type.Object({ name: Type.Optional(LeaseName), ...newLease }, { title: 'LeaseToExplain', ...open }),

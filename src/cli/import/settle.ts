@@ -1,5 +1,5 @@
 // Brings nodes to their wanted states, all in parallel, because each one takes long.
-import type { Holdfast, Node, Verb } from '../../client/index.ts'
+import { type Holdfast, isAway, type Node, type Verb } from '../../client/index.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { waitFor } from '../waiting.ts'
 import { atOnce } from '../../shared/at-once.ts'
@@ -35,16 +35,23 @@ export async function settle(
   const sent = new Map(travellers.map(({ uuid }) => [uuid, new Set<Verb>()]))
   const look = async () => {
     const seen = new Map((await statesOf(server, [...onTheWay.keys()], width)).map(node => [node.uuid, node]))
+    let away: unknown = null
     const go = async (traveller: Traveller) => {
       try {
         if (await goOn(server, traveller, seen.get(traveller.uuid), sent.get(traveller.uuid)!)) return
         traveller.arrived()
       } catch (error) {
+        // The next look shows whether the verb has arrived.
+        if (isAway(error)) {
+          away = error
+          return
+        }
         traveller.failed(error)
       }
       onTheWay.delete(traveller.uuid)
     }
     await atOnce([...onTheWay.values()], go, { width })
+    if (away !== null) throw away
     return onTheWay.size === 0 ? { done: true } : { waitingFor: `waiting for ${countOf(onTheWay.size)}` }
   }
   try {
@@ -66,8 +73,8 @@ async function goOn(server: Holdfast, { uuid, wanted }: Traveller, node: Node | 
     const why = node.last_error ? `: ${node.last_error}` : ''
     throw new CommandFailure(EXIT.failed, `it is ${node.provision_state}, not ${wanted}${why}`)
   }
-  sent.add(next)
   await server.nodes.provision(uuid, next)
+  sent.add(next)
   return true
 }
 

@@ -18,7 +18,8 @@ import { addLeasableCommands } from './leasable.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
-import { plainName, printList, printOne, say, withoutLinks } from '../output.ts'
+import { plainName, printOne, say, withoutLinks } from '../output.ts'
+import { printRows, type WatchFlags, withWatch } from '../followed-list.ts'
 
 const COLUMNS = [
   'uuid',
@@ -62,7 +63,7 @@ async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { f
   printOne(fields ? Object.fromEntries(fields.map(name => [name, found[name]])) : found, rest)
 }
 
-interface ListFlags extends Flags {
+interface ListFlags extends WatchFlags {
   trait?: string[]
   traitAny?: string[]
   notTrait?: string[]
@@ -81,7 +82,9 @@ interface ListFlags extends Flags {
 }
 
 function addListCommand(node: Command): void {
-  printingCommand(node, 'list', 'list nodes', 'node list --trait CUSTOM_RED --not-trait CUSTOM_BLUE', COLUMNS)
+  withWatch(
+    printingCommand(node, 'list', 'list nodes', 'node list --trait CUSTOM_RED --not-trait CUSTOM_BLUE', COLUMNS),
+  )
     .option('--trait <traits...>', 'that have all of these', listed)
     .option('--trait-any <traits...>', 'that have any of these', listed)
     .option('--not-trait <traits...>', 'that do not have all of these', listed)
@@ -101,7 +104,12 @@ function addListCommand(node: Command): void {
     .action(onServer(async (server, flags: ListFlags) => listNodes(server, flags)))
 }
 
-async function listNodes({ nodes }: Holdfast, flags: ListFlags): Promise<void> {
+/** A hold is no change of the node itself, but shows in its row. */
+async function listNodes(server: Holdfast, flags: ListFlags): Promise<void> {
+  await printRows(server, { kinds: ['node', 'hold'], rows: () => nodesFor(server, flags) }, flags)
+}
+
+async function nodesFor({ nodes }: Holdfast, flags: ListFlags) {
   const either = (yes: boolean | undefined, no: boolean | undefined) => (yes ? true : no ? false : undefined)
   const columns = flags.fields ?? (flags.column && !flags.long ? flags.column.map(plainName) : COLUMNS)
   const where = {
@@ -122,6 +130,5 @@ async function listNodes({ nodes }: Holdfast, flags: ListFlags): Promise<void> {
     fields: flags.long ? undefined : columns,
     limit: flags.limit,
   })
-  const all = flags.long && found[0] ? Object.keys(withoutLinks(found[0])) : columns
-  printList(found, all, flags)
+  return { rows: found, columns: flags.long && found[0] ? Object.keys(withoutLinks(found[0])) : columns }
 }

@@ -1,13 +1,12 @@
 // holdfast node manage, provide, deploy, undeploy, maintenance, power
 import type { Command } from 'commander'
-import type { Holdfast, Node, Verb } from '../../client/index.ts'
-import { Attempts, durationOf, forEach, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
-import { CommandFailure, EXIT } from '../failures.ts'
+import type { Verb } from '../../client/index.ts'
+import { forEach, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
 import { say } from '../output.ts'
-import { waitFor } from '../waiting.ts'
+import { onServerWaiting, type WaitFlags } from '../wait-flags.ts'
+import { provisionAndWait } from './state-wait.ts'
 
-interface VerbFlags extends ServerFlags {
-  wait?: string | true
+interface VerbFlags extends WaitFlags {
   reservation?: string
 }
 
@@ -25,38 +24,17 @@ export function addVerbCommands(node: Command): void {
     command.option('--wait [duration]', `wait until it is ${to}, at most so long`)
     if (word === 'deploy') command.option('--reservation <reservation>', 'of the reservation that holds the node')
     command.action(
-      onServer(async (server, idents: string[], flags: VerbFlags) => {
+      onServerWaiting(async (server, wait, idents: string[], flags: VerbFlags) => {
         const more = flags.reservation === undefined ? {} : { reservation_uuid: flags.reservation }
-        const attempts = new Attempts()
-        await attempts.each(idents, async ident => server.nodes.provision(ident, verb, more))
-        const timeoutMs = typeof flags.wait === 'string' ? durationOf(flags.wait) : null
-        await attempts.each([...attempts.succeeded], async ident => {
-          if (flags.wait) await waitForState(server, ident, to, timeoutMs)
-          else say(`${ident}: ${word} is under way`)
+        if (flags.wait) return provisionAndWait(server, wait, idents, { verb, to, more })
+        await forEach(idents, async ident => {
+          await server.nodes.provision(ident, verb, more)
+          say(`${ident}: ${word} is under way`)
         })
-        attempts.finish()
       }),
     )
   }
 }
-
-const STATE_FIELDS = ['uuid', 'name', 'provision_state', 'target_provision_state', 'last_error']
-
-async function waitForState({ nodes }: Holdfast, ident: string, wanted: string, timeoutMs: number | null) {
-  const look = async () => {
-    const node = await nodes.show(ident, STATE_FIELDS)
-    if (node.provision_state === wanted) return { done: node }
-    if (node.target_provision_state === null || isFailed(node)) {
-      const why = node.last_error ? `: ${node.last_error}` : ''
-      throw new CommandFailure(EXIT.failed, `${ident} is ${node.provision_state}, not ${wanted}${why}`)
-    }
-    return { waitingFor: `${ident} is ${node.provision_state} on its way to ${wanted}` }
-  }
-  await waitFor<Node>(look, { timeoutMs })
-  say(`${ident} is ${wanted}`)
-}
-
-const isFailed = ({ provision_state: state }: Node) => /fail|error/.test(state)
 
 export function addStateCommands(node: Command): void {
   const maintenance = node.command('maintenance').description('take nodes out of use, and back')

@@ -15,7 +15,7 @@ import { emptyLeftovers, healNodes, onNodes } from './nodes.ts'
 import { leasablesOf, lockLeasables, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & { witness: Witness }
 
 const closedHosts = query((db, _: object) =>
   db
@@ -107,7 +107,7 @@ async function followHypervisors({ store, clock, witness }: Working): Promise<Pr
   })
   const changed = [...down.symmetricDifference(closed)].sort((a, b) => a - b)
   for (const id of changed) {
-    const entryOf = (action: 'open_host' | 'close_host') => witness?.({ action, outcome: 'done' })
+    const entryOf = (action: 'open_host' | 'close_host') => witness({ action, outcome: 'done' })
     await store.write(() => recorded(followOne(id, clock.now()), entryOf))
   }
   return changed.filter(id => !down.has(id))

@@ -52,8 +52,7 @@ const inUse = query((db, a: { class: string }) =>
 export async function healAll(context: Working, ailing: readonly Ailing[], heal: Heal = healReservation) {
   const { store, clock, log, config, witness } = context
   const cleaningMs = config.leaseCleaningMinutes * MINUTE_MS
-  const entryOf = ({ project }: Healed) =>
-    witness?.({ action: 'heal_lease', outcome: 'done', project: project ?? null })
+  const entryOf = ({ project }: Healed) => witness({ action: 'heal_lease', outcome: 'done', project: project ?? null })
   const pool = new Map<ProviderId, RevisedLeasable>()
   const learn = (found: readonly RevisedLeasable[]) => found.forEach(one => pool.set(one.id, one))
   learn(await store.read(allLeasables))
@@ -211,5 +210,5 @@ function* move(lease: StoredLease, reservation: Reservation, to: Move, now: numb
     resources_changed: reservation.resources_changed || (isActive && isMoved),
     updated_at: now,
   }
-  yield* saveLease({ ...withReservation(lease, healed), updated_at: now })
+  yield* saveLease(lease, { ...withReservation(lease, healed), updated_at: now })
 }

@@ -9,7 +9,7 @@ import { MACHINE_STATES } from '../../metal/nodes/states.ts'
 import { jsonIn } from '../../shared/json.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
-import { all, type Write } from '../../store/transaction.ts'
+import { all, type Write, wake } from '../../store/transaction.ts'
 import { replaceBookingsOf } from '../booking/rows.ts'
 import type { Wish } from '../calendar/candidates.ts'
 import { type Ailing, best, type Heal, healAll, isSame, type Places, requestFor, total } from './hosts.ts'
@@ -17,11 +17,11 @@ import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/re
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { completeNodes, withdrawGiven } from '../lifecycle/reservation-nodes.ts'
 import { bookedBy, lockLeases, type StoredLease, withReservation } from '../lifecycle/rows.ts'
-import { saveLease, setStatus } from '../lifecycle/writes.ts'
+import { flagsOf, saveLease, setStatus } from '../lifecycle/writes.ts'
 import type { LeaseStatus, NodeTerms, Reservation, Terms } from '../types.ts'
 import { bookedFor, wishOf } from '../calendar/wishes.ts'
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & { witness: Witness }
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & { witness: Witness }
 
 // Leaves out nodes on which the lessee's machine runs: they need no healing, and most nodes are like that.
 const suspects = query((db, a: { soon: number }) =>
@@ -55,14 +55,11 @@ const leftovers = query((db, _: object) =>
 )
 
 /** Tears down machines that nobody owns any more, once their nodes are out of maintenance. */
-export async function emptyLeftovers({ store, clock, drivers, bell, witness }: Working): Promise<void> {
-  let isStarted = false
+export async function emptyLeftovers({ store, clock, drivers, witness }: Working): Promise<void> {
   for (const { id } of await store.read(() => all(leftovers({})))) {
-    const entry = witness?.({ action: 'empty_node', outcome: 'accepted' })
-    const emptied = await store.write(() => recorded(emptyLeftover(id), entry))
-    isStarted ||= emptied === 'started'
+    const entry = witness({ action: 'empty_node', outcome: 'accepted' })
+    await store.write(() => recorded(emptyLeftover(id), entry))
   }
-  if (isStarted) bell.ring('nodes')
 
   function* emptyLeftover(id: NodeId) {
     const node = yield* lockNodeById(id)
@@ -119,11 +116,11 @@ const isInUse = (leasable: RevisedLeasable, reservation: string): boolean =>
 export async function healNodes(context: Working, ailing: readonly Ailing[]): Promise<void> {
   const newUuid = () => context.clock.newUuid()
   await healAll(context, ailing, (...about) => healReservation(newUuid, ...about))
-  // A lease that waits for its nodes may start now.
-  context.bell.ring('leases')
 }
 
 function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Parameters<Heal>): ReturnType<Heal> {
+  // A lease that waits for its nodes may start now.
+  yield* wake('leases')
   const [lease] = yield* lockLeases([ailing.lease])
   const reservation = lease?.reservations.find(({ id }) => id === ailing.reservation)
   if (!lease || !reservation || !['PENDING', 'STARTING', 'ACTIVE'].includes(lease.status)) {
@@ -209,9 +206,6 @@ function* settle(
   }
   const moved = withReservation(before, healed)
   const after = isActive ? (yield* completeNodes(moved, newUuid, now)).lease : moved
-  if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease({ ...after, updated_at: now })
+  if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease(before, { ...after, updated_at: now })
   if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now, before.status_reason)
 }
-
-const flagsOf = ({ reservations }: StoredLease): string =>
-  JSON.stringify(reservations.map(one => [one.missing_resources, one.resources_changed]))

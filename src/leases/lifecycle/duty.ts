@@ -2,7 +2,8 @@
 // starts, so that the next lease can have what the last one gives back.
 import { sql } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Outcome } from '../../audit/entry.ts'
+import { collected } from '../../audit/collected.ts'
+import type { Entry, Outcome } from '../../audit/entry.ts'
 import { recordAll, recorded } from '../../audit/record.ts'
 import type { Deed, Witness } from '../../audit/witness.ts'
 import { Duty } from '../../shared/duty.ts'
@@ -10,7 +11,7 @@ import { limits } from '../../shared/limits.ts'
 import { Problem } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import { query } from '../../store/statement.ts'
-import { all, one, type Write } from '../../store/transaction.ts'
+import { all, one, type Subject, type Write, wake } from '../../store/transaction.ts'
 import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './start-and-end.ts'
 import type { LeaseContext } from '../context.ts'
 import { tellService } from '../enforcement-service.ts'
@@ -48,7 +49,7 @@ const nextEvent = query((db, _: object) =>
   db.selectFrom('lease_events').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
 )
 
-type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers' | 'bell'> & {
+type Working = Pick<LeaseContext, 'store' | 'clock' | 'log' | 'config' | 'drivers'> & {
   witness: Witness
   metrics: { leaseEvent(event: EventType, lateMs: number): void }
 }
@@ -124,13 +125,19 @@ function* writtenDown(
   events: readonly DueEvent[],
   step: (ids: string[]) => Write<string[]>,
 ): Write<string[]> {
-  const done = yield* step(events.map(({ lease_id }) => lease_id))
-  if (witness === null) return done
-  const changes = events.filter(({ lease_id }) => done.includes(lease_id))
-  const subjectsOf = ({ lease_id: id }: DueEvent) => [{ kind: 'lease', id }]
-  yield* recordAll(changes.map(event => ({ entry: witness(deedOf(event, 'done')), subjects: subjectsOf(event) })))
+  const { value: done, subjects } = yield* collected(step(events.map(({ lease_id }) => lease_id)))
+  const byLease = Map.groupBy(subjects, ({ kind, id }) => (kind === 'lease' ? id : null))
+  const told = events.filter(({ lease_id }) => done.includes(lease_id) || byLease.has(lease_id))
+  const changes = told.map((event, i) => ({
+    entry: witness(deedOf(event, done.includes(event.lease_id) ? 'done' : 'failed')),
+    // What else changed came of all of them; the first one names it.
+    subjects: [...(byLease.get(event.lease_id) ?? [leaseOf(event)]), ...(i === 0 ? (byLease.get(null) ?? []) : [])],
+  }))
+  yield* recordAll(changes)
   return done
 }
+
+const leaseOf = ({ lease_id: id }: DueEvent): Subject => ({ kind: 'lease', id })
 
 const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
 
@@ -138,27 +145,34 @@ async function startNodes(context: Working, event: DueEvent): Promise<void> {
   const { store, clock, witness } = context
   try {
     const newUuid = () => clock.newUuid()
+    const start = function* () {
+      const isAll = yield* startLeaseOfNodes(event.lease_id, newUuid, clock.now())
+      if (isAll === false) yield* wake('healing')
+      return isAll
+    }
     const isAll = await store.write(() =>
-      recorded(startLeaseOfNodes(event.lease_id, newUuid, clock.now()), isAll =>
-        isAll ? witness?.(deedOf(event, 'done')) : undefined,
-      ),
+      recordedIfNews(start(), isAll => witness(deedOf(event, isAll ? 'done' : 'failed'))),
     )
     if (isAll) tell(context, event)
-    if (isAll === false) {
-      await putOff(context, event, null)
-      context.bell.ring('healing')
-    }
+    if (isAll === false) await putOff(context, event, null)
   } catch (error) {
     await putOff(context, event, error)
   }
 }
 
+/** Attempts that bring nothing new are not written down. */
+function* recordedIfNews<T>(work: Write<T>, entryOf: (value: T) => Entry): Write<T> {
+  const { value, subjects } = yield* collected(work)
+  if (subjects.length > 0) yield* recordAll([{ entry: entryOf(value), subjects }])
+  return value
+}
+
 async function end(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, bell, witness } = context
+  const { store, clock, drivers, witness } = context
   try {
     const ending = await store.write(() =>
       recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
-        ending?.isNews ? witness?.(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
+        ending?.isNews ? witness(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
       ),
     )
     if (ending === null) return
@@ -167,8 +181,6 @@ async function end(context: Working, event: DueEvent): Promise<void> {
       void tellService(context, ending.lease)
       return
     }
-    // A node may have to be torn down first.
-    if (event.has_nodes) bell.ring('nodes')
     await putOff(context, event, null)
   } catch (error) {
     await close(context, event, error)
@@ -182,7 +194,7 @@ async function close({ store, clock, witness, log }: Working, event: DueEvent, e
   if (error instanceof StoreUnavailable) return
   const reason = error instanceof Problem ? error.message : 'Ending the lease failed; it is tried again.'
   const closing = () => closeLease(event.lease_id, reason, clock.now())
-  const entryOf = (isNews: boolean) => (isNews ? witness?.(deedOf(event, 'failed')) : undefined)
+  const entryOf = (isNews: boolean) => (isNews ? witness(deedOf(event, 'failed')) : undefined)
   try {
     await store.write(() => recorded(closing(), entryOf))
   } catch (closingError) {

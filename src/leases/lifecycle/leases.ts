@@ -4,7 +4,7 @@ import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { Principal } from '../../metal/nodes/provider.ts'
 import { type Limits, type Promised, requireTerm, withinQuota } from '../../quotas/within.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
-import type { Write } from '../../store/transaction.ts'
+import { mark, type Write, wake } from '../../store/transaction.ts'
 import { book, bookedAt, findPlaces, type Propose, type Verdict } from '../booking/book.ts'
 import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './start-and-end.ts'
@@ -17,8 +17,8 @@ import { replaceBookings } from '../booking/rows.ts'
 import { type LeaseContext, MINUTE_MS } from '../context.ts'
 import { completeNodes } from './reservation-nodes.ts'
 import { askService, tellService } from '../enforcement-service.ts'
-import { bookedBy, findLease, lockLease, type StoredLease } from './rows.ts'
-import { dropLease, markLease, newLeaseWrites, saveLease } from './writes.ts'
+import { bookedBy, findLease, lockLease, requireFreeId, type StoredLease } from './rows.ts'
+import { dropLease, leaseBecame, newLeaseWrites, saveLease } from './writes.ts'
 import type { EventType, Lease, LeaseChange, NewLease } from '../types.ts'
 import { wishOf } from '../calendar/wishes.ts'
 
@@ -36,12 +36,12 @@ export async function createLease(context: LeaseContext, who: Principal, wanted:
   const request = requestOf(context, lease, null)
   await askService(context, 'check-create', lease, request, null)
   await book(context, propose =>
-    withinQuota(promisedTo(lease, now), limits => {
+    withinQuota(promisedTo(lease, now), function* (limits) {
       requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
-      return tryCreate(context, lease, request, propose, now)
+      if (wanted.id !== null) yield* requireFreeId(wanted.id)
+      return yield* tryCreate(context, lease, request, propose, now)
     }),
   )
-  nudge(context, lease)
   // The booking has chosen the nodes, so the lease is read again.
   const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
   return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
@@ -53,14 +53,14 @@ const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
   now,
 })
 
-/** The duty polls for events; an event that is due before the next poll needs a nudge. */
-function nudge({ bell, clock }: LeaseContext, { events }: Lease): void {
-  const soon = clock.now() + 2 * limits.conductorPollMs
-  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) bell.ring('leases')
+/** The duty polls for events; it is woken for an event that is due before the next poll. */
+function* wakeForEvents({ events }: Lease, now: number): Write<void> {
+  const soon = now + 2 * limits.conductorPollMs
+  if (events.some(({ time, status }) => status !== 'DONE' && time <= soon)) yield* wake('leases')
 }
 
 function newLease({ clock, config }: LeaseContext, who: Principal, wanted: NewLease, now: number): StoredLease {
-  const id = clock.newUuid()
+  const id = wanted.id ?? clock.newUuid()
   const { name, start_at, end_at } = wanted
   const beforeEnd = beforeEndOf(wanted, wanted.before_end_at ?? null, config.leaseBeforeEndMinutes * MINUTE_MS)
   const times = timesOf(wanted, beforeEnd)
@@ -129,7 +129,8 @@ function* tryCreate(
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningOf(context))
   const first = [...newLeaseWrites(lease), ...newResources(lease.reservations, now)]
   yield* replaceBookings(found.held, lease.id, booked, first)
-  yield* markLease(lease.id)
+  yield* mark(leaseBecame(lease, 'created', { to: lease.status }))
+  yield* wakeForEvents(lease, now)
   return { kind: 'done', value: undefined }
 }
 
@@ -154,7 +155,6 @@ export async function updateLease(
   const lease = await book(context, propose =>
     withinQuota(promisedTo(before, now), limits => tryUpdate(context, { ...update, limits, propose })),
   )
-  nudge(context, lease)
   return lease
 }
 
@@ -181,8 +181,10 @@ function* tryUpdate(
   if (refused) return refused
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => context.clock.newUuid()
-  yield* saveLease(isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
-  return { kind: 'done', value: yield* findLease(id, project) }
+  yield* saveLease(before, isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
+  const value = yield* findLease(id, project)
+  yield* wakeForEvents(value, now)
+  return { kind: 'done', value }
 }
 
 function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Lease): void {
@@ -223,18 +225,17 @@ function* rebook(
 }
 
 export async function deleteLease(context: LeaseContext, id: string, project: string | null): Promise<void> {
-  const { store, clock, bell, drivers } = context
+  const { store, clock, drivers } = context
   const now = clock.now()
   const ended = await store.write(() => removeLease(id, project, drivers, now))
-  bell.ring('leases')
-  if (ended.reservations.some(({ nodes }) => nodes.length > 0)) bell.ring('nodes')
   if (ended.status !== 'TERMINATED' && ended.status !== 'PENDING') void tellService(context, ended)
 }
 
 /** Removes the lease at once if all its resources are free; otherwise hides it until they are. */
 export function* removeLease(id: string, project: string | null, drivers: Drivers, now: number): Write<StoredLease> {
   const lease = yield* lockLease(id, project)
-  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(id)
-  else yield* saveLease({ ...(yield* findLease(id, null)), is_deleted: true })
+  if ((yield* endLease(lease, drivers, now)).isOver) yield* dropLease(lease)
+  else yield* saveLease(lease, { ...(yield* findLease(id, null)), is_deleted: true })
+  yield* wake('leases')
   return lease
 }

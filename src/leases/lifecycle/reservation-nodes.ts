@@ -96,7 +96,7 @@ export function* takeNodesBack(lease: StoredLease, drivers: Drivers, now: number
 function* closeNode(node: NodeRow): Write<NodeRow> {
   if (node.leased_to === null) return node
   const after = { ...node, ...unleased(node) }
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   return { ...after, revision: node.revision + 1 }
 }
 

@@ -60,9 +60,14 @@ const lockRows = command((db, a: { ids: readonly string[] }, on) =>
   on.lock(db.selectFrom('leases').select('id').where(on.isIn('id', a.ids)).orderBy('id')),
 )
 
+/** Refuses the id of a lease that is there, or that was deleted and is still being ended. */
+export function* requireFreeId(id: string): Read<void> {
+  if ((yield* all(leaseRows.some({ ids: [id] }))).length > 0) throw problem('lease_exists', { lease: id })
+}
+
 /** The lease, if it belongs to this project; with null, any project's. */
 export function* findLease(id: string, project: string | null): Read<StoredLease> {
-  return visible(id, yield* leasesOf([id]), project)
+  return visible(id, yield* leasesWithIds([id]), project)
 }
 
 /** Locks and reads the lease. Lock order: leases come first. */
@@ -77,7 +82,7 @@ function visible(id: string, [found]: readonly StoredLease[], project: string | 
   return found
 }
 
-function* leasesOf(ids: readonly string[]): Read<StoredLease[]> {
+export function* leasesWithIds(ids: readonly string[]): Read<StoredLease[]> {
   const a = { ids }
   return assemble(yield* together(leaseRows.some(a), reservationRows.some(a), eventRows.some(a), nodeRows.some(a)))
 }

@@ -1,8 +1,9 @@
 // Starts and ends leases. Each step is one transaction under the lock of the lease, finds out what is left to do, and
 // is idempotent.
+import { textIn, timeOf } from '../../events/subject.ts'
 import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
-import { all, type Write } from '../../store/transaction.ts'
+import { all, mark, type Write } from '../../store/transaction.ts'
 import { query } from '../../store/statement.ts'
 import { limits } from '../../shared/limits.ts'
 import { closeResources, closeResourcesOnly, provideResources, removeResources } from './reservation-resources.ts'
@@ -11,9 +12,11 @@ import { completeNodes, takeNodesBack } from './reservation-nodes.ts'
 import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
 import { replaceBookings } from '../booking/rows.ts'
 import { lockLeases, placesOf, type StoredLease } from './rows.ts'
-import { dropLease, finishEvent, markLease, postpone, saveLease, setStatus, stepLeases } from './writes.ts'
+import { dropLease, finishEvent, leaseBecame, postpone, saveLease, setStatus, stepLeases } from './writes.ts'
 import type { EventType } from '../types.ts'
 import { keptFrom } from './predecessors.ts'
+
+const TOO_FEW = 'Too few of its nodes can be had yet.'
 
 const providersThere = query((db, a: { uuids: readonly string[] }, on) =>
   db.selectFrom('providers').select('uuid').where(on.isIn('uuid', a.uuids)),
@@ -65,9 +68,16 @@ function* withoutWaiting(due: readonly StoredLease[], now: number): Write<Ready>
 }
 
 function* wait(lease: StoredLease, reason: string, now: number): Write<void> {
-  if (lease.status !== 'STARTING' || lease.status_reason !== reason) yield* setStatus(lease.id, 'STARTING', now, reason)
+  if (lease.status !== 'STARTING' || lease.status_reason !== reason) {
+    yield* setStatus(lease.id, 'STARTING', now, reason)
+    yield* markLate(lease, reason)
+  }
   yield* postpone(lease.id, 'start_lease', now + limits.leaseWaitMs)
 }
+
+/** Says that a lease can't begin in time, and why. */
+const markLate = (lease: StoredLease, reason: string) =>
+  mark(leaseBecame(lease, 'error', { from: lease.status, to: 'STARTING', reason: textIn(reason) }))
 
 /** Starts a lease of nodes if it is due; false while too few nodes are available, null when it is not due or waits. */
 export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
@@ -76,11 +86,12 @@ export function* startLeaseOfNodes(id: string, newUuid: () => string, now: numbe
   if (!lease) return null
   const { lease: after, isEnough } = yield* completeNodes(lease, newUuid, now)
   if (!isEnough) {
-    yield* setStatus(id, 'STARTING', now, 'Too few of its nodes can be had yet.')
+    yield* setStatus(id, 'STARTING', now, TOO_FEW)
+    if (lease.status_reason !== TOO_FEW) yield* markLate(lease, TOO_FEW)
     return false
   }
   // Healing gives it the missing nodes later.
-  yield* saveLease(after)
+  if (after !== lease) yield* saveLease(lease, after)
   yield* start([after], leasables, now)
   return true
 }
@@ -97,7 +108,7 @@ function* start(leases: readonly StoredLease[], leasables: readonly RevisedLeasa
   yield* ensureProviders(leasables, now)
   yield* provideResources(leases, leasables, now)
   yield* stepLeases(started, { lease: 'ACTIVE', reservations: 'active', events: ['start_lease'] }, now)
-  for (const id of started) yield* markLease(id)
+  yield* mark(...leases.map(lease => leaseBecame(lease, 'started', { from: lease.status, to: 'ACTIVE' })))
 }
 
 function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): Write<void> {
@@ -109,11 +120,15 @@ function* ensureProviders(leasables: readonly RevisedLeasable[], now: number): W
   }
 }
 
-/** The event only marks that the time has passed. */
+/** The lease's people are told. Nothing else happens. */
 export function* passBeforeEnd(ids: readonly string[], now: number): Write<string[]> {
-  const due = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now)).map(({ id }) => id)
-  yield* finishEvent(due, 'before_end_lease', now)
-  return due
+  const due = (yield* lockLeases(ids)).filter(lease => isDue(lease, 'before_end_lease', now))
+  const passed = due.map(({ id }) => id)
+  yield* finishEvent(passed, 'before_end_lease', now)
+  // A lease that is ending already needs no reminder.
+  const running = due.filter(({ is_deleted, status }) => !is_deleted && !['TERMINATING', 'TERMINATED'].includes(status))
+  yield* mark(...running.map(lease => leaseBecame(lease, 'before_end', { until: timeOf(lease.end_at) })))
+  return passed
 }
 
 /** The result of trying to end a lease. */
@@ -131,7 +146,7 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
   // A late lease starts before it ends.
   if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
   const { isOver, isEmptier } = yield* endLease(lease, drivers, now)
-  if (isOver && lease.is_deleted) yield* dropLease(id)
+  if (isOver && lease.is_deleted) yield* dropLease(lease)
   return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING' }
 }
 
@@ -147,21 +162,23 @@ export function* endLease(
 ): Write<{ isOver: boolean; isEmptier: boolean }> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
   const isEmptier = yield* closeResources(lease.reservations, now)
-  yield* markLease(lease.id)
-  const left: string[] = []
-  if (!(yield* takeNodesBack(lease, drivers, now))) left.push('Nodes are being torn down.')
+  yield* mark({ kind: 'lease', id: lease.id })
+  const isEmpty = yield* takeNodesBack(lease, drivers, now)
+  const users: string[] = []
   for (const reservation of lease.reservations) {
-    const users = yield* removeResources(reservation, now)
-    if (users !== null) left.push(users)
+    const sentence = yield* removeResources(reservation, now)
+    if (sentence !== null) users.push(sentence)
   }
-  if (left.length > 0) {
-    yield* terminate(lease.id, left.join(' '), now)
+  if (!isEmpty || users.length > 0) {
+    const reason = [...(isEmpty ? [] : ['Nodes are being torn down.']), ...users].join(' ')
+    yield* terminate(lease, users.length > 0 ? 'error' : 'changed', reason, now)
     return { isOver: false, isEmptier }
   }
   yield* replaceBookings(held, lease.id, new Map())
   if (lease.status !== 'TERMINATED') {
     const events = ['start_lease', 'before_end_lease', 'end_lease'] as const
     yield* stepLeases([lease.id], { lease: 'TERMINATED', reservations: 'deleted', events }, now)
+    yield* mark(leaseBecame(lease, 'ended', { from: lease.status, to: 'TERMINATED' }))
   }
   return { isOver: true, isEmptier }
 }
@@ -174,13 +191,15 @@ export function* closeLease(id: string, reason: string, now: number): Write<bool
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now) || lease.status === 'PENDING') return false
   yield* closeResourcesOnly(lease.reservations, now)
-  yield* terminate(id, reason, now)
-  yield* markLease(id)
+  yield* terminate(lease, 'error', reason, now)
   return lease.status !== 'TERMINATING'
 }
 
 /** Sets TERMINATING. A lease that has not started by now never will. */
-function* terminate(id: string, reason: string, now: number): Write<void> {
-  yield* setStatus(id, 'TERMINATING', now, reason)
-  yield* finishEvent([id], 'start_lease', now)
+function* terminate(lease: StoredLease, became: 'changed' | 'error', reason: string, now: number): Write<void> {
+  yield* setStatus(lease.id, 'TERMINATING', now, reason)
+  yield* finishEvent([lease.id], 'start_lease', now)
+  // It is tried again and again, and told once.
+  if (lease.status === 'TERMINATING') return
+  yield* mark(leaseBecame(lease, became, { from: lease.status, to: 'TERMINATING', reason: textIn(reason) }))
 }

@@ -1,9 +1,10 @@
 // Writes leases, their reservations and their events to the database.
 import type { Selectable } from 'kysely'
+import { someOf, subject, timeOf, type Word } from '../../events/subject.ts'
 import { jsonText } from '../../shared/json.ts'
 import type { Schema } from '../../store/schema.ts'
 import { bulk, type Command, command } from '../../store/statement.ts'
-import { mark, run, runAll, type Write } from '../../store/transaction.ts'
+import { mark, run, runAll, type Subject, type Write } from '../../store/transaction.ts'
 import type { LeaseRow, StoredLease } from './rows.ts'
 import type { EventType, LeaseEvent, LeaseStatus, Reservation, ReservationStatus } from '../types.ts'
 
@@ -111,14 +112,42 @@ export const newLeaseWrites = (lease: StoredLease): Command[] => [
   ...partWrites(lease),
 ]
 
-export function* saveLease(lease: StoredLease): Write<void> {
+/** Saves a lease, and says what became of it: `before` is the lease as it was read under lock. */
+export function* saveLease(before: StoredLease, lease: StoredLease): Write<void> {
   const row = { ...lease, degraded: bit(lease.degraded), is_deleted: bit(lease.is_deleted) }
   yield* runAll([changeLease(row), ...partWrites(lease)])
-  yield* markLease(lease.id)
+  yield* mark(...whatBecame(before, lease))
 }
 
-/** Names the lease as changed, for the audit. */
-export const markLease = (id: string) => mark({ kind: 'lease', id })
+type Told = Pick<StoredLease, 'id' | 'name' | 'project_id' | 'start_at' | 'end_at'>
+
+/** Says what became of a lease. */
+export const leaseBecame = (lease: Told, became: Word<'lease'>, more: Subject['data'] = {}): Subject =>
+  subject('lease', lease.id, became, {
+    whose: { project: lease.project_id },
+    data: { name: lease.name, start: timeOf(lease.start_at), end: timeOf(lease.end_at), ...more },
+  })
+
+function whatBecame(before: StoredLease, after: StoredLease): Subject[] {
+  // Nobody sees it any more, though some of its resources are still in use.
+  if (after.is_deleted) return [leaseBecame(after, 'deleted', { from: after.status })]
+  const missing = someOf(after.reservations.filter(one => one.missing_resources).map(({ id }) => id))
+  const isMended = after.degraded !== before.degraded
+  const isChanged = promiseOf(after) !== promiseOf(before) || (!isMended && flagsOf(after) !== flagsOf(before))
+  const found = [
+    ...(isChanged ? [leaseBecame(after, 'changed', { missing })] : []),
+    ...(isMended ? [leaseBecame(after, after.degraded ? 'degraded' : 'whole', { missing })] : []),
+  ]
+  return found.length > 0 ? found : [{ kind: 'lease', id: after.id }]
+}
+
+/** Which reservations lack or lost something, to be compared. */
+export const flagsOf = ({ reservations }: StoredLease): string =>
+  JSON.stringify(reservations.map(one => [one.missing_resources, one.resources_changed]))
+
+/** What a client asked for, to be compared. */
+const promiseOf = ({ name, start_at, end_at, reservations, events }: StoredLease): string =>
+  JSON.stringify([name, start_at, end_at, reservations.map(({ terms }) => terms), events.map(({ time }) => time)])
 
 function partWrites({ reservations, events, due }: StoredLease): Command[] {
   return [
@@ -128,9 +157,9 @@ function partWrites({ reservations, events, due }: StoredLease): Command[] {
 }
 
 /** Deletes the lease with its reservations and events. It must have no bookings. */
-export function* dropLease(id: string): Write<void> {
-  yield* run(removeLease({ id }))
-  yield* markLease(id)
+export function* dropLease(lease: StoredLease): Write<void> {
+  yield* run(removeLease({ id: lease.id }))
+  if (!lease.is_deleted) yield* mark(leaseBecame(lease, 'deleted', { from: 'TERMINATED' }))
 }
 
 const changeStatuses = bulk<{ id: string; status: LeaseStatus; now: number }>(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { providerClaims } from '../../ledger/claims/find.ts'
-import { dropOtherInventories, providerInventories } from '../../ledger/inventories.ts'
+import { dropOtherInventories, inventoryNews, providerInventories } from '../../ledger/inventories.ts'
 import { dedicateProvider, ownProvider } from '../../ledger/managed.ts'
 import {
   bumpGeneration,
@@ -141,8 +141,8 @@ function* reservationProviderOf(host: Provider, now: number): Write<Provider> {
   }
   const child = yield* lockProvider(present.uuid)
   yield* ownProvider(child, OWNER)
-  yield* dropOtherInventories(child, new Map())
-  yield* bumpGeneration(child, now)
+  const gone = yield* dropOtherInventories(child, new Map())
+  yield* bumpGeneration(child, now, inventoryNews(new Map(), gone))
   return child
 }
 

@@ -1,11 +1,12 @@
 // Decides a batch of claim requests: reads the book under lock, decides each request on it, writes the changes back.
+import { subject } from '../../events/subject.ts'
 import type { Problem } from '../../problems/problem.ts'
 import type { UseChange } from '../../store/change.ts'
 import { GuardFailed, StoreConflict } from '../../store/failure.ts'
 import type { Command } from '../../store/statement.ts'
-import { note, runAll, together, type Write } from '../../store/transaction.ts'
+import { mark, note, runAll, type Subject, together, type Write } from '../../store/transaction.ts'
 import { Book, type BookConsumer, type BookInventory, type BookProvider } from './book.ts'
-import { type ClaimRequest, consumersOf, namesIn } from './claim.ts'
+import { type ClaimRequest, consumersOf, namesIn, subjectsOf } from './claim.ts'
 import { decide } from './decide.ts'
 import * as sql from './statements.ts'
 
@@ -14,22 +15,56 @@ const NEVER = -1
 
 /** Decides and writes a batch of requests; each gets its own verdict, null for granted. */
 export function* claimBatch(requests: readonly ClaimRequest[], now: number): Write<(Problem | null)[]> {
-  const book = yield* openBook(requests, now)
-  const verdicts = requests.map(request => decideWithLapsed(book, request))
-  yield* closeBook(book, now)
-  return verdicts
+  const decided = yield* decideBatch(requests, now)
+  yield* mark(...decided.flatMap(({ subjects }) => subjects))
+  return decided.map(({ verdict }) => verdict)
 }
 
-/** Decides a request. If it lacks room, releases the expired consumers of its providers and decides again. */
-function decideWithLapsed(book: Book, request: ClaimRequest): Problem | null {
+interface Decided {
+  /** null for granted. */
+  verdict: Problem | null
+  /** What came of the request. */
+  subjects: readonly Subject[]
+}
+
+/** Like `claimBatch`, for a caller that records what came of each request by itself. */
+export function* decideBatch(requests: readonly ClaimRequest[], now: number): Write<Decided[]> {
+  const book = yield* openBook(requests, now)
+  const decided = requests.map(request => {
+    const ended: BookConsumer[] = []
+    const verdict = decideWithLapsed(book, request, ended)
+    const subjects = verdict === null ? subjectsOf(request) : []
+    return { verdict, subjects: ended.length > 0 ? [...subjects, ...ended.map(c => expired(book, c))] : subjects }
+  })
+  yield* closeBook(book, now)
+  return decided
+}
+
+/** Only holds have an end. */
+function expired(book: Book, { uuid, lapsedOf, claimsBefore }: BookConsumer): Subject {
+  const [inventory] = claimsBefore.keys()
+  const node = { uuid: inventory && book.providerWithId(inventory.providerId)?.uuid }
+  return subject('hold', uuid, 'expired', { whose: { project: lapsedOf }, data: { node } })
+}
+
+/**
+ * Decides a request. If it lacks room, releases the expired consumers of its providers and decides again. `ended` gets
+ * the expired consumers that were released.
+ */
+function decideWithLapsed(book: Book, request: ClaimRequest, ended: BookConsumer[]): Problem | null {
   const verdict = decide(book, request)
+  if (verdict === null && request.kind === 'release') {
+    const consumer = book.consumer(request.consumer)
+    if (consumer.lapsedOf !== null) ended.push(consumer)
+  }
   if (verdict?.kind !== 'claim_exceeds_capacity') return verdict
   const wanted = new Set(namesIn([request]).providers.map(uuid => book.providers.get(uuid)?.id))
   const lapsed = [...book.consumers.values()].filter(
-    ({ isLapsed, claims }) => isLapsed && claims.keys().some(({ providerId }) => wanted.has(providerId)),
+    ({ lapsedOf, claims }) => lapsedOf !== null && claims.keys().some(({ providerId }) => wanted.has(providerId)),
   )
   if (lapsed.length === 0) return verdict
   for (const { uuid, now } of lapsed) decide(book, { kind: 'release', consumer: uuid, owner: now!.managedBy })
+  ended.push(...lapsed)
   return decide(book, request)
 }
 
@@ -99,7 +134,7 @@ function* openBook(requests: readonly ClaimRequest[], now: number): Write<Book> 
       },
       claims: new Map(have),
       touched: false,
-      isLapsed: row.expires_at !== null && row.expires_at <= now,
+      lapsedOf: row.expires_at !== null && row.expires_at <= now ? row.project_id : null,
     })
   }
   return book

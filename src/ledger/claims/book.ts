@@ -45,8 +45,8 @@ export interface BookConsumer {
   now: ConsumerFacts | null
   claims: Map<BookInventory, number>
   touched: boolean
-  /** It has expired: others may take what it has. */
-  readonly isLapsed: boolean
+  /** Its project, if it has expired: others may take what it has. */
+  readonly lapsedOf: string | null
 }
 
 export class Book {
@@ -77,7 +77,7 @@ export class Book {
       now: null,
       claims: new Map(),
       touched: false,
-      isLapsed: false,
+      lapsedOf: null,
     }))
   }
 }

@@ -1,4 +1,6 @@
 // Claim requests: to replace all that some consumers have, or to release what one has.
+import { subject } from '../../events/subject.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Subject } from '../../store/transaction.ts'
 
 /** Amounts by provider uuid and resource class. */
@@ -42,12 +44,24 @@ export function namesIn(requests: readonly ClaimRequest[]): { providers: string[
 
 /** What a granted request changes, with generations where the request names them. */
 export function subjectsOf(request: ClaimRequest): Subject[] {
-  if (request.kind === 'release') return [{ kind: 'consumer', id: request.consumer, after: null }]
-  return request.consumers.map(({ consumer, generation, resources }): Subject => {
-    const about = { kind: 'consumer', id: consumer }
-    if (resources.size === 0) return { ...about, ...(generation !== undefined && { before: generation }), after: null }
-    return generation === undefined ? about : { ...about, before: generation, after: (generation ?? 0) + 1 }
+  if (request.kind === 'release') return [subject('claim', request.consumer, 'deleted', { after: null })]
+  const total = request.consumers.length
+  return request.consumers.map(({ consumer, projectId, generation, resources }) => {
+    const before = generation === undefined ? {} : { before: generation }
+    const whose = { project: projectId }
+    if (resources.size === 0) return subject('claim', consumer, 'deleted', { ...before, after: null, whose })
+    const after = generation === undefined ? {} : { after: (generation ?? 0) + 1 }
+    const data = { resources: shown(resources), total }
+    return subject('claim', consumer, 'set', { ...before, ...after, whose, data })
   })
+}
+
+/** Null when they are of too many providers. */
+function shown(resources: Resources): object | null {
+  if (resources.size > limits.eventListMax) return null
+  const amounts: Record<string, object> = {}
+  for (const [provider, names] of resources) amounts[provider] = Object.fromEntries(names)
+  return amounts
 }
 
 /** How much work a request is: the rows that it names. */

@@ -7,8 +7,8 @@ import { type Problem, problem } from '../../problems/problem.ts'
 import { isHeldUp, StoreUnavailable } from '../../store/failure.ts'
 import type { Store } from '../../store/store.ts'
 import type { Subject, Write } from '../../store/transaction.ts'
-import { claimBatch } from './batch.ts'
-import { type ClaimRequest, subjectsOf, weightOf } from './claim.ts'
+import { decideBatch } from './batch.ts'
+import { type ClaimRequest, weightOf } from './claim.ts'
 import { findHeld, namedBy, needs } from './held.ts'
 
 /** Where claims are submitted. The entry of a granted claim is recorded in the same transaction. */
@@ -18,8 +18,8 @@ export interface Claims<Entry> {
 
 interface Options<Entry> {
   observe?: (granted: number, refused: number) => void
-  /** Records the entries of granted claims, in the same transaction. */
-  record?: (granted: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
+  /** Records what came of the requests, in the same transaction. */
+  record?: (changes: readonly { entry: Entry; subjects: readonly Subject[] }[]) => Write<void>
 }
 
 interface Waiting<Entry> {
@@ -92,13 +92,13 @@ export class ClaimQueue<Entry = never> implements Claims<Entry> {
 
   *#decided(batch: readonly Waiting<Entry>[]): Write<(Problem | null)[]> {
     const requests = batch.map(waiting => waiting.request)
-    const verdicts = yield* claimBatch(requests, this.#clock.now())
-    if (this.#record === null) return verdicts
-    const granted = batch.flatMap(({ request, entry }, i) =>
-      verdicts[i] === null && entry !== null ? [{ entry, subjects: subjectsOf(request) }] : [],
-    )
-    if (granted.length > 0) yield* this.#record(granted)
-    return verdicts
+    const decided = yield* decideBatch(requests, this.#clock.now())
+    const changes = batch.flatMap(({ entry }, i) => {
+      const { subjects } = decided[i]!
+      return entry !== null && subjects.length > 0 ? [{ entry, subjects }] : []
+    })
+    if (this.#record && changes.length > 0) yield* this.#record(changes)
+    return decided.map(({ verdict }) => verdict)
   }
 
   /** Decides the given requests, or the next batch, taken when the transaction begins: by then more have come. */

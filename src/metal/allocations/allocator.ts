@@ -1,19 +1,22 @@
 // Processes a conductor's allocations: proposes nodes from memory, the database decides, and failures get a reason.
 import type { Logger } from 'pino'
 import type { Outcome } from '../../audit/entry.ts'
+import { collected } from '../../audit/collected.ts'
 import { recordAll, recorded } from '../../audit/record.ts'
 import type { Witness } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { type Random, seeded } from '../../clock/chance.ts'
+import { textIn, timeOf } from '../../events/subject.ts'
 import { releaseLapsed } from '../../ledger/managed.ts'
 import { limits } from '../../shared/limits.ts'
 import { jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, ProviderId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
-import type { Write } from '../../store/transaction.ts'
+import type { Subject, Write } from '../../store/transaction.ts'
+import { allocationsAtWork, isSomeoneWaiting } from './at-work.ts'
 import * as writes from './conductor-writes.ts'
-import { type AllocationRow, wishOf } from './rows.ts'
+import { allocationBecame, type AllocationRow, wishOf } from './rows.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { heldNodes } from '../holds/lookup.ts'
 import { OWNER } from '../nodes/rows.ts'
@@ -69,7 +72,7 @@ export class Allocator {
    */
   *attempt(row: AllocationRow, now: number): Write<boolean> {
     const { supply, clock, affinity } = this.#options
-    if (row.conductor_affinity !== affinity() || (yield* writes.isSomeoneWaiting())) return false
+    if (row.conductor_affinity !== affinity() || (yield* isSomeoneWaiting())) return false
     const wish = wishOf(row)
     const node = propose(supply, [wish], new Set(), seeded(clock.newSeed())).get(wish)
     if (!node) return false
@@ -81,7 +84,7 @@ export class Allocator {
   async run(): Promise<number | null> {
     const { store, clock, affinity } = this.#options
     const self = affinity()
-    const { own, others } = await store.read(() => writes.allocationsAtWork(self))
+    const { own, others } = await store.read(() => allocationsAtWork(self))
     if (own.length === 0) {
       this.#waiting = 0
       return null
@@ -91,7 +94,7 @@ export class Allocator {
     let left = await this.#assignAll(mine, theirs, tried, self)
     if (left.length > 0) {
       // Before refusing any: remove expired holds and bring memory up to date.
-      const entry = this.#options.witness?.({ action: 'expire', outcome: 'done' })
+      const entry = this.#options.witness({ action: 'expire', outcome: 'done' })
       await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
       left = await this.#assignAll(left, theirs, tried, self)
@@ -100,6 +103,10 @@ export class Allocator {
     const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
     this.#patience = new Map(patient.map(({ row }) => [row.id, (this.#patience.get(row.id) ?? 0) + 1]))
     await this.#giveUp(over, self)
+    await this.#keepWaiting(
+      waiting.filter(({ row }) => row.reasons === null),
+      self,
+    )
     this.#waiting = waiting.length + patient.length
     const dueIn = waiting.map(({ row }) => row.wait_until! - now)
     if (patient.length > 0) dueIn.push(limits.lockedNodeRetryMs)
@@ -152,22 +159,27 @@ export class Allocator {
 
   *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.AssignResult[]> {
     const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id, provider: node.provider_id }))
-    const outcomes = yield* writes.assign(picks, self, now)
+    const { value: outcomes, subjects } = yield* collected(writes.assign(picks, self, now))
+    const granted = pairs.filter((_, i) => outcomes[i] === 'granted')
+    const isOf = ({ id }: Subject, { row, node }: Pair) => id === row.uuid || id === node.uuid
+    // What belongs to nobody in particular: holds that were found expired.
+    const others = subjects.filter(one => !granted.some(pair => isOf(one, pair)))
+    const newsOf = (pair: Pair) => subjects.filter(one => isOf(one, pair)).concat(pair === granted[0] ? others : [])
     yield* this.#recorded(
-      pairs.filter((_, i) => outcomes[i] === 'granted'),
+      granted.map(pair => ({ row: pair.row, subjects: newsOf(pair) })),
       'done',
     )
     return outcomes
   }
 
-  *#recorded(pairs: readonly { row: AllocationRow; node: FleetNode | null }[], outcome: Outcome): Write<void> {
+  *#recorded(changes: readonly { row: AllocationRow; subjects: readonly Subject[] }[], outcome: Outcome): Write<void> {
     const { witness } = this.#options
-    if (witness === null) return
-    const entries = pairs.map(({ row, node }) => ({
-      entry: witness({ action: 'allocate', outcome, request: row.request_id }),
-      subjects: [{ kind: 'allocation', id: row.uuid }, ...(node ? [{ kind: 'node', id: node.uuid }] : [])],
-    }))
-    yield* recordAll(entries)
+    yield* recordAll(
+      changes.map(({ row, subjects }) => ({
+        entry: witness({ action: 'allocate', outcome, request: row.request_id }),
+        subjects,
+      })),
+    )
   }
 
   /** Reads nodes again that memory was wrong about. */
@@ -176,29 +188,58 @@ export class Allocator {
   }
 
   async #giveUp(jobs: readonly Job[], self: string): Promise<void> {
+    const { store } = this.#options
+    for await (const { some, verdicts, now } of this.#judged(jobs)) {
+      const told = { became: 'error', outcome: 'failed' } as const
+      const failing = () => this.#toldWhy(some, verdicts, writes.failAllocations(verdicts, self, now), told)
+      this.#tell('error', await store.write(failing))
+    }
+  }
+
+  /** Says once of each that it has to wait, and why. */
+  async #keepWaiting(jobs: readonly Job[], self: string): Promise<void> {
+    const { store } = this.#options
+    for await (const { some, verdicts } of this.#judged(jobs)) {
+      const told = { became: 'waiting', outcome: 'accepted' } as const
+      await store.write(() => this.#toldWhy(some, verdicts, writes.keepWaiting(verdicts, self), told))
+    }
+  }
+
+  /** Finds out why jobs get no node, some of them at a time. */
+  async *#judged(jobs: readonly Job[]) {
     const { store, clock, supply } = this.#options
     if (jobs.length === 0) return
     const held = await store.read(() => heldNodes(clock.now()))
     for (let first = 0; first < jobs.length; first += limits.allocationBatchMax) {
       const now = clock.now()
       const some = jobs.slice(first, first + limits.allocationBatchMax)
-      const verdicts = some.map(({ row, wish }) => {
+      const verdicts = some.map(({ row, wish }): writes.Verdict => {
         const reasons = whyNot(supply, wish, held, now)
         return { allocation: row.id, error: sentenceOf(row.uuid, wish, reasons), reasons: jsonText(reasons) }
       })
-      const failed = await store.write(() => this.#failed(some, verdicts, self, now))
-      this.#tell('error', failed)
+      yield { some, verdicts, now }
     }
   }
 
-  *#failed(jobs: readonly Job[], verdicts: readonly writes.Verdict[], self: string, now: number): Write<Job[]> {
-    const ids = yield* writes.failAllocations(verdicts, self, now)
-    const failed = jobs.filter(({ row }) => ids.has(row.id))
+  /** Runs the work, which says to which jobs the verdicts apply, and records those. */
+  *#toldWhy(
+    jobs: readonly Job[],
+    verdicts: readonly writes.Verdict[],
+    work: Write<ReadonlySet<AllocationId>>,
+    { became, outcome }: { became: 'error' | 'waiting'; outcome: Outcome },
+  ): Write<Job[]> {
+    const ids = yield* work
+    const states = { from: 'allocating', to: became === 'error' ? 'error' : 'allocating' }
+    const subjectOf = (row: AllocationRow) => {
+      const reason = textIn(verdicts.find(({ allocation }) => allocation === row.id)!.error)
+      return allocationBecame(row, became, { ...states, reason, wait_until: timeOf(row.wait_until) })
+    }
+    const those = jobs.filter(({ row }) => ids.has(row.id))
     yield* this.#recorded(
-      failed.map(({ row }) => ({ row, node: null })),
-      'failed',
+      those.map(({ row }) => ({ row, subjects: [subjectOf(row)] })),
+      outcome,
     )
-    return failed
+    return those
   }
 
   #tell(outcome: 'active' | 'error', jobs: readonly Job[]): void {

@@ -1,7 +1,7 @@
 // Allocations without a search: of a node that is deployed already, or that a lease has promised.
 import { Problem, problem } from '../../problems/problem.ts'
 import { EMPTY, jsonText } from '../../shared/json.ts'
-import { one, type Read, type Write } from '../../store/transaction.ts'
+import { one, type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, EVERYTHING, seeing } from '../access.ts'
 import {
   type Allocation,
@@ -9,7 +9,7 @@ import {
   type AllocationRequest,
   columnsOf,
   insertAllocation,
-  markAllocation,
+  markGiven,
   requireFreeAllocationNames,
   withTraits,
 } from './rows.ts'
@@ -49,8 +49,14 @@ export function* backfill(
   const claimant = { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user } as const
   yield* claimNode(node, { ...claimant, view: access.view }, now)
   const { id } = (yield* one(insertAllocation(row)))!
-  yield* markAllocation(row)
-  yield* saveNode({ ...node, instance_uuid: uuid, instance_info: withTraits(node, wanted.traits), updated_at: now })
+  yield* markGiven(row, node)
+  if (row.expires_at !== null) yield* wake('expiry')
+  yield* saveNode(node, {
+    ...node,
+    instance_uuid: uuid,
+    instance_info: withTraits(node, wanted.traits),
+    updated_at: now,
+  })
   return { ...row, id, node_uuid: node.uuid }
 }
 
@@ -107,16 +113,18 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     node_id: node.id,
     conductor_affinity: '',
   }
-  yield* one(insertAllocation({ ...none, ...given, ...place, state: 'active', created_at: now }))
+  const row = { ...none, ...given, ...place, state: 'active', created_at: now } as const
+  yield* one(insertAllocation(row))
+  yield* markGiven(row, node)
   const instance_info = withTraits(node, traits)
-  yield* saveNode({ ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now })
+  yield* saveNode(node, { ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now })
 }
 
 /** Undoes `giveNode` and returns the changed node. A machine on the node stays there. */
 export function* takeNodeBack(node: NodeRow, now: number): Write<NodeRow> {
-  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
+  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, 'lease', now)
   const instance_info = withoutAllocatedTraits(node)
   const after = { ...node, ...unleased(node), instance_uuid: null, instance_info, updated_at: now }
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   return { ...after, revision: node.revision + 1 }
 }

@@ -8,44 +8,18 @@ import { jsonIn } from '../../shared/json.ts'
 import { GuardFailed } from '../../store/failure.ts'
 import type { AllocationId, NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { bulk, command, query } from '../../store/statement.ts'
-import { all, one, run, runAll, together, type Read, type Write } from '../../store/transaction.ts'
+import { all, mark, run, runAll, type Subject, together, type Write } from '../../store/transaction.ts'
 import type { View } from '../access.ts'
-import { type AllocationRow, wishOf, withTraits } from './rows.ts'
-import { affinityOf, liveConductors } from '../conductors/rows.ts'
+import { allocationBecame, type AllocationRow, wishOf, withTraits } from './rows.ts'
+import { affinityOf, conductorBecame, hostOf, liveConductors } from '../conductors/rows.ts'
 import { isOpen } from '../nodes/fleet.ts'
 import { isOf } from './matching.ts'
 import { findInstance, noteNode, type NodeRow, OWNER } from '../nodes/rows.ts'
 import { claimNode } from '../nodes/provider.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
 import { byProvider, traitsByProvider } from '../nodes/traits.ts'
+import { nameOf, whatBecame } from '../nodes/what-became.ts'
 
-const ownAtWork = query((db, a: { affinity: string }) =>
-  db
-    .selectFrom('allocations')
-    .selectAll()
-    .where('state', '=', 'allocating')
-    .where('conductor_affinity', '=', a.affinity)
-    .orderBy('id')
-    .limit(limits.allocationsAtWorkMax),
-)
-const othersWaiting = query((db, a: { affinity: string }) =>
-  db
-    .selectFrom('allocations')
-    .selectAll()
-    .where('state', '=', 'allocating')
-    .where('wait_until', 'is not', null)
-    .where('conductor_affinity', '<>', a.affinity)
-    .orderBy('id')
-    .limit(limits.allocationsAtWorkMax),
-)
-const anyoneWaiting = query((db, _: object) =>
-  db
-    .selectFrom('allocations')
-    .select('id')
-    .where('state', '=', 'allocating')
-    .where('wait_until', 'is not', null)
-    .limit(1),
-)
 const everyAtWork = query((db, _: object) =>
   db
     .selectFrom('allocations')
@@ -121,6 +95,16 @@ const fail = bulk<Failure>(
       .where('allocations.state', '=', 'allocating')
       .returning('allocations.id'),
 )
+type Waiting = Omit<Failure, 'error' | 'now'>
+const noteReasons = bulk<Waiting>({ id: 'bigint', affinity: 'text', reasons: 'text' }, (db, r, on) =>
+  on
+    .update(db.updateTable('allocations'), 'allocations.id', r.id)
+    .set({ reasons: r.reasons })
+    .where('allocations.conductor_affinity', '=', r.affinity)
+    .where('allocations.state', '=', 'allocating')
+    .where('allocations.reasons', 'is', null)
+    .returning('allocations.id'),
+)
 const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string }) =>
   db
     .updateTable('allocations')
@@ -129,27 +113,6 @@ const takeFrom = command((db, a: { id: AllocationId; dead: string; self: string 
     .where('conductor_affinity', '=', a.dead)
     .where('state', '=', 'allocating'),
 )
-
-interface AtWork {
-  own: AllocationRow[]
-  /** Allocations that wait at other conductors. They may have come first. */
-  others: AllocationRow[]
-}
-
-/** All allocations that a conductor has to decide. */
-export function* allocationsAtWork(affinity: string): Read<AtWork> {
-  const [own, others] = yield* together(ownAtWork({ affinity }), othersWaiting({ affinity }))
-  return { own, others }
-}
-
-/** All allocations that wait for a node, at any conductor, oldest first. */
-export function* waitingAllocations(): Read<AllocationRow[]> {
-  return yield* all(othersWaiting({ affinity: '' }))
-}
-
-export function* isSomeoneWaiting(): Read<boolean> {
-  return (yield* one(anyoneWaiting({}))) !== undefined
-}
 
 /** A proposal from memory, not committed yet. */
 interface Pick {
@@ -263,7 +226,18 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
     }),
   ])
   if (counts.some(count => count !== pairs.length)) throw new GuardFailed('an allocation changed under its lock')
-  for (const node of taken) yield* noteNode(node)
+  for (const [i, { allocation, node }] of pairs.entries()) {
+    yield* mark(activated(allocation, node, now), ...whatBecame(node, taken[i]!))
+    yield* noteNode(taken[i]!)
+  }
+}
+
+/** Only an allocation that has waited has reasons: it is its turn now. */
+function activated(allocation: AllocationRow, node: NodeRow, now: number): Subject {
+  const since = allocation.updated_at ?? allocation.created_at
+  const waited = allocation.reasons === null ? {} : { waited_seconds: Math.round((now - since) / 1_000) }
+  const states = { from: allocation.state, to: 'active' }
+  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited })
 }
 
 export interface Verdict {
@@ -284,6 +258,14 @@ export function* failAllocations(
   return new Set(failed.map(({ id }) => id))
 }
 
+/** Notes why allocations have to wait, once for each. Returns the ids of those that had no such note. */
+export function* keepWaiting(verdicts: readonly Verdict[], affinity: string): Write<Set<AllocationId>> {
+  const rows = verdicts.map(({ allocation: id, reasons }) => ({ id, affinity, reasons }))
+  if (rows.length === 0) return new Set()
+  const noted = (yield* all(noteReasons({ rows }))) as { id: AllocationId }[]
+  return new Set(noted.map(({ id }) => id))
+}
+
 /**
  * Takes over the allocations of conductors that are gone, and returns how many. With a host name: only those that an
  * earlier process of that name left.
@@ -296,7 +278,12 @@ export function* takeOverAllocations(self: string, silentMs: number, hostname: s
     ({ conductor_affinity: affinity }) =>
       !live.has(affinity) && (hostname === null || affinity.startsWith(`${hostname} `)),
   )
-  let taken = 0
-  for (const { id, conductor_affinity: dead } of orphans) taken += yield* run(takeFrom({ id, dead, self }))
-  return taken
+  const taken = new Map<string, number>()
+  for (const { id, conductor_affinity: dead } of orphans) {
+    const count = yield* run(takeFrom({ id, dead, self }))
+    if (count > 0) taken.set(hostOf(dead), (taken.get(hostOf(dead)) ?? 0) + count)
+  }
+  const by = hostOf(self)
+  yield* mark(...[...taken].map(([name, allocations]) => conductorBecame(name, 'taken_over', { by, allocations })))
+  return [...taken.values()].reduce((sum, count) => sum + count, 0)
 }

@@ -1,4 +1,5 @@
 // What clients do with allocations: create, change, retry and end them.
+import { timeOf } from '../../events/subject.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
@@ -6,10 +7,11 @@ import { jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
-import { one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { mark, one, type Read, run, together, type Write, wake } from '../../store/transaction.ts'
 import { type Access, seeing } from '../access.ts'
 import {
   type Allocation,
+  allocationBecame,
   allocationNotFound,
   allocationOfNode,
   allocationTwins,
@@ -19,7 +21,6 @@ import {
   findAllocation,
   insertAllocation,
   lockAllocation,
-  markAllocation,
   refuseTwins,
   refuseUsers,
   requireFreeAllocationNames,
@@ -109,7 +110,8 @@ function* makeAllocation(
     conductor_affinity,
   }
   const { id } = (yield* one(insertAllocation(row)))!
-  yield* markAllocation(row)
+  yield* mark(allocationBecame(row, 'created', { to: row.state, wait_until: timeOf(row.wait_until) }))
+  yield* wake('allocations', ...(row.expires_at === null ? [] : (['expiry'] as const)))
   // An allocation that may wait takes its turn in the queue.
   if (row.wait_until === null && routing.attempt) yield* routing.attempt({ ...row, id }, now)
   return { ...row, id, node_uuid: null }
@@ -193,8 +195,15 @@ function* changeAllocation(
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
   const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, updated_at: now }
   yield* run(update(changes))
-  yield* markAllocation(present)
-  return { ...present, ...changes }
+  const after = { ...present, ...changes }
+  const isMoved = after.expires_at !== present.expires_at
+  yield* mark(
+    isMoved
+      ? allocationBecame(after, 'renewed', { until_before: timeOf(present.expires_at) })
+      : allocationBecame(after, 'changed'),
+  )
+  if (isMoved) yield* wake('expiry')
+  return after
 }
 
 /** The allocation may get a node before we lock it. Only a retry locks that node too, in the right order. */
@@ -205,18 +214,17 @@ export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: NodeId
 /** Ends an allocation and frees its node. */
 export function* deleteAllocation(ident: string, access: Access, now: number): Write<void> {
   const found = yield* findAllocation(ident, access)
-  yield* endAllocation(found, now)
+  yield* endAllocation(found, 'deleted', now)
 }
 
 export function* deleteAllocationOfNode(ident: string, access: Access, now: number): Write<void> {
-  yield* endAllocation(yield* allocationOfNode(ident, access), now)
+  yield* endAllocation(yield* allocationOfNode(ident, access), 'deleted', now)
 }
 
-export function* endAllocation(found: Allocation, now: number): Write<void> {
+export function* endAllocation(found: Allocation, reason: 'deleted' | 'expired', now: number): Write<void> {
   const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
   const row = yield* one(lockAllocation({ id: found.id }))
   if (!row) throw allocationNotFound(found.uuid)
-  yield* markAllocation(row)
   requireUnmoved(row, found.node_id)
   if (node) {
     if (!mayDeallocate(node)) {
@@ -225,11 +233,12 @@ export function* endAllocation(found: Allocation, now: number): Write<void> {
       })
     }
     requireOwnEnd(node)
-    yield* releaseInstance(node, found.uuid, now)
+    yield* releaseInstance(node, found.uuid, reason, now)
     const instance_info = withoutAllocatedTraits(node)
-    yield* saveNode({ ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
+    yield* saveNode(node, { ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
   } else {
     yield* run(remove({ id: found.id }))
+    yield* mark(allocationBecame(row, 'ended', { from: row.state, reason }))
   }
 }
 
@@ -263,6 +272,7 @@ function* restartAllocation(
       reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
     })
   }
-  yield* markAllocation(found)
+  yield* mark(allocationBecame(found, 'retried', { from: 'error', to: 'allocating', wait_until: timeOf(wait_until) }))
+  yield* wake('allocations')
   return { ...found, ...changes, state: 'allocating', last_error: null, reasons: null }
 }

@@ -1,16 +1,18 @@
 // The rows of allocations and their lookups. An allocation is a request for a node, which a conductor processes.
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { subject, timeOf, type Word } from '../../events/subject.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
-import { mark, one, type Read, together } from '../../store/transaction.ts'
+import { mark, one, type Read, type Subject, together } from '../../store/transaction.ts'
 import { type Access, ownInView, seeing, type View } from '../access.ts'
 import type { Json } from '../drivers/port.ts'
 import type { Wish } from './matching.ts'
 import { findNode, type NodeRow } from '../nodes/rows.ts'
+import { nameOf } from '../nodes/what-became.ts'
 import type { Principal } from '../nodes/provider.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
@@ -109,7 +111,21 @@ export function* findAllocation(ident: string, { view, permit }: Access): Read<A
   return found
 }
 
-export const markAllocation = ({ uuid }: Pick<AllocationRow, 'uuid'>) => mark({ kind: 'allocation', id: uuid })
+type Told = Pick<AllocationRow, 'uuid' | 'name' | 'owner' | 'resource_class' | 'expires_at'>
+
+/** Says what became of an allocation. `until` is its end. */
+export const allocationBecame = (row: Told, became: Word<'allocation'>, more: Subject['data'] = {}): Subject =>
+  subject('allocation', row.uuid, became, {
+    whose: { project: row.owner },
+    data: { name: row.name, resource_class: row.resource_class, until: timeOf(row.expires_at), ...more },
+  })
+
+/** An allocation that has its node from the start. */
+export const markGiven = (row: Told, node: Pick<NodeRow, 'uuid' | 'name'>) =>
+  mark(
+    allocationBecame(row, 'created', { to: 'allocating' }),
+    allocationBecame(row, 'active', { from: 'allocating', to: 'active', node: nameOf(node) }),
+  )
 
 export const allocationNotFound = (name: string) => problem('metal_not_found', { what: 'Allocation', name })
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
-import { conductorEntry, type Deed, type Witness } from '../../audit/witness.ts'
+import { type Deed, type Witness, witnessOf } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
@@ -34,7 +34,7 @@ interface ConductorOptions {
   group: string
   /** Within this time another conductor takes over the work of a dead one. */
   takeOverMs: number
-  /** Its actions are recorded in the audit. */
+  /** The log names it as the actor. */
   isAudited: boolean
   /** Called with what was taken over from dead conductors. */
   tookOver: (found: { silent: number; resumed: number; failed: number }) => void
@@ -56,8 +56,9 @@ export class Conductor {
 
   constructor(options: ConductorOptions) {
     this.#options = options
-    this.witness = options.isAudited ? deed => conductorEntry(deed, this.hostname, options.clock.now()) : null
-    this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs: this.silentMs })
+    this.witness = witnessOf(options, () => this.hostname)
+    const { witness, silentMs } = this
+    this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs, witness })
     const { log } = options
     const every = (pollMs: number, name: string, run: () => Promise<number | null>) =>
       new Duty({ name, pollMs, run, log })
@@ -127,7 +128,10 @@ export class Conductor {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#presence.incarnation }
     const { silent, resumed, failed } = await store.write(() =>
-      recorded(writes.takeOver(timing, clock.now()), this.witness?.({ action: 'take_over', outcome: 'done' })),
+      recorded(
+        writes.takeOver(timing, this.hostname, clock.now()),
+        this.witness({ action: 'take_over', outcome: 'done' }),
+      ),
     )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
@@ -184,7 +188,9 @@ export class Conductor {
     const work = workOf(taken)!
     const hasWaited = work.kind === 'provision' && work.resumed
     const turnAt = (node: NodeRow) => ({ ...lock, step: writes.stepOf(workOf(node)!) })
-    let node = hasWaited ? await this.#write(() => writes.stepResumes(turnAt(taken), clock.now())) : taken
+    const goesOn = this.witness(deedOf(taken, 'accepted'))
+    const resumes = () => recorded(writes.stepResumes(turnAt(taken), clock.now()), goesOn)
+    let node = hasWaited ? await this.#write(resumes) : taken
     while (node.reservation !== null) {
       const before = node
       const turn = turnAt(before)
@@ -192,17 +198,14 @@ export class Conductor {
         const outcome = await this.#run(before, turn)
         node = await this.#write(() =>
           outcome.kind === 'waiting'
-            ? writes.stepWaits(turn, outcome.ms, clock.now())
-            : recorded(
-                writes.stepDone(turn, outcome.found, rules, clock.now()),
-                this.witness?.(deedOf(before, 'done')),
-              ),
+            ? recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
+            : recorded(writes.stepDone(turn, outcome.found, rules, clock.now()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {
         if (error instanceof writes.LockLost) throw error
         const reason = this.#reasonOf(error, before)
         node = await this.#write(() =>
-          recorded(writes.stepFailed(turn, reason, clock.now()), this.witness?.(deedOf(before, 'failed'))),
+          recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),
         )
       }
     }

@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
-import { all, type Read, together, type Write } from '../../store/transaction.ts'
+import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
 import { databaseNow } from '../../clock/database-now.ts'
-import { retireSilent, type Silence } from './rows.ts'
+import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import type { Done, Json } from '../drivers/port.ts'
 import { inspected, type InspectionRule } from '../nodes/inspection.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
@@ -152,13 +152,13 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   if (isDone) return node
   const work = workOf(node)!
   const power = found.powerState ? { power_state: found.powerState } : {}
-  if (work.kind === 'power') return yield* save({ ...node, ...power, ...SETTLED, updated_at: now }, now)
+  if (work.kind === 'power') return yield* save(node, { ...node, ...power, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends.
   if (step === 'tearDown' && node.instance_uuid !== null && node.leased_to === null)
-    yield* releaseInstance(node, node.instance_uuid, now)
+    yield* releaseInstance(node, node.instance_uuid, 'torn_down', now)
   const { changes, newTraits = [] } = effectsOf(step, node, found, rules, now)
-  const traits = newTraits.length > 0 ? yield* withTraits(node.uuid, newTraits) : undefined
+  const traits = newTraits.length > 0 ? yield* withTraits(node, newTraits) : undefined
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
     ...node,
@@ -168,7 +168,7 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
     ...(next ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false }) } : SETTLED),
     updated_at: now,
   }
-  return yield* save(after, now, traits)
+  return yield* save(node, after, now, traits)
 }
 
 interface Effects {
@@ -203,7 +203,7 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
-  if (work.kind === 'power') return yield* save(failed(node, 'The driver left the power undecided.', now), now)
+  if (work.kind === 'power') return yield* save(node, failed(node, 'The driver left the power undecided.', now), now)
   const step = STEPS[work.steps[work.step]!]
   const after: NodeRow = {
     ...node,
@@ -213,7 +213,7 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
     due_at: now + ms,
     updated_at: now,
   }
-  return yield* save(after, now)
+  return yield* save(node, after, now)
 }
 
 /** Puts a node from the waiting state back into the busy state of its step. */
@@ -221,12 +221,13 @@ export function* stepResumes(turn: Turn, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   const work = workOf(node)
   if (isDone || work === null || work.kind === 'power' || !work.resumed) return node
-  return yield* save({ ...node, ...stateChange(node, STEPS[work.steps[work.step]!].during, now), updated_at: now }, now)
+  const during = STEPS[work.steps[work.step]!].during
+  return yield* save(node, { ...node, ...stateChange(node, during, now), updated_at: now }, now)
 }
 
 export function* stepFailed(turn: Turn, reason: string, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
-  return isDone ? node : yield* save(failed(node, reason, now), now)
+  return isDone ? node : yield* save(node, failed(node, reason, now), now)
 }
 
 function failed(node: NodeRow, reason: string, now: number): NodeRow {
@@ -236,10 +237,10 @@ function failed(node: NodeRow, reason: string, now: number): NodeRow {
   return { ...after, ...stateChange(node, STEPS[work.steps[work.step]!].failed, now) }
 }
 
-function* save(node: NodeRow, now: number, traits?: readonly string[]): Write<NodeRow> {
-  yield* saveNode(node)
-  yield* syncProvider(node, now, traits)
-  return node
+function* save(before: NodeRow, after: NodeRow, now: number, traits?: readonly string[]): Write<NodeRow> {
+  yield* saveNode(before, after)
+  yield* syncProvider(after, now, traits)
+  return after
 }
 
 interface TakeOver {
@@ -249,22 +250,25 @@ interface TakeOver {
 }
 
 /** Releases the locks of dead conductors. Depending on the step, their work goes to another conductor or has failed. */
-export function* takeOver(timing: Silence, now: number): Write<TakeOver> {
+export function* takeOver(timing: Silence, by: string, now: number): Write<TakeOver> {
   const silent = yield* retireSilent(timing)
   let [resumed, failures] = [0, 0]
+  const nodesOf = new Map<string, number>()
   for (const node of yield* all(lockOrphans({}))) {
     const work = workOf(node)!
+    nodesOf.set(node.reservation!, (nodesOf.get(node.reservation!) ?? 0) + 1)
     // The term grows here too: the old conductor's next write must not find its own lock.
     const term = { lock_term: node.lock_term + 1 }
     if (resumes(work)) {
-      yield* saveNode({ ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
+      yield* saveNode(node, { ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
       resumed++
     } else {
       const reason = `Conductor ${node.reservation} died while the node was ${node.provision_state}.`
-      yield* save({ ...failed(node, reason, now), ...term }, now)
+      yield* save(node, { ...failed(node, reason, now), ...term }, now)
       failures++
     }
   }
+  yield* mark(...[...nodesOf].map(([name, nodes]) => conductorBecame(name, 'taken_over', { by, nodes })))
   return { silent, resumed, failed: failures }
 }
 

@@ -1,6 +1,8 @@
 // The presence of a conductor: it signs in and sends heartbeats, by the database's clock. Others give up a silent one;
 // it then signs in again as a new incarnation.
 import type { Logger } from 'pino'
+import { recorded } from '../../audit/record.ts'
+import type { Witness } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { heartbeat, leave, signIn } from './rows.ts'
@@ -16,6 +18,7 @@ interface PresenceOptions {
   drivers: readonly string[]
   /** After this time without a heartbeat, others give it up. */
   silentMs: number
+  witness: Witness
 }
 
 export class Presence {
@@ -55,11 +58,12 @@ export class Presence {
   }
 
   async signIn(): Promise<void> {
-    const { store, drivers, hostname, isNameGiven, group, silentMs } = this.#options
+    const { store, drivers, hostname, isNameGiven, group, silentMs, witness } = this.#options
     const who = { hostname, incarnation: this.#incarnation, group, drivers }
     const spare = `${hostname}-${this.#incarnation.slice(0, 8)}`
     const at = performance.now()
-    this.#hostname = await store.write(() => signIn(who, isNameGiven, silentMs, spare))
+    const entry = witness({ action: 'sign_in', outcome: 'done' })
+    this.#hostname = await store.write(() => recorded(signIn(who, isNameGiven, silentMs, spare), entry))
     this.#isSignedIn = true
     this.#beatAt = at
   }
@@ -89,6 +93,8 @@ export class Presence {
 
   async leave(): Promise<void> {
     this.#hasLeft = true
-    await this.#options.store.write(() => leave(this.#incarnation))
+    const { store, witness } = this.#options
+    const entry = witness({ action: 'sign_off', outcome: 'done' })
+    await store.write(() => recorded(leave(this.#hostname, this.#incarnation), entry))
   }
 }

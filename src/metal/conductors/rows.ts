@@ -1,11 +1,12 @@
 // The rows of conductors: which are alive, which are silent. All times are the database's, so all processes agree.
 import { type Selectable, sql } from 'kysely'
 import { databaseNow } from '../../clock/database-now.ts'
+import { someOf, subject, type Word } from '../../events/subject.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, type JsonText, jsonText } from '../../shared/json.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, one, type Read, run, type Write } from '../../store/transaction.ts'
+import { all, mark, one, type Read, run, type Subject, type Write } from '../../store/transaction.ts'
 
 export interface Conductor extends Selectable<Schema['conductors']> {
   /** Since its last heartbeat. */
@@ -75,7 +76,7 @@ const beat = command((db, a: { incarnation: string }, on) =>
     .where('online', '=', 1),
 )
 const signOff = command((db, a: { incarnation: string }) =>
-  db.updateTable('conductors').set({ online: 0 }).where('incarnation', '=', a.incarnation),
+  db.updateTable('conductors').set({ online: 0 }).where('incarnation', '=', a.incarnation).where('online', '=', 1),
 )
 const markSilent = command((db, a: { silentMs: number; self: string }, on) =>
   db
@@ -121,16 +122,23 @@ export function* signIn(who: Identity, isGiven: boolean, silentMs: number, spare
   const hostname = isLive && !isGiven && taken.incarnation !== who.incarnation ? spareName : who.hostname
   const { incarnation, group, drivers } = who
   yield* run(register({ hostname, incarnation, group, drivers: jsonText(drivers) }))
+  // Not if only the answer to its first attempt was lost.
+  const isThere = hostname === taken?.hostname && taken.online === 1 && taken.incarnation === incarnation
+  if (!isThere) yield* mark(conductorBecame(hostname, 'joined', { group, drivers: someOf(drivers) }))
   return hostname
 }
+
+/** Says what became of a conductor. */
+export const conductorBecame = (hostname: string, became: Word<'conductor'>, data: Subject['data'] = {}): Subject =>
+  subject('conductor', hostname, became, { data })
 
 /** False when others have given this conductor up. */
 export function* heartbeat(incarnation: string): Write<boolean> {
   return (yield* run(beat({ incarnation }))) > 0
 }
 
-export function* leave(incarnation: string): Write<void> {
-  yield* run(signOff({ incarnation }))
+export function* leave(hostname: string, incarnation: string): Write<void> {
+  if ((yield* run(signOff({ incarnation }))) > 0) yield* mark(conductorBecame(hostname, 'left'))
 }
 
 export interface Silence {
@@ -144,12 +152,16 @@ export interface Silence {
 export function* retireSilent({ silentMs, keepMs, self }: Silence): Write<string[]> {
   const silent = yield* all(markSilent({ silentMs, self }))
   yield* run(forget({ silentMs: keepMs }))
+  yield* mark(...silent.map(({ hostname }) => conductorBecame(hostname, 'silent')))
   return silent.map(row => row.hostname)
 }
 
 /** How work names its conductor: the host name is for people, the incarnation for the guard. */
 export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname' | 'incarnation'>) =>
   `${hostname} ${incarnation}`
+
+/** The host name in an affinity. An incarnation has no spaces. */
+export const hostOf = (affinity: string): string => affinity.slice(0, affinity.lastIndexOf(' '))
 
 /** The host name of a conductor for this driver and group; refused when there is none. */
 export function* requireConductor(driver: string, group: string): Read<string> {

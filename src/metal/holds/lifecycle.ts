@@ -5,9 +5,9 @@ import { expireConsumer } from '../../ledger/claims/lapsed.ts'
 import { Problem, problem } from '../../problems/problem.ts'
 import { requireTerm, withinQuota } from '../../quotas/within.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, one, type Read, run, type Write } from '../../store/transaction.ts'
+import { all, mark, one, type Read, run, type Write, wake } from '../../store/transaction.ts'
 import { type Access, EVERYTHING, ownInView, seeing, type View } from '../access.ts'
-import { type Hold, holdOn } from './lookup.ts'
+import { type Hold, holdBecame, holdOn } from './lookup.ts'
 import { findNode, lockNode, lockNodeById, type Node, OWNER, reviseNode } from '../nodes/rows.ts'
 import { claimNode, holderOf, type Principal, promised, requireFreeInstance } from '../nodes/provider.ts'
 import { mayHaveUntil } from '../nodes/lease-promise.ts'
@@ -15,14 +15,17 @@ import { afterMarker, inOrder, type Marker } from '../pages.ts'
 
 export interface HeldNode extends Hold {
   node_uuid: string
+  node_name: string | null
 }
+
+const nodeOf = ({ node_uuid, node_name }: HeldNode) => ({ uuid: node_uuid, name: node_name })
 
 const byUuid = query((db, a: { uuid: string; now: number } & View) =>
   db
     .selectFrom('reservations as r')
     .innerJoin('nodes as n', 'n.id', 'r.node_id')
     .selectAll('r')
-    .select('n.uuid as node_uuid')
+    .select(['n.uuid as node_uuid', 'n.name as node_name'])
     .where('r.uuid', '=', a.uuid)
     .where('r.expires_at', '>', a.now)
     .where(ownInView('r.owner', a)),
@@ -123,8 +126,10 @@ function* tryHold(node: Node, wanted: NewHold, who: Principal & { view: View }, 
   }
   yield* expireConsumer(uuid, expiresAt)
   const times = { expires_at: expiresAt, created_at: now, updated_at: null }
-  yield* run(insert({ uuid, node_id: node.id, instance_uuid: instance, owner, project_id: terms.project, ...times }))
-  yield* markHold(uuid)
+  const hold = { uuid, node_id: node.id, instance_uuid: instance, owner, project_id: terms.project, ...times }
+  yield* run(insert(hold))
+  yield* mark(holdBecame(hold, 'created', node))
+  yield* wake('expiry')
   yield* reviseNode(node.id)
   return null
 }
@@ -136,8 +141,6 @@ export function* findHold(uuid: string, { view, permit }: Access, now: number): 
   permit({ project: found.owner })
   return found
 }
-
-const markHold = (uuid: string) => mark({ kind: 'reservation', id: uuid })
 
 const notFound = (name: string) => problem('metal_not_found', { what: 'Reservation', name })
 
@@ -157,7 +160,8 @@ function* prolong(found: HeldNode, access: Access, expiresAt: number, now: numbe
   const changes = { uuid, expires_at: expiresAt, now }
   if ((yield* run(renewConsumer(changes))) === 0) throw notFound(uuid)
   yield* run(renew(changes))
-  yield* markHold(uuid)
+  yield* mark(holdBecame({ ...found, expires_at: expiresAt }, 'renewed', nodeOf(found)))
+  yield* wake('expiry')
   yield* reviseNode(found.node_id)
   return yield* findHold(uuid, access, now)
 }
@@ -166,7 +170,7 @@ export function* deleteHold(uuid: string, access: Access, now: number): Write<vo
   const found = yield* findHold(uuid, access, now)
   const [refusal] = yield* claimBatch([{ kind: 'release', consumer: uuid, owner: OWNER }], now)
   if (refusal) throw notFound(uuid)
-  yield* markHold(uuid)
+  yield* mark(holdBecame(found, 'released', nodeOf(found)))
   yield* reviseNode(found.node_id)
 }
 
@@ -196,7 +200,7 @@ const listStatement = (descending: boolean, isContinued: boolean) =>
       .selectFrom('reservations as r')
       .innerJoin('nodes as n', 'n.id', 'r.node_id')
       .selectAll('r')
-      .select('n.uuid as node_uuid')
+      .select(['n.uuid as node_uuid', 'n.name as node_name'])
       .where('r.expires_at', '>', a.now)
       .where(same('n.uuid', a.node_uuid))
       .where(same('r.instance_uuid', a.instance_uuid))

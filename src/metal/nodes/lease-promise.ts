@@ -17,7 +17,7 @@ export function mayHaveUntil({ leasable, pledged_at }: LeasePromise, until: numb
 export function* promiseNode(id: NodeId, promise: LeasePromise): Write<void> {
   const node = yield* lockNodeById(id)
   if (!node || (node.leasable === promise.leasable && node.pledged_at === promise.pledged_at)) return
-  yield* saveNode({ ...node, ...promise })
+  yield* saveNode(node, { ...node, ...promise })
 }
 
 type Lessee = Pick<NodeRow, 'leased_to' | 'lessee' | 'lessee_before'>

@@ -122,7 +122,7 @@ export function* patchNode(
   if (node.instance_uuid !== null && after.instance_uuid === null) {
     yield* permitEnd(node, access.allocation)
     requireOwnEnd(node)
-    yield* releaseInstance(node, node.instance_uuid, now)
+    yield* releaseInstance(node, node.instance_uuid, 'instance_removed', now)
     Object.assign(after, letGo(node))
     if (node.allocation_uuid !== null && after.instance_info === node.instance_info)
       after.instance_info = withoutAllocatedTraits(node)
@@ -132,7 +132,7 @@ export function* patchNode(
   if (node.instance_uuid === null && after.instance_uuid !== null) {
     yield* claimInstance(after, after.instance_uuid, { ...ownerOr(after, who), view: access.node.view }, now)
   }
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   return yield* findNode(node.uuid, EVERYTHING)
 }
 
@@ -192,7 +192,7 @@ export function* setMaintenance(
   const set: Pick<NodeRow, 'maintenance' | 'maintenance_reason'> =
     reason === false ? { maintenance: 0, maintenance_reason: null } : { maintenance: 1, maintenance_reason: reason }
   const after: NodeRow = { ...node, ...set, updated_at: now }
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   yield* syncProvider(after, now)
 }
 
@@ -211,7 +211,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
       throw refuse(`Can not delete node "${node.uuid}" while it is in provision state "${node.provision_state}".`)
     }
   }
-  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, now)
+  if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, 'node_deleted', now)
   else if (node.maintenance) yield* releaseHold(node, now)
   const hold = yield* holdOn(node.id, now)
   if (hold) throw heldBy(node, hold, access.view)

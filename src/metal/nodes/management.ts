@@ -39,7 +39,7 @@ export function* setBootDevice(
       reason: `Invalid boot device ${String(device.boot_device)} specified; use one of ${supported.join(', ')}.`,
     })
   }
-  yield* saveNode({
+  yield* saveNode(node, {
     ...node,
     driver_internal_info: jsonText({ ...internalOf(node), boot_device: device }),
     updated_at: now,
@@ -79,5 +79,5 @@ export function* detachVif(ident: string, access: Access, vif: string, now: numb
 }
 
 function* saveVifs(node: NodeRow, vifs: readonly string[], now: number): Write<void> {
-  yield* saveNode({ ...node, driver_internal_info: jsonText({ ...internalOf(node), vifs }), updated_at: now })
+  yield* saveNode(node, { ...node, driver_internal_info: jsonText({ ...internalOf(node), vifs }), updated_at: now })
 }

@@ -9,12 +9,14 @@ import { jsonIn, jsonText } from '../../shared/json.ts'
 import { StoreConflict } from '../../store/failure.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
-import { all, mark, one, type Read, run, together, type Write } from '../../store/transaction.ts'
+import { all, mark, one, type Read, together, type Write } from '../../store/transaction.ts'
 import { isSeen, type View } from '../access.ts'
-import { type Hold, holdOn } from '../holds/lookup.ts'
+import { allocationBecame } from '../allocations/rows.ts'
+import { type Hold, holdBecame, holdOn } from '../holds/lookup.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
 import { mayHaveUntil } from './lease-promise.ts'
 import { isUsable } from './states.ts'
+import { nameOf } from './what-became.ts'
 
 /** Updates the node's inventory in the ledger, and its traits if they are given. */
 export function* syncProvider(node: NodeRow, now: number, traits?: readonly string[]): Write<void> {
@@ -70,7 +72,7 @@ const otherHoldsFor = query((db, a: { instance: string; self: string }) =>
     .where('n.uuid', '<>', a.self),
 )
 const removeAllocationOf = command((db, a: { node: NodeId }) =>
-  db.deleteFrom('allocations').where('node_id', '=', a.node),
+  db.deleteFrom('allocations').where('node_id', '=', a.node).returningAll(),
 )
 
 /** The consumer that has claimed the node, according to the ledger. */
@@ -152,8 +154,8 @@ export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Writ
   if (refusal?.kind === 'consumer_without_claims') throw new StoreConflict('hold_ended')
   if (refusal?.kind === 'claim_exceeds_capacity') throw claimed(node, yield* holderOf(node, now), consumer)
   if (refusal) throw refusal
+  if (hold) yield* mark(holdBecame(hold, 'redeemed', node))
   yield* ownConsumer(consumer, null, OWNER)
-  yield* mark({ kind: 'consumer', id: consumer })
   if (isThere && claimant.type === 'ALLOCATION') {
     yield* claimBatch([{ ...replacing({ ...claimant, ...who }, has), owner: OWNER }], now)
   }
@@ -194,8 +196,14 @@ const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
     reason: `Node ${node.uuid} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
   })
 
+/**
+ * Why an allocation ended: a client deleted it, its time was over, the lease that gave it is over or moved, the machine
+ * was torn down, someone took `instance_uuid` away from the node, or the node was deleted.
+ */
+type EndReason = 'deleted' | 'expired' | 'lease' | 'torn_down' | 'instance_removed' | 'node_deleted'
+
 /** Ends the instance's claim on the node, and its allocation. Its other claims go back to Placement's clients. */
-export function* releaseInstance(node: NodeRow, instance: string, now: number): Write<void> {
+export function* releaseInstance(node: NodeRow, instance: string, reason: EndReason, now: number): Write<void> {
   const has = yield* consumerClaims(instance)
   const rest = has.filter(claim => claim.provider !== node.uuid)
   const request: ClaimRequest =
@@ -205,14 +213,22 @@ export function* releaseInstance(node: NodeRow, instance: string, now: number): 
   const [refusal] = yield* claimBatch([request], now)
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
-  yield* mark({ kind: 'consumer', id: instance })
-  yield* run(removeAllocationOf({ node: node.id }))
+  const ended = yield* all(removeAllocationOf({ node: node.id }))
+  yield* mark(
+    ...ended.map(row => {
+      const isExpired = reason === 'torn_down' && row.expires_at !== null && row.expires_at <= now
+      const data = { from: row.state, reason: isExpired ? 'expired' : reason, node: nameOf(node) }
+      return allocationBecame(row, 'ended', data)
+    }),
+  )
 }
 
 /** Ends the hold on the node, if there is one, expired or not. */
 export function* releaseHold(node: NodeRow, now: number): Write<void> {
   const hold = yield* holdOn(node.id, 0)
-  if (hold) yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+  if (!hold) return
+  yield* claimBatch([{ kind: 'release', consumer: hold.uuid, owner: OWNER }], now)
+  if (hold.expires_at > now) yield* mark(holdBecame(hold, 'released', node))
 }
 
 /** An expired hold must not block anyone, even before the sweep removes it. */

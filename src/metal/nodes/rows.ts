@@ -11,6 +11,7 @@ import { all, mark, note, one, type Read, run, together, type Write } from '../.
 import { type Access, inView, type View } from '../access.ts'
 import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
+import { nodeCreated, nodeDeleted, whatBecame } from './what-became.ts'
 
 /** `managed_by` of the providers and consumers of bare metal in the ledger. */
 export const OWNER = 'baremetal'
@@ -196,18 +197,20 @@ export function* requireChildless({ uuid }: NodeRow): Read<void> {
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<NodeId> {
   const { id } = (yield* one(insertNode(node)))!
+  yield* mark(nodeCreated(node))
   yield* noteNode({ ...node, id })
   return id
 }
 
-export function* saveNode(node: NodeRow): Write<void> {
-  yield* run(updateNode(node))
-  yield* noteNode({ ...node, revision: node.revision + 1 })
+/** Saves a node, and says what became of it: `before` is the row as it was read under lock. */
+export function* saveNode(before: NodeRow, after: NodeRow): Write<void> {
+  yield* run(updateNode(after))
+  yield* mark(...whatBecame(before, after))
+  yield* noteNode({ ...after, revision: after.revision + 1 })
 }
 
 /** Tells the caches in memory what the node is now. */
 export function* noteNode(node: NodeRow): Write<void> {
-  yield* mark({ kind: 'node', id: node.uuid })
   yield* note([{ provider: node.provider_id, room: 'metal', attached: fleetNode(node) }])
 }
 
@@ -216,10 +219,10 @@ export function* reviseNode(id: NodeId): Write<void> {
   yield* run(bumpRevision({ id }))
 }
 
-export function* dropNode({ id, uuid, provider_id }: NodeRow): Write<void> {
-  yield* run(removeNode({ id }))
-  yield* note([{ provider: provider_id, room: 'metal', attached: null }])
-  yield* mark({ kind: 'node', id: uuid })
+export function* dropNode(node: NodeRow): Write<void> {
+  yield* run(removeNode({ id: node.id }))
+  yield* note([{ provider: node.provider_id, room: 'metal', attached: null }])
+  yield* mark(nodeDeleted(node))
 }
 
 /** The due time of work to do now. A later due time means that the machine works by itself until then. */

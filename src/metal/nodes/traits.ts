@@ -6,10 +6,11 @@ import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, type Read, run, type Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
-import { findNode, lockNode } from './rows.ts'
+import { findNode, lockNode, type NodeRow } from './rows.ts'
 import { syncProvider } from './provider.ts'
 import { requireUnbooked } from './lease-promise.ts'
 import { isTraitName } from './trait-names.ts'
+import { traitsChanged } from './what-became.ts'
 
 const touch = command((db, a: { id: NodeId; now: number }) =>
   db
@@ -49,10 +50,12 @@ function* traitsOf(uuid: string): Read<string[]> {
   return (yield* providerTraits(uuid)).traits.map(trait => trait.name)
 }
 
-/** The node's traits plus these; refused when there are too many. */
-export function* withTraits(uuid: string, more: readonly string[]): Read<string[]> {
-  const traits = [...new Set([...(yield* traitsOf(uuid)), ...more])].sort()
+/** The node's traits plus these, which are told of if they are new; refused when there are too many. */
+export function* withTraits(node: NodeRow, more: readonly string[]): Write<string[]> {
+  const present = yield* traitsOf(node.uuid)
+  const traits = [...new Set([...present, ...more])].sort()
   requireTraitNames(traits)
+  if (traits.length > present.length) yield* mark(traitsChanged(node, present, traits))
   return traits
 }
 
@@ -79,7 +82,7 @@ export function* changeTraits(ident: string, access: Access, change: Change, now
   if (present.some(name => !traits.includes(name))) requireUnbooked(node, 'traits')
   yield* syncProvider(node, now, traits)
   yield* run(touch({ id: node.id, now }))
-  yield* mark({ kind: 'node', id: node.uuid })
+  yield* mark(traitsChanged(node, present, traits))
   return traits
 }
 

@@ -2,7 +2,7 @@
 // once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
-import type { Write } from '../../store/transaction.ts'
+import { type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Driver, Json, PowerTarget } from '../drivers/port.ts'
@@ -70,8 +70,9 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   const steps = stepsOf(node, transition)
   const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
-  yield* saveNode(after)
+  yield* saveNode(node, after)
   yield* syncProvider(after, now)
+  if (steps.length > 0) yield* wake('nodes')
   return steps.length > 0
 }
 
@@ -187,7 +188,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
   yield* requireConductor(node.driver, node.conductor_group)
   const { target } = order
   const work: Work = { kind: 'power', ...order }
-  yield* saveNode({
+  yield* saveNode(node, {
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',
     last_error: null,
@@ -195,6 +196,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
     due_at: AT_ONCE,
     updated_at: now,
   })
+  yield* wake('nodes')
 }
 
 export function driverOf({ driver }: NodeRow, drivers: Drivers): Driver {

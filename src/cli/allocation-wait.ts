@@ -1,0 +1,83 @@
+// Waits until an allocation has a node, and takes it back on Ctrl-C.
+import type { Allocation, Holdfast } from '../client/index.ts'
+import { answered } from './asking.ts'
+import { durationOf } from './client-command.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { type Asked, interruptible } from './interrupt.ts'
+import { type OutputFlags, printOne } from './output.ts'
+import { causesIn, relaxationIn } from './reasons.ts'
+import { lasting } from './renewal.ts'
+import type { KeepFlags, Wait } from './wait-flags.ts'
+import { type Look, waitFor, type WaitOptions } from './waiting.ts'
+
+type WaitingFlags = OutputFlags & KeepFlags & { waitUntil?: string }
+
+interface Sending {
+  send: (signal: AbortSignal, waitUntil: string | undefined) => Promise<Allocation>
+  find: (signal: AbortSignal) => Promise<Allocation | null>
+}
+
+/** Asks for a node, waits until there is one, and prints the allocation. */
+export async function printWhenReady(
+  server: Holdfast,
+  ident: string,
+  wait: Wait,
+  flags: WaitingFlags,
+  asking: Sending,
+) {
+  let made: Allocation | null = null
+  const until = () => (made?.wait_until ? ` until ${made.wait_until}` : '')
+  const end = `end it with: ${wait.line(`allocation delete ${ident}`)}`
+  const left = (isSure = false) =>
+    `allocation ${ident} ${isSure ? 'goes on' : 'may still be'} waiting${until()}; ${end}`
+  const asked: Asked = {
+    what: `allocation ${ident}`,
+    cancel: flags.keep ? null : signal => server.within(signal).allocations.delete(ident),
+    isMade: () => made !== null,
+    kept: () => `${left(made !== null)}; look with: ${wait.line(`allocation show ${ident}`)}`,
+    left,
+  }
+  await interruptible(asked, async signal => {
+    const terms = termsOf(wait, flags.waitUntil)
+    const send = (each: AbortSignal, leftMs: number | null) =>
+      asking.send(each, flags.waitUntil ?? (leftMs === null ? undefined : lasting(leftMs)))
+    made = await answered({ send, find: asking.find }, { ...terms, signal, left })
+    printOne(await allocated(server, made, { ...terms, signal, left }), flags)
+  })
+}
+
+/** The server counts the time of `--wait` too, and says how it ended; so it is heard out. */
+export const VERDICT_GRACE_MS = 60_000
+
+/** If only one of --wait and --wait-until says a time, it is that of both. */
+function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) {
+  if (waitUntil === undefined) return { timeoutMs, startedAt, graceMs: VERDICT_GRACE_MS }
+  const isDuration = timeoutMs === null && !waitUntil.includes('-')
+  return {
+    timeoutMs: isDuration ? durationOf(waitUntil) : timeoutMs,
+    startedAt,
+    graceMs: isDuration ? VERDICT_GRACE_MS : 0,
+  }
+}
+
+/** Waits until the allocation has a node. If it fails, the error names the causes. */
+const allocated = (server: Holdfast, { uuid }: Allocation, options: WaitOptions): Promise<Allocation> =>
+  waitFor(lookForNode(server, uuid, `holdfast allocation retry ${uuid}`), options)
+
+export const lookForNode =
+  (server: Holdfast, uuid: string, advice: string) =>
+  async (signal: AbortSignal): Promise<Look<Allocation>> => {
+    const { allocations } = server.within(signal)
+    const present = await allocations.show(uuid)
+    if (present.state === 'active') return { done: present }
+    const { now, decided, ahead = 0 } = await allocations.explain(uuid)
+    if (present.state === 'error') {
+      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
+      const why = present.last_error ?? `allocation ${uuid} failed`
+      // One that may wait fails only when its time is over.
+      const over = present.wait_until === null ? '' : `its time to wait ended at ${present.wait_until}: `
+      throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
+    }
+    const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
+    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}` }
+  }

@@ -1,0 +1,118 @@
+// How holdfast run gets its node: asks, waits, and keeps the request alive meanwhile, also through a restart of the server.
+import { type Allocation, ApiError, type Holdfast, isAway, type NewAllocation } from '../client/index.ts'
+import { lookForNode, VERDICT_GRACE_MS } from './allocation-wait.ts'
+import { answered, ifThere } from './asking.ts'
+import { lasting, Renewal, type Term } from './renewal.ts'
+import type { Wait } from './wait-flags.ts'
+import { type Look, waitFor, type WaitOptions } from './waiting.ts'
+
+interface RunRequest {
+  wanted: Omit<NewAllocation, 'uuid' | 'expires_at' | 'wait_until'>
+  term: Term
+  wait: Wait
+  /** Whether to wait while there is no node. */
+  isWaiting: boolean
+  newUuid: () => string
+  /** Logs in again. */
+  connect: () => Promise<Holdfast>
+}
+
+export class RunWait {
+  readonly #server: Holdfast
+  readonly #request: RunRequest
+  /** Chosen by us, so that we can release the allocation even if the answer is lost. */
+  #uuid: string
+  #renewal: Renewal | null = null
+  #mustRenew = false
+  #until: string | null = null
+  /** When the server last answered a look, and whether it was away since. */
+  #heardAt = 0
+  #wasAway = false
+
+  constructor(server: Holdfast, request: RunRequest) {
+    this.#server = server
+    this.#request = request
+    this.#uuid = request.newUuid()
+  }
+
+  get uuid(): string {
+    return this.#uuid
+  }
+
+  /** null until the server has answered. */
+  get renewal(): Renewal | null {
+    return this.#renewal
+  }
+
+  /** What is left if the allocation can't be deleted. */
+  left = (): string => {
+    const { term, wait } = this.#request
+    const until = this.#until === null ? '' : ` until ${this.#until}`
+    const end = `end it with: ${wait.line(`allocation delete ${this.#uuid}`)}`
+    return `allocation ${this.#uuid} may still be waiting${until}, and ends by itself within ${lasting(term.lastsMs)}; ${end}`
+  }
+
+  async node(signal: AbortSignal, advice: string): Promise<Allocation> {
+    const { timeoutMs, startedAt } = this.#request.wait
+    const options = { timeoutMs, startedAt, graceMs: VERDICT_GRACE_MS, signal, left: this.left }
+    await this.#ask(options)
+    return waitFor(each => this.#look(each, options, advice), options)
+  }
+
+  async #ask(options: WaitOptions): Promise<void> {
+    const { wanted, term, isWaiting } = this.#request
+    const uuid = this.#uuid
+    let sentAt = term.now()
+    const send = (signal: AbortSignal, leftMs: number | null) => {
+      sentAt = term.now()
+      const wait_until = isWaiting && leftMs !== null ? lasting(leftMs) : undefined
+      const expires_at = lasting(term.lastsMs)
+      return this.#server.within(signal).allocations.create({ ...wanted, uuid, expires_at, wait_until })
+    }
+    const find = (signal: AbortSignal) => ifThere(this.#server.within(signal).allocations.show(uuid))
+    // Without --wait one try is enough: nobody said that there is time.
+    const made = await (isWaiting ? answered({ send, find }, options) : send(new AbortController().signal, null))
+    this.#until = made.wait_until
+    this.#keepFrom(sentAt)
+  }
+
+  #keepFrom(sentAt: number): void {
+    const { term, connect } = this.#request
+    this.#renewal?.stop()
+    const renewal = new Renewal(this.#uuid, term, this.#server, connect, sentAt)
+    this.#renewal = renewal
+    this.#mustRenew = false
+    this.#heardAt = term.now()
+    void renewal.lost.then(() => (this.#mustRenew = this.#renewal === renewal))
+  }
+
+  async #look(signal: AbortSignal, options: WaitOptions, advice: string): Promise<Look<Allocation>> {
+    try {
+      if (this.#mustRenew) await this.#renew(signal)
+      const seen = await lookForNode(this.#server, this.#uuid, advice)(signal)
+      this.#heardAt = this.#request.term.now()
+      this.#wasAway = false
+      return seen
+    } catch (error) {
+      this.#wasAway ||= isAway(error)
+      if (!(error instanceof ApiError) || error.status !== 404 || !this.#isExpired) throw error
+      this.#uuid = this.#request.newUuid()
+      await this.#ask(options)
+      return { waitingFor: 'the server was away for so long that the allocation expired; asked for another one' }
+    }
+  }
+
+  /** The renewal has given up, because the server was away. The allocation may be there all the same. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { term } = this.#request
+    const sentAt = term.now()
+    await this.#server.within(signal).allocations.renew(this.#uuid, lasting(term.lastsMs))
+    this.#keepFrom(sentAt)
+  }
+
+  /** Whether an allocation that is gone expired because we couldn't renew it. Otherwise someone has ended it. */
+  get #isExpired(): boolean {
+    const { now, lastsMs, everyMs } = this.#request.term
+    return this.#wasAway && now() - this.#heardAt >= lastsMs - everyMs
+  }
+}

@@ -1,0 +1,92 @@
+// The limits of events, streams, webhooks and calendars, each with its reason.
+
+export const tellingLimits = {
+  // Events are told when they are committed; this is for notifications that were lost.
+  eventPollMs: 50,
+  // Entries of the log that are read at once.
+  eventPageMax: 500,
+  // How long listeners can be away while no audit is kept.
+  eventKeepDays: 7,
+  // For listeners that are a little behind: some megabytes.
+  eventsInMemory: 4_096,
+  // Names in a list in an event's data. Whoever needs more of them asks for the object.
+  eventListMax: 64,
+  // Characters of a reason in an event's data.
+  eventTextMax: 1_000,
+
+  // Events in one answer.
+  eventsPerPageMax: 1_000,
+  // Entries of the log that are looked through for one page: about a second of work at the most.
+  eventEntriesLookedAt: 10_000,
+  // A poll waits at most this long: proxies and clients give up after a minute.
+  eventWaitMsMax: 55_000,
+  // Streams and waiting polls of a process: each costs a socket and a few kB.
+  streamsMax: 1_000,
+  // Proxies close what is silent for a minute; a client that hears nothing for two of these knows that the stream is dead.
+  streamBeatMs: 15_000,
+  // When a client comes back whose stream has ended.
+  streamRetryMs: 2_000,
+  // A reader that took nothing for so many beats is dropped. It comes back with its cursor, and loses nothing.
+  streamBeatsWaitedMax: 2,
+  // A stream writes about so much at once: what a socket takes in one go.
+  streamPieceChars: 64 * 1024,
+  // For a page to open its stream.
+  ticketMs: 60_000,
+  // Kinds, types or objects in one filter.
+  eventFilterMax: 100,
+
+  // Each webhook is matched with each event: a thousand take about a millisecond.
+  webhooksMax: 1_000,
+  webhooksPerProjectMax: 20,
+  webhookUrlCharsMax: 2_000,
+  webhookTypesMax: 50,
+  // Deliveries that wait in the outbox of one webhook. What comes after them waits in the log.
+  deliveriesPendingMax: 1_000,
+  // Put into outboxes in one transaction: some megabytes.
+  deliveriesPerFanOut: 2_000,
+  // Deliveries that one process has under way: in all, for one project, and for one webhook. A receiver that hangs has each
+  // of its own for 15 s, and the others have the rest.
+  deliveriesAtOnce: 64,
+  deliveriesAtOncePerProject: 16,
+  deliveriesAtOncePerWebhook: 8,
+  // For the whole answer, as Standard Webhooks says.
+  deliveryMsMax: 15_000,
+  // For one question to a name server, asked twice: a third of the time that a delivery has.
+  nameLookupMs: 2_500,
+  // Who takes a delivery must be done with it by then: twice as long.
+  deliveryTermMs: 30_000,
+  deliveryAnswerBytesMax: 64 * 1024,
+  // What is kept of an answer, to be shown.
+  deliveryAnswerCharsKept: 1_024,
+  // The pauses between tries, as Standard Webhooks has them; the last is repeated.
+  deliveryPausesMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
+  // A day: a receiver that is broken in the evening is mended in the morning.
+  deliveryTriesMs: 24 * 3_600_000,
+  // A receiver that asks for more time than this is asked again all the same.
+  retryAfterMsMax: 3_600_000,
+  // The last deliveries of each webhook are kept, to be looked at.
+  deliveriesKept: 100,
+  // How often those before them are dropped.
+  deliveryPruneMs: 10_000,
+  // Events and answers wake those who send; this is for what became due, and for what was missed.
+  webhookPollMs: 1_000,
+  // After a change of the secret the old one signs too, until receivers have the new one.
+  oldSecretMs: 24 * 3_600_000,
+  webhookSecretBytes: 32,
+
+  // Calendars that a user may make in a project.
+  calendarsPerUserMax: 100,
+  // Leases ahead, leases that are over, and allocations: of each at most this many. All together about 1.5 MB of text.
+  calendarAppointmentsMax: 500,
+  // How long what is over is still shown.
+  calendarPastMs: 30 * 86_400_000,
+  // An allocation whose end is moved more often than programs read calendars is kept by a process, not by a person.
+  calendarShortestMs: 15 * 60_000,
+  // Nodes in the text of one appointment.
+  calendarNodesShown: 50,
+  calendarPlaceCharsMax: 255,
+  // 256 bits.
+  calendarTokenBytes: 32,
+  // Readings are noted at most this often: to see which calendars nobody uses, an hour is exact enough.
+  calendarReadNoteMs: 60 * 60_000,
+} as const
