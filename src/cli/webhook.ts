@@ -26,6 +26,8 @@ interface WebhookFlags extends Flags {
   project?: string
   allProjects?: true
   onlyProject?: string
+  onlyUser?: string
+  allUsers?: true
   pause?: true
 }
 
@@ -140,6 +142,8 @@ const withFilters = (command: Command) =>
     .option('--type <types>', 'only these types, such as lease or allocation.active; may be repeated', listed)
     .option('--object <id>', 'only events about this object')
     .option('--only-project <project>', 'only events about what belongs to this project')
+    .option('--only-user <user>', 'only events about what belongs to this user; of mail: you')
+    .option('--all-users', 'of mail: events about what belongs to anyone')
 
-const filterIn = ({ type, object, onlyProject }: WebhookFlags) =>
-  given({ types: type, object, only_project: onlyProject })
+const filterIn = ({ type, object, onlyProject, onlyUser, allUsers }: WebhookFlags) =>
+  given({ types: type, object, only_project: onlyProject, only_user: allUsers ? null : onlyUser })

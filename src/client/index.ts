@@ -44,7 +44,7 @@ export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
-export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange } from './webhooks.ts'
+export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange, WebhookWithSecret } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
 
 export type Holdfast = Nouns & {

@@ -12,13 +12,14 @@ export interface Webhook extends Json {
   types: string[]
   object: string | null
   only_project: string | null
+  only_user: string | null
   state: 'active' | 'paused' | 'disabled'
   /** Why it is not active. */
   reason: string | null
 }
 
 /** The secret is shown only when it is made. Mail has none. */
-interface WebhookWithSecret extends Webhook {
+export interface WebhookWithSecret extends Webhook {
   secret: string | null
 }
 
@@ -29,6 +30,8 @@ export interface WebhookChange {
   types?: readonly string[] | undefined
   object?: string | null | undefined
   only_project?: string | null | undefined
+  /** By default that of mail is ourselves. */
+  only_user?: string | null | undefined
   state?: 'paused' | undefined
 }
 

@@ -27,8 +27,10 @@ export function* eventsAfter(after: Cursor, limit: number): Read<StoredPage> {
   const kept = yield* logEnds()
   const from = Math.max(after.sequence, kept.oldest)
   const rows = yield* entriesFrom(from, limit)
-  const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(event => isAfter(event, after))
   const end = endOf(Math.min(from + limit - 1, kept.newest))
+  // In a transaction that writes, the second statement may see entries that came after the first: they are for the next page.
+  const isOnPage = (event: HoldfastEvent) => isAfter(event, after) && !isAfter(event, end)
+  const events = rows.flatMap(row => eventsOf(row.sequence, row)).filter(isOnPage)
   return { events, cursor: isAfter(end, after) ? end : after, isLast: from + limit > kept.newest, kept }
 }
 

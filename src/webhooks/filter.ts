@@ -44,7 +44,7 @@ export const REMINDERS: readonly string[] = [
 
 /** A test of events for one webhook; made once for a whole page of them. */
 export function wishOf(webhook: Webhook, sees: Sees): (event: HoldfastEvent) => boolean {
-  const { project_id: project, only_project: only, object } = webhook
+  const { project_id: project, only_project: only, only_user: user, object } = webhook
   const types = new Set(jsonIn(webhook.types))
   const maker = makerOf(webhook)
   const isWanted = ({ kind, became }: HoldfastEvent) =>
@@ -57,6 +57,7 @@ export function wishOf(webhook: Webhook, sees: Sees): (event: HoldfastEvent) => 
     (object === null || event.object === object) &&
     (project === null || isOf(event, project)) &&
     (only === null || isOf(event, only)) &&
+    (user === null || (event.whose.user ?? user) === user) &&
     sees(maker, event)
 }
 

@@ -1,5 +1,4 @@
 // Sends one message by mail, and says what the mail server answered. It never throws.
-import { createTransport } from 'nodemailer'
 import { limits } from '../shared/limits.ts'
 import { letterOf } from './letters.ts'
 import { INTERRUPTED, type Reply } from './verdict.ts'
@@ -24,15 +23,7 @@ export type SendMail = (sending: Sending) => Promise<Reply>
 
 /** The server takes a letter or doesn't; whether it arrives, nobody tells us. */
 export function mailWith({ smtp, from }: MailSettings): SendMail {
-  const transport = createTransport({
-    ...serverIn(smtp),
-    connectionTimeout: limits.deliveryMsMax,
-    greetingTimeout: limits.deliveryMsMax,
-    socketTimeout: limits.deliveryMsMax,
-    // A letter is made of text alone, whatever is in an event.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  let transport: ReturnType<typeof transportTo> | null = null
   const domain = /@([^>\s]+)/.exec(from)?.[1] ?? 'holdfast'
   return async ({ url, webhook, id, body, stopping }) => {
     const began = performance.now()
@@ -54,7 +45,7 @@ export function mailWith({ smtp, from }: MailSettings): SendMail {
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Holdfast-Message': id },
     }
     try {
-      const { response } = await orLate(transport.sendMail(letter), stopping)
+      const { response } = await orLate((await (transport ??= transportTo(smtp))).sendMail(letter), stopping)
       return reply(250, response, null)
     } catch (error) {
       if (stopping.aborted) return reply(null, '', INTERRUPTED)
@@ -62,6 +53,20 @@ export function mailWith({ smtp, from }: MailSettings): SendMail {
       return reply(responseCode ?? null, response, withoutSecrets(message, smtp))
     }
   }
+}
+
+/** Loaded with the first letter: it takes 25 MB, and most servers send none. */
+async function transportTo(smtp: string) {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    ...serverIn(smtp),
+    connectionTimeout: limits.deliveryMsMax,
+    greetingTimeout: limits.deliveryMsMax,
+    socketTimeout: limits.deliveryMsMax,
+    // A letter is made of text alone, whatever is in an event.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }
 
 interface SmtpError extends Error {

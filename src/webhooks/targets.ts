@@ -1,8 +1,10 @@
 // Where webhooks may go. What matters is the address that is connected to: a name may lead to another one each time it
 // is looked up. So addresses are checked when a name is resolved for a connection, and that is what is connected to.
-import { lookup as resolve, type LookupAddress } from 'node:dns'
-import { lookup as resolved } from 'node:dns/promises'
+import type { LookupAddress } from 'node:dns'
+import { lookup, Resolver } from 'node:dns/promises'
 import { type BlockList, isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import { Gate } from '../shared/gate.ts'
 import { problem } from '../problems/problem.ts'
 import { limits } from '../shared/limits.ts'
 import { isPublic, isWithin } from '../shared/networks.ts'
@@ -64,7 +66,7 @@ export async function requireReachable(url: URL, rules: TargetRules): Promise<vo
   if (isMail(url.href) || isIP(hostOf(url)) !== 0) return
   let found: LookupAddress[]
   try {
-    found = await resolved(url.hostname, { all: true })
+    found = await addressesOf(url.hostname)
   } catch (error) {
     // No name service now: that passes, and deliveries are tried again.
     if ((error as NodeJS.ErrnoException).code !== 'ENOTFOUND') return
@@ -96,12 +98,34 @@ function addresseeIn(url: URL, { mailDomains }: TargetRules): URL {
 export const lookupFor =
   (url: URL, rules: TargetRules): LookupFunction =>
   (hostname, options, done) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return done(error, [])
-      const open = found.filter(({ address }) => isOpenTo(address, url, rules))
-      const [first] = open
-      if (!first) return done(new Inside(`${hostname} leads inside, where the operator allows no webhooks`), [])
-      if (options.all) done(null, open)
-      else done(null, first.address, first.family)
+    callbackify(openAddressesOf)(hostname, url, rules, (error, open) => {
+      if (error) done(error, [])
+      else if (options.all) done(null, open)
+      else done(null, open[0]!.address, open[0]!.family)
     })
   }
+
+async function openAddressesOf(hostname: string, url: URL, rules: TargetRules): Promise<LookupAddress[]> {
+  const open = (await addressesOf(hostname)).filter(({ address }) => isOpenTo(address, url, rules))
+  if (open.length === 0) throw new Inside(`${hostname} leads inside, where the operator allows no webhooks`)
+  return open
+}
+
+/**
+ * The name service is asked without the system's own lookup: that takes one of four threads of the process, and whoever
+ * answers slowly for a name could take them all. Only what the name service doesn't know is looked up there: names in
+ * the machine's hosts file, and short ones.
+ */
+async function addressesOf(hostname: string): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: limits.nameLookupMs, tries: 2 })
+  const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  const found = asked.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+  if (found.length > 0) return found.map(address => ({ address, family: isIP(address) }))
+  return systemLookups.pass(() => lookup(hostname, { all: true }))
+}
+
+const systemLookups = new Gate({
+  places: 1,
+  waitMsMax: limits.deliveryMsMax,
+  refusal: () => new Error('the name could not be looked up in time'),
+})

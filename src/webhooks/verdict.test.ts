@@ -31,6 +31,7 @@ test('2xx is delivered, 410 switches off, and Retry-After of 429 and 503 is kept
   assert.equal(verdictOn(reply(410), at, 1).kind, 'disable')
   assert.deepEqual(verdictOn(reply(429, 7_000), at, 1), { kind: 'retry', at: 7_001, isForAll: true })
   assert.deepEqual(verdictOn(reply(503, 90 * HOUR_MS), at, 1), { kind: 'retry', at: HOUR_MS + 1, isForAll: true })
+  assert.deepEqual(verdictOn(reply(429, 0), at, 1), { kind: 'retry', at: 5_001, isForAll: true })
   assert.deepEqual(verdictOn(reply(500, 7_000), at, 1), { kind: 'retry', at: 5_001, isForAll: false })
 })
 

@@ -46,9 +46,9 @@ export function verdictOn(
   }
   const { deliveryPausesMs: pauses } = limits
   const isForAll = (status === 429 || status === 503) && retryAfterMs !== null
-  const pauseMs = isForAll
-    ? Math.min(retryAfterMs, limits.retryAfterMsMax)
-    : pauses[Math.min(failures, pauses.length - 1)]!
+  // Nobody is asked again at once, even if it says so: it would go on for a day.
+  const restMs = Math.max(Math.min(retryAfterMs ?? 0, limits.retryAfterMsMax), pauses[0])
+  const pauseMs = isForAll ? restMs : pauses[Math.min(failures, pauses.length - 1)]!
   return { kind: 'retry', at: Math.min(now + pauseMs, last), isForAll }
 }
 

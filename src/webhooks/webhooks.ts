@@ -32,6 +32,7 @@ export const OPEN = [
   'types',
   'object',
   'only_project',
+  'only_user',
   'old_secret_until',
   'state',
   'reason',
@@ -84,6 +85,7 @@ const add = command((db, a: Omit<Row, 'id'>) =>
       types: a.types,
       object: a.object,
       only_project: a.only_project,
+      only_user: a.only_user,
       secret: a.secret,
       old_secret: null,
       old_secret_until: null,
@@ -107,6 +109,7 @@ const put = command((db, a: Settings & { id: WebhookId; now: number }) =>
       types: a.types,
       object: a.object,
       only_project: a.only_project,
+      only_user: a.only_user,
       updated_at: a.now,
     })
     .where('id', '=', a.id)
@@ -135,7 +138,7 @@ const putCursor = command((db, a: { id: WebhookId; sequence: number; part: numbe
 const remove = command((db, a: { id: WebhookId }) => db.deleteFrom('webhooks').where('id', '=', a.id))
 
 /** What its owner decides. */
-export type Settings = Pick<Row, 'name' | 'url' | 'types' | 'object' | 'only_project'>
+export type Settings = Pick<Row, 'name' | 'url' | 'types' | 'object' | 'only_project' | 'only_user'>
 
 /** Which webhooks a caller finds: those of its project, or all. */
 export interface View {
@@ -209,13 +212,13 @@ export function* createWebhook(
 /** What came before goes to the new URL too, if it is still to be delivered. */
 export function* changeWebhook(uuid: string, view: View, changes: Partial<Settings>, clock: Clock): Write<Webhook> {
   const webhook = yield* lockFound(uuid, view)
-  const { name, url, types, object, only_project } = { ...webhook, ...changes }
+  const { name, url, types, object, only_project, only_user } = { ...webhook, ...changes }
   const now = clock.now()
   if (isMail(webhook.url) && !isMail(url)) {
     // It had none, and a receiver needs one.
     throw problem('webhook_invalid', { reason: 'A webhook that writes mail stays one; create another one.' })
   }
-  const changed = (yield* one(put({ id: webhook.id, name, url, types, object, only_project, now })))!
+  const changed = (yield* one(put({ id: webhook.id, name, url, types, object, only_project, only_user, now })))!
   yield* mark(subjectOf(changed))
   return changed
 }

@@ -8,7 +8,7 @@ import { startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const MEMBER = as('member', 'p1')
-const GOOD = { url: 'https://8.8.8.8/hook', types: ['queue'] }
+const GOOD = { url: 'https://8.8.8.8/hook', types: ['conductor'] }
 
 const WRONG: [string, unknown, RegExp][] = [
   ['an address inside', { ...GOOD, url: 'https://127.0.0.1/' }, /is inside/],

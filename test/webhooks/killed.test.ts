@@ -35,8 +35,8 @@ eachDatabase('processes that deliver and are killed', ({ kind, create }) => {
       await receiver.open()
       // Some tries fail, and some answers come late: then a kill meets a delivery under way.
       receiver.respond = response => {
-        const late = below(3) === 0 ? 20 : 0
-        setTimeout(() => response.writeHead(below(50) === 0 ? 500 : 204).end(), late)
+        const status = receiver.received.length % 50 === 10 ? 500 : 204
+        setTimeout(() => response.writeHead(status).end(), below(3) === 0 ? 20 : 0)
       }
       expectStatus(await api.post('/webhooks', { url: `${receiver.url}/all`, project: 'p1' }), 201)
       const objects = Array.from({ length: OBJECTS }, () => randomUUID())
@@ -72,7 +72,7 @@ eachDatabase('processes that deliver and are killed', ({ kind, create }) => {
       const { violations, invariants } = expectStatus(await api.get('/fsck'), 200).body
       assert.equal(violations, 0, JSON.stringify(invariants))
       const doubles = receiver.received.length - EVENTS
-      assert.ok(doubles > 0, 'no kill and no failure came in the middle, so nothing was tested')
+      assert.ok(doubles > 0, 'no try failed, so nothing was tested')
     } finally {
       api.close()
       await store.close()

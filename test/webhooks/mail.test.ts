@@ -137,6 +137,18 @@ eachDatabase('mail', databases => {
     expectStatus(await api.del(`/webhooks/${uuid}`, MEMBER), 204)
   })
 
+  void test("mail is about what is its maker's own, unless all is asked for", async () => {
+    const [own, every] = [await subscribe(), await subscribe({ url: 'mailto:team@example.org', only_user: null })]
+    letters.length = 0
+    const ended = (user: string) => ({ ...allocation(randomUUID(), 'ended', 'p1', {}), whose: { project: 'p1', user } })
+    await tell(store, ended('bob'))
+    await tell(store, ended('member'))
+    await until('three letters', () => letters.length === 3)
+    const team = letters.filter(({ to }) => to[0] === 'team@example.org')
+    assert.equal(team.length, 2)
+    for (const { uuid } of [own, every]) expectStatus(await api.del(`/webhooks/${uuid}`, MEMBER), 204)
+  })
+
   void test('strangers are not written to', async () => {
     for (const url of ['mailto:eve@example.com', 'mailto:eve@example.org,bob@example.org', 'mailto:']) {
       assert.equal(expectStatus(await api.post('/webhooks', { url }, MEMBER), 400).body.error.kind, 'webhook_invalid')

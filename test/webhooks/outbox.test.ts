@@ -36,13 +36,21 @@ eachDatabase('the outbox', databases => {
   })
 
   const create = async (project: string | null = 'p1') => {
-    const settings = { name: '', url: 'https://example.org/', types: typesText([]), object: null, only_project: null }
+    const settings = {
+      name: '',
+      url: 'https://example.org/',
+      types: typesText([]),
+      object: null,
+      only_project: null,
+      only_user: null,
+    }
     const maker = { user: 'u', project, roles: new Set(['admin']), systemScope: false }
     const { webhook } = await store.write(() => createWebhook({ settings, project, maker }, systemClock))
     hooks.push(webhook)
     return webhook
   }
   const takeIn = async (at: Store, now = Date.now()) => {
+    await at.ordered()
     while (await at.write(() => fanOut({ sees: () => true, source: '/test' }, now)));
   }
   const take = async (at: Store, now: number, limit = 10_000): Promise<Taken[]> =>
@@ -140,8 +148,14 @@ eachDatabase('the outbox', databases => {
     await tell(store, allocation('gone', 'created'))
     await tell(store, allocation('gone', 'ended'))
     const later = Date.now() + HOUR_MS
-    while ((await store.write(() => sealNext(later))) > 0);
+    const seal = async () => {
+      await store.ordered()
+      while ((await store.write(() => sealNext(later))) > 0);
+    }
+    await seal()
+    // The newest seal stays.
     await tell(store, allocation('kept', 'created'))
+    await seal()
     while ((await store.write(() => pruneSealed(later + 1))) > 0);
     await takeIn(store, later)
     const taken = await take(store, later)
@@ -150,6 +164,23 @@ eachDatabase('the outbox', databases => {
       ['allocation/kept'],
     )
     assert.equal((await store.read(() => findWebhook(uuid, ALL))).missed_at, later)
+    await clean()
+  })
+
+  void test('fsck finds a delivery that nobody would send, and a webhook that is ahead of the log', async () => {
+    const { id } = await create()
+    await tell(store, allocation(randomUUID(), 'created'))
+    await takeIn(store)
+    await expectSound()
+    const found = async (damage: string) => {
+      await store.script(run => run(damage))
+      return (await checkEverything(store)).filter(({ violations }) => violations > 0).map(({ invariant }) => invariant)
+    }
+    const [unsent, ...others] = await found(`update deliveries set due_at = null where webhook_id = ${id}`)
+    assert.match(unsent!, /only the oldest is due/)
+    assert.deepEqual(others, [])
+    const ahead = await found(`update webhooks set cursor_sequence = 1000000000 where id = ${id}`)
+    assert.match(ahead[1]!, /ahead of the log/)
     await clean()
   })
 

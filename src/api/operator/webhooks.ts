@@ -35,6 +35,7 @@ const Changeable = {
   types: Type.Optional(Types),
   object: Type.Optional(orNull(Name)),
   only_project: Type.Optional(orNull(Name)),
+  only_user: Type.Optional(orNull(Name)),
 }
 
 const newOne = check(
@@ -56,6 +57,7 @@ const SHAPE = {
   types: Type.Array(Text),
   object: TextOrNull,
   only_project: TextOrNull,
+  only_user: TextOrNull,
   state: oneOf('active', 'paused', 'disabled'),
   reason: TextOrNull,
   state_at: Text,
@@ -103,6 +105,7 @@ const shown = (webhook: Webhook) => ({
   types: jsonIn(webhook.types),
   object: webhook.object,
   only_project: webhook.only_project,
+  only_user: webhook.only_user,
   state: webhook.state,
   reason: webhook.reason,
   state_at: timeOf(webhook.state_at),
@@ -165,6 +168,8 @@ export async function postWebhook(request: OperatorRequest): Promise<Answer> {
     types,
     object: given.object ?? null,
     only_project: given.only_project ?? null,
+    // People are written to about what is theirs.
+    only_user: given.only_user === undefined && isMail(url) ? caller.user : (given.only_user ?? null),
   }
   // It begins after all that is committed now.
   await store.ordered()

@@ -13,6 +13,7 @@ create table webhooks (
   types text collate "C" not null,
   object text collate "C",
   only_project text collate "C",
+  only_user text collate "C",
   secret text collate "C",
   old_secret text collate "C",
   old_secret_until bigint,

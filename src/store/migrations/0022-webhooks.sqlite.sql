@@ -13,6 +13,7 @@ create table webhooks (
   types text not null,
   object text,
   only_project text,
+  only_user text,
   secret text,
   old_secret text,
   old_secret_until integer,

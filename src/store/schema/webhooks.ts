@@ -22,6 +22,8 @@ export interface WebhookTables {
     object: string | null
     /** Only events about what belongs to this project. */
     only_project: string | null
+    /** Only events about what is this user's, or nobody's in particular. */
+    only_user: string | null
     /** Null for mail, which isn't signed. */
     secret: string | null
     old_secret: string | null
