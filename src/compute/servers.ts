@@ -93,11 +93,15 @@ function visibleServer(uuid: string, found: Server | undefined, visibleTo: strin
   return found
 }
 
-type Told = Pick<ServerRow, 'uuid' | 'name' | 'project_id'>
+type Told = Pick<ServerRow, 'uuid' | 'name' | 'project_id' | 'user_id'>
 
 /** Says what became of a server. Its host is for operators, so no event names it. */
-const serverBecame = ({ uuid, name, project_id }: Told, became: Word<'server'>, more: Subject['data'] = {}): Subject =>
-  subject('server', uuid, became, { whose: { project: project_id }, data: { name, ...more } })
+const serverBecame = (
+  { uuid, name, project_id, user_id }: Told,
+  became: Word<'server'>,
+  more: Subject['data'] = {},
+): Subject =>
+  subject('server', uuid, became, { whose: { project: project_id, user: user_id }, data: { name, ...more } })
 
 type State = Pick<ServerRow, 'status' | 'task' | 'fault' | 'flavor_id'>
 

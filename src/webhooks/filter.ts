@@ -49,11 +49,13 @@ export function wishOf(webhook: Webhook, sees: Sees): (event: HoldfastEvent) => 
   const maker = makerOf(webhook)
   const isWanted = ({ kind, became }: HoldfastEvent) =>
     types.size === 0 ? !isQuiet(kind) : types.has(kind) || types.has(`${kind}.${became}`)
-  // Nobody needs a letter about what they did themselves.
-  const isNews = ({ by }: HoldfastEvent) => !isMail(webhook.url) || by.user !== maker.user
+  // Nobody needs a letter about what they did themselves, or about a machine that they got at once.
+  const isNews = ({ kind, became, by, data }: HoldfastEvent) =>
+    by.user !== maker.user && (`${kind}.${became}` !== 'allocation.active' || data['waited_seconds'] !== undefined)
+  const isLetter = isMail(webhook.url)
   return event =>
     isWanted(event) &&
-    isNews(event) &&
+    (!isLetter || isNews(event)) &&
     (object === null || event.object === object) &&
     (project === null || isOf(event, project)) &&
     (only === null || isOf(event, only)) &&

@@ -32,6 +32,16 @@ interface Words {
   readonly help?: (f: Facts) => string
 }
 
+/** Why an allocation ended, in words. Of `deleted` the letter says by whom. */
+const REASONS: Readonly<Record<string, string | null>> = {
+  deleted: null,
+  expired: 'its time was over',
+  lease: 'its lease is over, or has another machine now',
+  torn_down: 'its machine was undeployed',
+  instance_removed: 'its machine was taken from it',
+  node_deleted: 'its machine is gone',
+}
+
 const because = ({ reason }: Facts) => (reason === null ? '' : `: ${reason}`)
 const at = ({ until }: Facts) => (until === null ? 'soon' : `at ${until}`)
 const renew = ({ name }: Facts) => `holdfast allocation renew ${name} --expires-at 2h`
@@ -95,13 +105,14 @@ function factsIn({ data, subject }: EventBody): Facts {
   const node = data['node'] as { name?: unknown; uuid?: unknown } | string | null | undefined
   const machine = typeof node === 'object' && node !== null ? (wordIn(node.name) ?? wordIn(node.uuid)) : wordIn(node)
   const end = ['until', 'expires_at', 'end_date', 'end_at', 'end'].map(name => data[name]).find(isTime)
+  const reason = wordIn(data['reason'])
   const by = wordIn((data['by'] as { user?: unknown } | undefined)?.user)
   return {
     name: wordIn(data['name']) ?? id,
     on: machine === null ? '' : ` on ${machine}`,
     until: end === undefined ? null : shownTime(end),
-    reason: wordIn(data['reason']),
-    by: by === 'conductor' ? null : by,
+    reason: reason !== null && reason in REASONS ? REASONS[reason]! : reason,
+    by: wordIn(data['ending_by']) ?? (by === 'conductor' ? null : by),
   }
 }
 

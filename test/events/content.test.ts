@@ -139,7 +139,7 @@ eachReservation('what the log says', api => {
     expectStatus(await metal.del(path, mine), 204)
     const events = await log.of('allocation', made.uuid)
     assert.deepEqual(typesOf(events), ['created', 'active', 'renewed', 'changed', 'ended'])
-    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1' })
+    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1', user: 'alice' })
     const [created, active, renewed, changed, ended] = events as [Told, Told, Told, Told, Told]
     assert.deepEqual(active.data, {
       name: `${resource_class}-a`,
@@ -303,7 +303,7 @@ eachReservation('what the log says', api => {
     await compute.untilGone(id)
     const events = await log.of('server', id)
     assert.deepEqual(typesOf(events), ['created', 'active', 'changed', 'changed', 'active', 'deleted'])
-    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1' })
+    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1', user: 'alice' })
     const huge = await compute.server(await compute.flavor({ vcpus: 10_000 }))
     await compute.untilStatus(huge.id, 'ERROR')
     const failed = await log.of('server', huge.id)
@@ -321,7 +321,7 @@ eachReservation('what the log says', api => {
     await api.advance(60)
     const events = await told('lease', lease.id, 'ended')
     assert.deepEqual(typesOf(events), ['created', 'changed', 'started', 'before_end', 'ended'])
-    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1' })
+    for (const { whose } of events) assert.deepEqual(whose, { project: 'p1', user: 'alice' })
     assert.deepEqual(
       events.map(({ user }) => user),
       ['alice', 'alice', 'conductor', 'conductor', 'conductor'],
@@ -369,7 +369,7 @@ eachReservation('what the log says', api => {
     const { allocation } = (await api.show(lease.id)).reservations[0].nodes[0]
     const given = await log.of('allocation', allocation)
     assert.deepEqual(typesOf(given), ['created', 'active'])
-    assert.deepEqual([last(given).whose, last(given).data.node.uuid], [{ project: 'p1' }, node])
+    assert.deepEqual([last(given).whose, last(given).data.node.uuid], [{ project: 'p1', user: 'alice' }, node])
     assert.deepEqual(last(await log.of('node', node)).whose.lessee, 'p1')
     await api.end(lease.id)
     assert.equal(last(await told('allocation', allocation, 'ended')).data.reason, 'lease')

@@ -119,12 +119,12 @@ export function* saveLease(before: StoredLease, lease: StoredLease): Write<void>
   yield* mark(...whatBecame(before, lease))
 }
 
-type Told = Pick<StoredLease, 'id' | 'name' | 'project_id' | 'start_at' | 'end_at'>
+type Told = Pick<StoredLease, 'id' | 'name' | 'project_id' | 'user_id' | 'start_at' | 'end_at'>
 
 /** Says what became of a lease. */
 export const leaseBecame = (lease: Told, became: Word<'lease'>, more: Subject['data'] = {}): Subject =>
   subject('lease', lease.id, became, {
-    whose: { project: lease.project_id },
+    whose: { project: lease.project_id, user: lease.user_id },
     data: { name: lease.name, start: timeOf(lease.start_at), end: timeOf(lease.end_at), ...more },
   })
 

@@ -119,12 +119,12 @@ export function* findAllocation(ident: string, { view, permit }: Access): Read<A
   return found
 }
 
-type Told = Pick<AllocationRow, 'uuid' | 'name' | 'owner' | 'resource_class' | 'expires_at'>
+type Told = Pick<AllocationRow, 'uuid' | 'name' | 'owner' | 'user_id' | 'resource_class' | 'expires_at'>
 
 /** Says what became of an allocation. `until` is its end. */
 export const allocationBecame = (row: Told, became: Word<'allocation'>, more: Subject['data'] = {}): Subject =>
   subject('allocation', row.uuid, became, {
-    whose: { project: row.owner },
+    whose: { project: row.owner, user: row.user_id },
     data: { name: row.name, resource_class: row.resource_class, until: timeOf(row.expires_at), ...more },
   })
 
