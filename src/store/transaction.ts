@@ -35,8 +35,8 @@ export interface Subject {
   /** What became of it, one of the words in `events/kinds.ts`. Without it nobody outside is told. */
   readonly became?: string
   readonly whose?: Whose
-  /** What a listener needs to act on it. Never a secret. */
-  readonly data?: Readonly<Record<string, unknown>>
+  /** What a listener needs to act on it. Never a secret. Who did it is added as `by`. */
+  readonly data?: Readonly<Record<string, unknown>> & { readonly by?: never }
 }
 
 /** No statement either: what the transaction has changed, for the audit. */

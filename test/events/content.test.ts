@@ -403,7 +403,7 @@ eachDatabase('what the log says of conductors', ({ create }) => {
     await waitFor('it is taken over', async () => (await log.of('conductor', 'dead')).length === 2)
     const events = await log.of('conductor', 'dead')
     assert.deepEqual(typesOf(events), ['silent', 'taken_over'])
-    assert.deepEqual(last(events).data, { by: 'alive', allocations: 1 })
+    assert.deepEqual(last(events).data, { taken_by: 'alive', allocations: 1 })
     await server.stop()
     server = await startServer(database, settings)
     log.at(server.origin)

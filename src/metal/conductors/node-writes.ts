@@ -277,7 +277,7 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
       failures++
     }
   }
-  yield* mark(...[...nodesOf].map(([name, nodes]) => conductorBecame(name, 'taken_over', { by, nodes })))
+  yield* mark(...[...nodesOf].map(([name, nodes]) => conductorBecame(name, 'taken_over', { taken_by: by, nodes })))
   return { silent, resumed, failed: failures }
 }
 
