@@ -15,7 +15,7 @@ import { localTime } from './local-time.ts'
 import { ended } from './notice.ts'
 import { tell } from './output.ts'
 import { printForecast } from './reasons.ts'
-import type { Held, Left, NodeSource, Renewal, Term } from './renewal.ts'
+import { type Held, lasting, type Left, type NodeSource, type Renewal, type Term } from './renewal.ts'
 import { LeasedNode } from './run-lease.ts'
 import { RunWait } from './run-wait.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
@@ -92,7 +92,8 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const term = termOf(flags.renewEvery * 1_000, () => clock.now())
   const wanted = { ...wishIn(flags), keeper: newKeeper(clock) }
   if (flags.dryRun) {
-    printForecast(await server.allocations.forecast(wanted), { format: 'table' })
+    const forecast = await server.allocations.forecast({ ...wanted, expires_at: lasting(term.lastsMs) })
+    printForecast(forecast, { format: 'table' })
     return EXIT.ok
   }
   const signals = new Signals()
