@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { append } from '../../src/store/log.ts'
 import { expectStatus, Placement } from '../support/placement.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 import { type Server, startServer } from '../support/server.ts'
 import { candidates, eventually, newClass, providersIn } from './questions.ts'
 
-// The statement that tells the others goes out together with the commit of every claim.
-const CLAIM = '\0feed\0'
+// The statement that writes the log goes out together with the commit of every claim.
+const CLAIM = `\0h${append({ rows: [] }).compiled.postgres.id}\0`
 
 describe('a commit whose answer is lost', () => {
   const api = new Placement()

@@ -178,9 +178,14 @@ eachMetal('allocations of projects', api => {
         ['member', 'baremetal:allocation:create', 'accepted', request],
       ],
     )
-    assert.deepEqual(entries[0]!['objects'], [
-      { kind: 'allocation', id: answer.body.uuid },
-      { kind: 'node', id: node },
-    ])
+    const objects = entries[0]!['objects'] as { kind: string; id: string }[]
+    assert.deepEqual(
+      objects.map(({ kind, id }) => ({ kind, id })),
+      [
+        { kind: 'consumer', id: answer.body.uuid },
+        { kind: 'allocation', id: answer.body.uuid },
+        { kind: 'node', id: node },
+      ],
+    )
   })
 })
