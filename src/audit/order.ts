@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { jsonIn, type JsonText } from '../shared/json.ts'
 import type { LogRow } from '../store/log.ts'
 import { query } from '../store/statement.ts'
-import { all, one, type Read } from '../store/transaction.ts'
+import { all, one, type Read, together } from '../store/transaction.ts'
 
 export interface AuditRow extends LogRow {
   id: number
@@ -42,7 +42,32 @@ const ends = query((db, _: object) =>
 
 /** The entries from a place on, of the next `limit` places. Some places may be empty. */
 export function* entriesFrom(from: number, limit: number): Read<PlacedRow[]> {
-  const runs = yield* all(placesFrom({ from, limit }))
+  return yield* entriesAt(yield* all(placesFrom({ from, limit })), from, limit)
+}
+
+export interface Kept {
+  /** The places of the oldest and the newest entry. When there is none, the newest comes before the oldest. */
+  readonly oldest: number
+  readonly newest: number
+}
+
+interface LogPage {
+  rows: PlacedRow[]
+  /** Where it begins: some that were asked for may be pruned. */
+  from: number
+  kept: Kept
+}
+
+/** Like entriesFrom, but of what is kept; with its ends, in as few bursts as can be, since listeners wait for it. */
+export function* pageFrom(from: number, limit: number): Read<LogPage> {
+  const [[kept], runs] = yield* together(ends({}), placesFrom({ from, limit }))
+  if (from < kept!.oldest) return yield* pageFrom(kept!.oldest, limit)
+  return { rows: yield* entriesAt(runs, from, limit), from, kept: kept! }
+}
+
+type Run = { first: number; entries: JsonText<number[]> }
+
+function* entriesAt(runs: readonly Run[], from: number, limit: number): Read<PlacedRow[]> {
   const places = runs.flatMap(({ first, entries }) => jsonIn(entries).map((id, i) => ({ id, sequence: first + i })))
   const asked = places.filter(({ sequence }) => sequence >= from && sequence < from + limit)
   if (asked.length === 0) return []
@@ -54,7 +79,6 @@ export function* entriesFrom(from: number, limit: number): Read<PlacedRow[]> {
   })
 }
 
-/** The places of the oldest and the newest entry that are kept. When there is none, the newest comes before the oldest. */
-export function* logEnds(): Read<{ oldest: number; newest: number }> {
+export function* logEnds(): Read<Kept> {
   return (yield* one(ends({})))!
 }

@@ -1,13 +1,8 @@
 // Reads events from the log, in its order.
-import { entriesFrom, logEnds } from '../audit/order.ts'
+import { type Kept, pageFrom } from '../audit/order.ts'
 import type { Read } from '../store/transaction.ts'
 import { problem } from '../problems/problem.ts'
 import { type Cursor, endOf, eventsOf, type HoldfastEvent, isAfter, textOf } from './event.ts'
-
-interface Kept {
-  readonly oldest: number
-  readonly newest: number
-}
 
 export interface Page {
   readonly events: readonly HoldfastEvent[]
@@ -24,9 +19,7 @@ interface StoredPage extends Page {
 
 /** The events after a place, of at most `limit` entries. What was pruned is left out. */
 export function* eventsAfter(after: Cursor, limit: number): Read<StoredPage> {
-  const kept = yield* logEnds()
-  const from = Math.max(after.sequence, kept.oldest)
-  const rows = yield* entriesFrom(from, limit)
+  const { rows, from, kept } = yield* pageFrom(after.sequence, limit)
   const end = endOf(Math.min(from + limit - 1, kept.newest))
   // In a transaction that writes, the second statement may see entries that came after the first: they are for the next page.
   const isOnPage = (event: HoldfastEvent) => isAfter(event, after) && !isAfter(event, end)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { logEnds } from '../../src/audit/order.ts'
 import { recordAll } from '../../src/audit/record.ts'
 import { pruneSealed, sealNext } from '../../src/audit/seals.ts'
 import type { Config } from '../../src/config/config.ts'
@@ -143,22 +144,23 @@ export interface EventSetting {
   databases: Databases
   /** Puts an entry with these objects into the log. */
   tell: (...subjects: Subject[]) => Promise<void>
-  /** Drops what is in the log now, but for the last two entries. */
+  /** Drops what is in the log now. */
   forget: () => Promise<void>
 }
 
 /** Drops all that is in the log but the newest entries, as the duty does after a time. */
 async function forget(store: Store, tell: () => Promise<void>): Promise<void> {
-  const now = Date.now()
-  // The newest seal is kept, whatever its age.
-  for (let i = 0; i < 2; i++) {
+  await store.ordered()
+  const { newest } = await store.read(() => logEnds())
+  for (;;) {
+    // The newest seal is kept, whatever its age; and the server seals too.
     await tell()
     await store.ordered()
-    while ((await store.write(() => sealNext(now))) > 0);
+    await store.write(() => sealNext(Date.now()))
+    while ((await store.write(() => pruneSealed(Date.now() + 60_000))) > 0);
+    if ((await store.read(() => logEnds())).oldest > newest) return
+    await sleep(10)
   }
-  // The server seals too. What it seals from now on is younger than what goes.
-  await sleep(10)
-  while ((await store.write(() => pruneSealed(now + 5))) > 0);
 }
 
 let entries = 0
