@@ -284,6 +284,8 @@ export function* takeOverAllocations(self: string, silentMs: number, hostname: s
     if (count > 0) taken.set(hostOf(dead), (taken.get(hostOf(dead)) ?? 0) + count)
   }
   const by = hostOf(self)
-  yield* mark(...[...taken].map(([name, allocations]) => conductorBecame(name, 'taken_over', { taken_by: by, allocations })))
+  yield* mark(
+    ...[...taken].map(([name, allocations]) => conductorBecame(name, 'taken_over', { taken_by: by, allocations })),
+  )
   return [...taken.values()].reduce((sum, count) => sum + count, 0)
 }
