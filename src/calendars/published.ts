@@ -1,6 +1,6 @@
 // The calendars that programs subscribe to: made, listed, found by the token in their URL, and deleted.
 import { createHash } from 'node:crypto'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Maker } from '../identity/standing.ts'
 import { problem } from '../problems/problem.ts'
 import { jsonIn } from '../shared/json.ts'
@@ -24,6 +24,10 @@ const add = command((db, a: PublishedCalendar) =>
     created_at: a.created_at,
     last_read_at: a.last_read_at,
   }),
+)
+// One creation at a time: what others are creating isn't counted yet.
+const lockCreation = command((db, _: object, on) =>
+  db.selectNoFrom((on.dialect === 'postgres' ? sql`cast(pg_advisory_xact_lock(8786) as text)` : sql`1`).as('locked')),
 )
 const countOf = query((db, a: { user: string; project: string | null }) =>
   db
@@ -49,6 +53,7 @@ const setRead = command((db, a: { id: string; now: number }) =>
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url')
 
 export function* publishCalendar(calendar: PublishedCalendar): Write<void> {
+  yield* run(lockCreation({}))
   const found = yield* one(countOf({ user: calendar.user_id, project: calendar.project_id }))
   if (found!.count >= limits.calendarsPerUserMax) throw problem('calendar_limit', { max: limits.calendarsPerUserMax })
   yield* run(add(calendar))

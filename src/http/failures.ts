@@ -42,7 +42,5 @@ function frameworkProblem(error: unknown): Problem | null {
 /** The value of Retry-After, in seconds; null when a retry is of no use. */
 export function retryAfter({ kind, facts }: Problem): string | null {
   if (kind === 'unavailable') return '1'
-  return kind === 'too_many_attempts' || kind === 'too_many_requests'
-    ? String((facts as { retrySeconds: number }).retrySeconds)
-    : null
+  return 'retrySeconds' in facts ? String(facts.retrySeconds) : null
 }

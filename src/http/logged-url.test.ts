@@ -6,12 +6,21 @@ import { Metrics } from '../measure/metrics.ts'
 import { problemOf } from './failures.ts'
 import { loggedUrl } from './logged-url.ts'
 
-test('the secret in the path of a calendar is not logged, however it is asked for', () => {
+test('a secret in a URL is not logged, however it is asked for', () => {
   for (const end of ['.ics', '', '.ics?x=1', '.ics/more', '%2Eics']) {
     assert.doesNotMatch(loggedUrl(`/holdfast/v1/calendar/s3cret${end}`), /s3cret/)
   }
   assert.equal(loggedUrl('/holdfast/v1/calendar/s3cret.ics?x=1'), '/holdfast/v1/calendar/…?x=1')
   assert.equal(loggedUrl('/holdfast/v1/events?kind=node&ticket=s3cret'), '/holdfast/v1/events?kind=node&ticket=…')
+  for (const word of [
+    '/holdfast/v1/%63alendar/',
+    '/holdfast/v1/c%61le%6Edar/',
+    '/calendar//',
+    '/events?%74icket=',
+    '/v1/allocations/a?keeper=bob%2F',
+  ]) {
+    assert.doesNotMatch(loggedUrl(`${word}s3cret`), /s3cret/)
+  }
   for (const url of ['/holdfast/v1/calendars/an-id', '/placement/traits?name=in:A']) assert.equal(loggedUrl(url), url)
 })
 

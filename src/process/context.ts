@@ -18,6 +18,7 @@ import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
+import type { Rate } from '../shared/rate.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -30,6 +31,8 @@ export interface Context {
   readonly identity: Identity
   /** Limits guessing at the secret URLs of calendars. */
   readonly calendarGuesses: Throttle
+  /** Limits tests of webhooks. */
+  readonly webhookTests: Rate
   readonly claims: Claims<Entry>
   /** The ledger in memory, for searches. */
   readonly mirror: Mirror

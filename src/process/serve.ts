@@ -14,6 +14,7 @@ import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
 import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
+import { Rate } from '../shared/rate.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
@@ -60,6 +61,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     metrics,
     identity,
     calendarGuesses: new Throttle(() => clock.now()),
+    webhookTests: new Rate(limits.webhookTestsPerMinute, () => clock.now()),
     policy,
     claims,
     mirror: memory.mirror,

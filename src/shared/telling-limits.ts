@@ -39,6 +39,8 @@ export const tellingLimits = {
   webhooksMax: 1_000,
   webhooksPerProjectMax: 20,
   webhookUrlCharsMax: 2_000,
+  // Tests of a project's webhooks: each is a request or a letter to someone who may not have asked for it.
+  webhookTestsPerMinute: 10,
   webhookTypesMax: 50,
   // Deliveries that wait in the outbox of one webhook. What comes after them waits in the log.
   deliveriesPendingMax: 1_000,

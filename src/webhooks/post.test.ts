@@ -9,7 +9,7 @@ test('what is connected to is checked at each try, by address and by name', asyn
   let requests = 0
   const server = createServer((_, response) => {
     requests++
-    response.writeHead(200).end('a\0b\u001b[31m')
+    response.writeHead(200).end('a\0b\u001b[31m\u009b')
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -27,11 +27,29 @@ test('what is connected to is checked at each try, by address and by name', asyn
     assert.equal(requests, 0)
     for (const host of ['127.0.0.1', 'localhost']) {
       const { status, error, text } = await sent(host, open)
-      assert.deepEqual([status, error, text], [200, null, 'a b [31m'])
+      assert.deepEqual([status, error, text], [200, null, 'a b [31m '])
     }
     assert.equal(requests, 2)
   } finally {
     server.close()
   }
   assert.equal((await sent('127.0.0.1', open)).error, 'nothing listens there')
+})
+
+test('a receiver that changes the protocol instead of answering is no answer, and holds up nobody', async () => {
+  const server = createServer()
+  server.on('connection', socket => {
+    socket.once('data', () => socket.write('HTTP/1.1 101 No\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const rules = { allowed: networksIn('127.0.0.1', word => new Error(word)), mailDomains: null }
+  const { signal } = new AbortController()
+  const url = new URL(`http://127.0.0.1:${port}/`)
+  try {
+    const { status, error } = await post({ url, headers: {}, body: '{}', rules, now: 0, stopping: signal })
+    assert.deepEqual([status, error], [null, 'the connection was closed without an answer'])
+  } finally {
+    server.close()
+  }
 })

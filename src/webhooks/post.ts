@@ -69,6 +69,8 @@ function answerTo({ url, headers, body, rules }: Posting, signal: AbortSignal): 
     }
     const outgoing = isPlain ? plain(url, options, resolve) : secure(url, options, resolve)
     outgoing.on('error', reject)
+    // Node says nothing else of an answer that wants another protocol.
+    outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
     outgoing.end(body)
   })
 }
@@ -88,11 +90,15 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   } finally {
     answer.destroy()
   }
-  const text = Buffer.concat(chunks).toString('utf8').slice(0, limits.deliveryAnswerCharsKept)
-  // PostgreSQL keeps no NUL, and terminals need no other control characters; half a pair is no text either.
-  // oxlint-disable-next-line no-control-regex -- they are what is taken out
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').toWellFormed()
+  return keptOf(Buffer.concat(chunks).toString('utf8'))
 }
+
+/** PostgreSQL keeps no NUL, and terminals need no control characters but tabs and lines; half a pair is no text either. */
+const keptOf = (text: string) =>
+  text
+    .slice(0, limits.deliveryAnswerCharsKept)
+    .replaceAll(/(?![\t\n])\p{Cc}/gu, ' ')
+    .toWellFormed()
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -103,6 +109,6 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function reasonOf(error: unknown): string {
   const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: Error[] }
-  const said = WORDS[code ?? ''] ?? (message || errors?.[0]?.message || code || 'it failed')
-  return said.slice(0, limits.deliveryAnswerCharsKept)
+  // Some of these words are the receiver's: a certificate's names are told.
+  return keptOf(WORDS[code ?? ''] ?? (message || errors?.[0]?.message || code || 'it failed'))
 }

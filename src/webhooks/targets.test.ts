@@ -62,7 +62,17 @@ test('mail goes to one address in a domain of the operator', () => {
   assert.equal(refusal('mailto:alice@Example.ORG', OPEN), null)
   const wrong = ['alice@example.com', 'alice@evil.example.org', 'alice@example.org,bob@example.org', 'alice']
   const odd = ['a@example.org?cc=b@x.org', 'a%0d%0aBcc:b@example.org', '"a b"@example.org', 'a@example.org\r\nx', '']
-  for (const address of [...wrong, ...odd]) assert.notEqual(refusal(`mailto:${address}`, OPEN), null, address)
+  const routes = [
+    'evil.com!bob@example.org',
+    '|cat@example.org',
+    '/etc/motd@example.org',
+    '-f@example.org',
+    '.a@example.org',
+  ]
+  for (const person of ['o.brien+lab', "o'brien", 'a_b-c', '_x'])
+    assert.equal(refusal(`mailto:${person}@example.org`, OPEN), null)
+  for (const address of [...wrong, ...odd, ...routes])
+    assert.notEqual(refusal(`mailto:${address}`, OPEN), null, address)
 })
 
 test('a name that leads inside is refused when it is registered, and again when it is connected to', async () => {

@@ -79,7 +79,8 @@ export async function requireReachable(url: URL, rules: TargetRules): Promise<vo
   )
 }
 
-const ADDRESSEE = /^[A-Za-z0-9.!#$&'*+/=?^_{|}~-]{1,64}@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)$/
+// Of the signs that a name may have, only those of people: to some mail servers others are a route, a program or a file.
+const ADDRESSEE = /^[A-Za-z0-9_][A-Za-z0-9.'+=_~-]{0,63}@([A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+)$/
 
 /** One person, in a domain that the operator named: nobody can make us write to strangers. */
 function addresseeIn(url: URL, { mailDomains }: TargetRules): URL {

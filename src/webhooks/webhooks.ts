@@ -1,5 +1,5 @@
 // Webhooks: who is told of events, and where. Secrets are read only to sign, never to be shown.
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Clock } from '../clock/clock.ts'
 import { logEnds } from '../audit/order.ts'
 import { endOf } from '../events/event.ts'
@@ -66,6 +66,10 @@ const counted = query((db, a: { project: string | null }) =>
       e.fn.countAll<number>().as('all'),
       e.fn.countAll<number>().filterWhere('project_id', '=', a.project).as('own'),
     ]),
+)
+// One creation at a time: what others are creating isn't counted yet.
+const lockCreation = command((db, _: object, on) =>
+  db.selectNoFrom((on.dialect === 'postgres' ? sql`cast(pg_advisory_xact_lock(8785) as text)` : sql`1`).as('locked')),
 )
 const lockOne = command((db, a: { id: WebhookId }, on) =>
   on.lock(db.selectFrom('webhooks').select(OPEN).where('id', '=', a.id)),
@@ -176,6 +180,7 @@ export function* createWebhook(
   { settings, project, maker }: NewWebhook,
   clock: Clock,
 ): Write<{ webhook: Webhook; secret: string | null }> {
+  yield* run(lockCreation({}))
   const count = (yield* one(counted({ project })))!
   if (project !== null && count.own >= limits.webhooksPerProjectMax) {
     throw problem('webhook_too_many', { max: limits.webhooksPerProjectMax, whose: 'A project' })

@@ -150,6 +150,7 @@ const kept = (api: Baremetal) => {
         'alice/short',
         '/0123456789abcdef',
         'a/b/0123456789abcdef',
+        'a\u009b31m/0123456789abcdef',
         `${'x'.repeat(101)}/0123456789abcdef`,
         7,
       ].map(keeper => ({ keeper, expires_at: '1h' })),

@@ -41,6 +41,14 @@ eachLog('a stream of events', ({ origin, tell, another, kind, databases }) => {
     stream.hangUp()
   })
 
+  test('HEAD is answered at once, and takes no place', async () => {
+    const signal = AbortSignal.timeout(30_000)
+    const headers = { accept: 'text/event-stream', ...CALLER }
+    const response = await fetch(`${origin()}/holdfast/v1/events`, { method: 'HEAD', headers, signal })
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/event-stream'])
+    await noStreamsAt(origin())
+  })
+
   test('begins now, and goes on after the id that a client brings back', async () => {
     const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
     await tell(allocation(ids[0]!, 'created'))

@@ -51,8 +51,30 @@ eachDatabase('webhooks that are wrong', databases => {
     expectStatus(await api.get('/webhooks/no-such', MEMBER), 404)
     expectStatus(await api.get(`/webhooks/${uuid.toUpperCase()}`, MEMBER), 200)
     assert.deepEqual(await list(), before)
-    for (let n = 1; n < 20; n++) expectStatus(await api.post('/webhooks', GOOD, MEMBER), 201)
+    const more = await Promise.all(Array.from({ length: 40 }, () => api.post('/webhooks', GOOD, MEMBER)))
+    assert.equal(more.filter(({ status }) => status === 201).length, 19)
     assert.equal(expectStatus(await api.post('/webhooks', GOOD, MEMBER), 409).body.error.kind, 'webhook_too_many')
     expectStatus(await api.post('/webhooks', GOOD, as('member', 'p2')), 201)
+  })
+
+  void test('nobody is flooded with tests, whichever webhook of a project they are of', async () => {
+    await using opened = new AsyncDisposableStack()
+    // Nothing listens there.
+    const server = await startServer(await databases.create(), { webhookAllow: '127.0.0.1' })
+    opened.defer(() => server.stop())
+    const api = new Client('/holdfast/v1', server.origin)
+    opened.defer(() => api.close())
+    const create = async (caller = MEMBER) =>
+      expectStatus(await api.post('/webhooks', { ...GOOD, url: 'http://127.0.0.1:1024/' }, caller), 201).body.uuid
+    const test = async (caller = MEMBER) => api.post(`/webhooks/${await create(caller)}/test`, undefined, caller)
+    const answers = await Promise.all(Array.from({ length: 12 }, () => test()))
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [...Array(10).fill(200), 429, 429],
+    )
+    const { headers, body } = answers.find(({ status }) => status === 429)!
+    assert.equal(body.error.kind, 'webhook_tests_too_many')
+    assert.match(String(new Headers(headers as Record<string, string>).get('retry-after')), /^[1-6]?[0-9]$/)
+    expectStatus(await test(as('member', 'p2')), 200)
   })
 })

@@ -133,7 +133,7 @@ const isList = (max: number) =>
 const NAME = /^[A-Za-z0-9._~-]{1,255}$/
 export const isName = is(Type.String({ pattern: NAME.source }), value => typeof value === 'string' && NAME.test(value))
 /** A name that everyone may see, and behind the slash the proof, which nobody is shown. */
-const KEEPER = new RegExp(`^[^/\\u0000-\\u001f\\u007f]{1,${limits.keeperNameMax}}/[A-Za-z0-9_-]{16,64}$`)
+const KEEPER = new RegExp(`^[^/\\u0000-\\u001f\\u007f-\\u009f]{1,${limits.keeperNameMax}}/[A-Za-z0-9_-]{16,64}$`)
 export const isKeeper = is(
   Type.String({ pattern: KEEPER.source }),
   value => typeof value === 'string' && KEEPER.test(value),

@@ -27,6 +27,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   webhook_not_found: 404,
   delivery_not_found: 404,
   webhook_too_many: 409,
+  webhook_tests_too_many: 429,
   metal_exists: 409,
   lease_refuses: 409,
   provider_in_use: 409,

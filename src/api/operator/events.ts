@@ -16,6 +16,7 @@ import type { Answer, OperatorRequest } from './request.ts'
 
 const BATCH = 'application/cloudevents-batch+json'
 const STREAM = 'text/event-stream'
+const STREAM_HEADERS = { 'content-type': STREAM, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
 
 getEvents.operation = {
   summary: 'Hear what became of each object, as a stream or in pages',
@@ -42,7 +43,10 @@ export async function getEvents(request: OperatorRequest): Promise<Answer> {
   const prefers = (type: string, subtype: string) =>
     quality(accept, type, subtype) > quality(accept, 'application', 'json')
   const after = await placeOf(request, filter)
-  if (prefers('text', 'event-stream')) return stream(request, filter, after)
+  if (prefers('text', 'event-stream')) {
+    // The answer to HEAD is sent when its body ends, and a stream has no end.
+    return request.raw.method === 'HEAD' ? { status: 200, headers: STREAM_HEADERS } : stream(request, filter, after)
+  }
   const { events, cursor, more } = await page(request, filter, after)
   const { eventSource } = request.context.config
   const shown = events.map(event => cloudEventOf(event, eventSource))
@@ -92,8 +96,7 @@ function stream(request: OperatorRequest, { kinds, matches }: EventFilter, after
   })
   const leave = streams.enter(holderOf(request), () => body.end('the service is stopping; come back'))
   body.once('close', leave)
-  const sent = { 'content-type': STREAM, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
-  return { status: 200, body, headers: sent }
+  return { status: 200, body, headers: STREAM_HEADERS }
 }
 
 interface Page {
@@ -110,7 +113,8 @@ async function page(request: OperatorRequest, filter: EventFilter, after: Cursor
   const abort = () => over.abort()
   const leave = streams.enter(holderOf(request), abort)
   const timer = setTimeout(abort, filter.waitMs)
-  if (filter.waitMs === 0) abort()
+  // It may be closed already, and then it doesn't say so again.
+  if (filter.waitMs === 0 || socket.destroyed) abort()
   socket.once('close', abort)
   try {
     const found = await nextEvents(request, filter, after, over.signal)

@@ -267,6 +267,8 @@ postTest.operation = {
 export async function postTest(request: OperatorRequest): Promise<Answer> {
   const { store, clock, carrier } = request.context
   const webhook = await found(request)
+  const waitMs = request.context.webhookTests.take(webhook.project_id ?? '')
+  if (waitMs > 0) throw problem('webhook_tests_too_many', { retrySeconds: Math.ceil(waitMs / 1_000) })
   const target = (await store.read(() => targetsOf([webhook.id], clock.now()))).get(webhook.id)
   if (!target) throw problem('webhook_not_found', { uuid: webhook.uuid })
   const now = clock.now()
