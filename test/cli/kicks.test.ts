@@ -11,7 +11,7 @@ import { isLong, rounds } from '../support/rounds.ts'
 import { clients } from '../races/clients.ts'
 import { atShell, eachShell, type Person, until } from './person.ts'
 
-const KICKS = rounds(50, 300)
+const KICKS = rounds(50, 100)
 /** Of no common factor with the manners and the fates, so that all of them meet. */
 const NODES = 13
 /** Of these some come to nothing on a busy machine. */
@@ -72,7 +72,7 @@ onServers('kicked runs', (person: Person) => {
   async function begins({ file, exit }: Live): Promise<boolean> {
     if (await looksUntil(async () => beatsIn(file).length > 0, exit)) return true
     const { code, stderr } = await exit
-    assert.match(`${code} ${stderr}`, /^4 .*renewed in time|could not be found/)
+    assert.match(`${code} ${stderr}`, /^4 .*renewed in time|could not be found/s)
     return false
   }
 
