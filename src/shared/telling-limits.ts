@@ -3,6 +3,9 @@
 export const tellingLimits = {
   // Events are told when they are committed; this is for notifications that were lost.
   eventPollMs: 50,
+  // While another process orders the log, which takes some milliseconds, this one asks again; then it goes on without.
+  orderAskMs: 2,
+  orderMsMax: 2_000,
   // Entries of the log that are read at once.
   eventPageMax: 500,
   // How long listeners can be away while no audit is kept.
