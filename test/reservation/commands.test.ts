@@ -62,6 +62,15 @@ eachReservation('commands on leased nodes', api => {
     assert.equal((await metal.show(node)).instance_uuid, null)
   })
 
+  void test('however long it waited for a command, the lease ends soon after the keeper has let go', async () => {
+    const { id, node, allocation } = await begun('2h')
+    expectStatus(await api.del(`/leases/${id}`, alice), 200, 204)
+    for (let tried = 0; tried < 10; tried++) await api.advance(2)
+    assert.equal((await metal.show(node)).instance_uuid, allocation)
+    expectStatus(await letGo(allocation), 204)
+    await waitFor('the node is free', async () => (await metal.show(node)).instance_uuid === null)
+  })
+
   void test('a keeper who is gone keeps it no longer than was promised', async () => {
     const { id, node, allocation } = await begun()
     expectStatus(await api.del(`/leases/${id}`, alice), 200, 204)

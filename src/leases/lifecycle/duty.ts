@@ -181,7 +181,8 @@ async function end(context: Working, event: DueEvent): Promise<void> {
       void tellService(context, ending.lease)
       return
     }
-    await putOff(context, event, null)
+    if (ending.isKept) await lookSoon(context, event)
+    else await putOff(context, event, null)
   } catch (error) {
     await close(context, event, error)
     await putOff(context, event, error)
@@ -210,6 +211,11 @@ async function putOff({ store, clock, log }: Working, event: DueEvent, error: un
   if (error !== null) log.warn({ err: error, lease: event.lease_id, event: event.event_type }, 'a lease event failed')
   const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)
   await store.write(() => postpone(event.lease_id, event.event_type, clock.now() + delay))
+}
+
+/** Whoever has a node is waited for as long as it takes, which is no failure. */
+async function lookSoon({ store, clock }: Working, { lease_id, event_type }: DueEvent): Promise<void> {
+  await store.write(() => postpone(lease_id, event_type, clock.now() + limits.leaseWaitMs, 0))
 }
 
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
