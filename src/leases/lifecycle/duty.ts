@@ -12,7 +12,14 @@ import { Problem } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Subject, type Write, wake } from '../../store/transaction.ts'
-import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './start-and-end.ts'
+import {
+  closeLease,
+  type Ending,
+  endLeaseIfDue,
+  passBeforeEnd,
+  startLeaseOfNodes,
+  startLeases,
+} from './start-and-end.ts'
 import type { LeaseContext } from '../context.ts'
 import { tellService } from '../enforcement-service.ts'
 import { postpone } from './writes.ts'
@@ -167,13 +174,19 @@ function* recordedIfNews<T>(work: Write<T>, entryOf: (value: T) => Entry): Write
   return value
 }
 
+/** Of tries to end a lease, those are written down that did something, be it only that one of its nodes is back. */
+function* recordedEnd({ witness }: Working, event: DueEvent, work: Write<Ending | null>): Write<Ending | null> {
+  const { value: ending, subjects } = yield* collected(work)
+  const isNews = ending?.isNews || subjects.some(({ became }) => became !== undefined)
+  if (isNews) yield* recordAll([{ entry: witness(deedOf(event, ending?.isOver ? 'done' : 'accepted')), subjects }])
+  return ending
+}
+
 async function end(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, witness } = context
+  const { store, clock, drivers } = context
   try {
     const ending = await store.write(() =>
-      recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
-        ending?.isNews ? witness(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
-      ),
+      recordedEnd(context, event, endLeaseIfDue(event.lease_id, drivers, clock.now())),
     )
     if (ending === null) return
     if (ending.isOver) {

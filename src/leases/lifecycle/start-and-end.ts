@@ -132,7 +132,7 @@ export function* passBeforeEnd(ids: readonly string[], now: number): Write<strin
 }
 
 /** The result of trying to end a lease. */
-interface Ending {
+export interface Ending {
   lease: StoredLease
   isOver: boolean
   /** It is worth an audit entry: the first try, the end, or servers were deleted. */
