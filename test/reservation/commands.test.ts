@@ -90,7 +90,7 @@ eachReservation('commands on leased nodes', api => {
       await waitFor('the node is free', async () => (await metal.show(node)).instance_uuid === null)
       const { body } = expectStatus(await api.operate('GET', `/events?object=allocation/${allocation}&after=0`), 200)
       const told = (body.events as { type: string }[]).map(({ type }) => type.split('.').at(-1))
-      assert.deepEqual(told, ['created', 'active', 'changed', 'ending', 'ended'])
+      assert.deepEqual(told, ['created', 'active', 'changed', 'ending', 'changed', 'ended'])
     }
     await isOver(id)
   })

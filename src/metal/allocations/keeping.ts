@@ -93,8 +93,9 @@ export function* askKeeper(
 }
 
 /** The keeper of a lease's allocation lets go; the allocation stays with the lease. */
-export function* letGoOfLeased({ id }: Pick<AllocationRow, 'id'>, now: number): Write<void> {
-  yield* run(unkeep({ id, now }))
+export function* letGoOfLeased(row: AllocationRow, now: number): Write<void> {
+  yield* run(unkeep({ id: row.id, now }))
+  yield* mark(allocationBecame(row, 'changed'))
 }
 
 /** Refuses a new end that breaks a promise: only the keeper may shorten, and nobody may extend what someone ends. */
