@@ -106,13 +106,12 @@ export class PostgresStore implements Store {
   }
 
   async ordered(): Promise<void> {
-    const until = performance.now() + limits.orderMsMax
-    do {
+    for (let pauseMs = 1; pauseMs <= limits.orderPauseMsMax; pauseMs *= 2) {
       const { rows } = await this.pool.query<{ is_done: boolean }>('select order_log() as is_done')
       if (rows[0]!.is_done) return
       // Another process does it, and may not have seen what was committed last.
-      await sleep(limits.orderAskMs)
-    } while (performance.now() < until)
+      await sleep(pauseMs)
+    }
   }
 
   onCommit(absorb: Absorb): () => void {
