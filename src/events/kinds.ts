@@ -18,7 +18,7 @@ export const KINDS = {
       error: 'It got no node; `reason` says why.',
       retried: 'A node is looked for again.',
       renewed: 'Its end was moved.',
-      changed: 'Its name or `extra` was changed.',
+      changed: 'Its name or `extra` was changed, or who keeps it.',
       ending: 'Someone else ends it; its holder has the node until `until` at the longest.',
       before_end: 'It ends soon.',
       ended: 'It is gone, and its node is free; `reason` says why.',

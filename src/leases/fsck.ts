@@ -112,6 +112,7 @@ export const leaseInvariants: Invariants = {
     union all
     select 1 from nodes n join leasables l on l.provider_id = n.provider_id join reservations r on r.node_id = n.id
     where r.expires_at > n.pledged_at`),
+  // A node that someone keeps stays leased while its lease ends.
   'a node that a running lease was given is leased to its project, and no other node is leased': count(`
     select 1 from bookings b join leases l on l.id = b.lease_id join nodes n on n.provider_id = b.provider_id
     where b.allocation is not null and l.status in ('STARTING', 'ACTIVE')
@@ -120,7 +121,8 @@ export const leaseInvariants: Invariants = {
     select 1 from nodes n where n.leased_to is not null and not exists (
       select 1 from bookings b join leases l on l.id = b.lease_id
       where b.provider_id = n.provider_id and b.allocation is not null
-        and l.project_id = n.leased_to and l.status in ('STARTING', 'ACTIVE'))`),
+        and l.project_id = n.leased_to and (l.status in ('STARTING', 'ACTIVE')
+          or (l.status = 'TERMINATING' and b.allocation = n.instance_uuid)))`),
   'a running lease has each node that it booked, or says that it lacks some': count(`
     select 1 from bookings b join lease_reservations r on r.id = b.reservation_id and r.resource_type = 'physical:node'
     join leases l on l.id = r.lease_id join nodes n on n.provider_id = b.provider_id

@@ -272,7 +272,7 @@ export const limits = {
   leaseStartsMax: 25,
   leaseEndsAtOnce: 4,
   leaseEventsMax: 200,
-  // A lease that waits for the previous one on a host tries again this often.
+  // A lease that waits for the previous one on a host, or for a command on its nodes, tries again this often.
   leaseWaitMs: 1_000,
   // How many of the consumers that keep a lease from ending are named.
   leaseHoldersShown: 5,

@@ -3,6 +3,9 @@
 export const tellingLimits = {
   // Events are told when they are committed; this is for notifications that were lost.
   eventPollMs: 50,
+  // While another process orders the log, which takes some milliseconds, this one asks again, with pauses that double up
+  // to this one. If that lasts for two seconds, something is wrong, and this one goes on without.
+  orderPauseMsMax: 1_024,
   // Entries of the log that are read at once.
   eventPageMax: 500,
   // How long listeners can be away while no audit is kept.

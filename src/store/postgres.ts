@@ -1,5 +1,5 @@
 // The shared store: any number of processes on one PostgreSQL, which decides every race.
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
@@ -106,7 +106,12 @@ export class PostgresStore implements Store {
   }
 
   async ordered(): Promise<void> {
-    await this.pool.query('select order_log()')
+    for (let pauseMs = 1; pauseMs <= limits.orderPauseMsMax; pauseMs *= 2) {
+      const { rows } = await this.pool.query<{ is_done: boolean }>('select order_log() as is_done')
+      if (rows[0]!.is_done) return
+      // Another process does it, and may not have seen what was committed last.
+      await sleep(pauseMs)
+    }
   }
 
   onCommit(absorb: Absorb): () => void {

@@ -146,10 +146,12 @@ const putBack = command((db, a: { id: DeliveryId; attempts: number; now: number 
     .where('attempts', '=', a.attempts)
     .where('due_at', 'is not', null),
 )
+// If the oldest has a due time already, it is under way or rests, and nobody has to send it now.
 const promote = command((db, a: { webhook: WebhookId; subject: string; now: number }) =>
   db
     .updateTable('deliveries')
     .set({ due_at: a.now })
+    .where('due_at', 'is', null)
     .where('id', '=', e =>
       e
         .selectFrom('deliveries as d')

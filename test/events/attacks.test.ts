@@ -172,6 +172,24 @@ eachDatabase(
         assert.deepEqual(await countsAfter(other, from, thing), upTo(2))
       })
 
+      void test('has what was committed before, although another gives places at that moment', async () => {
+        await using opened = new AsyncDisposableStack()
+        const address = await databases.create()
+        const one = await startProcess(address, opened)
+        const sql = await Foreign.connect(address, opened)
+        const thing = await newThing(one.store)
+        const { sequence } = await one.publisher.newest()
+        for (let n = 1; n <= 20; n++) {
+          await sql.query('begin')
+          await sql.query('select pg_advisory_xact_lock(8781)')
+          await change(one, [thing])
+          const newest = one.publisher.newest()
+          await sql.query('select pg_sleep(0.01)')
+          await sql.query('commit')
+          assert.equal((await newest).sequence, sequence + n)
+        }
+      })
+
       void test('survives restarts and crashes of the server', async () => {
         await using opened = new AsyncDisposableStack()
         const postgres = await startPostgres({ fsync: true })

@@ -62,6 +62,39 @@ eachReservation('commands on leased nodes', api => {
     assert.equal((await metal.show(node)).instance_uuid, null)
   })
 
+  void test('however long it waited for a command, the lease ends soon after the keeper has let go', async () => {
+    const { id, node, allocation } = await begun('2h')
+    expectStatus(await api.del(`/leases/${id}`, alice), 200, 204)
+    for (let tried = 0; tried < 10; tried++) await api.advance(2)
+    assert.equal((await metal.show(node)).instance_uuid, allocation)
+    expectStatus(await letGo(allocation), 204)
+    await waitFor('the node is free', async () => (await metal.show(node)).instance_uuid === null)
+  })
+
+  void test('each node is taken back when its keeper has let go, and that is told', async () => {
+    const resource_class = `commands-${++classes}`
+    for (let i = 0; i < 2; i++) {
+      const node = await metal.node({ resource_class }, 'available')
+      expectStatus(await api.operate('PUT', `/leasable-nodes/${node}`), 200, 201, 204)
+    }
+    const wanted = [{ resource_type: 'physical:node', resource_class, min: 2, max: 2 }]
+    const { id } = await api.lease(wanted, { from: 5, to: 600 }, alice)
+    await api.advance(6)
+    const [first, second] = (await api.until(id, 'ACTIVE')).reservations[0].nodes as [Shown, Shown]
+    for (const { allocation } of [first, second]) expectStatus(await keep(allocation, '2h'), 200)
+    expectStatus(await api.del(`/leases/${id}`, alice), 200, 204)
+    await api.advance(2)
+    for (const { node, allocation } of [first, second]) {
+      await metal.fsck()
+      expectStatus(await letGo(allocation), 204)
+      await waitFor('the node is free', async () => (await metal.show(node)).instance_uuid === null)
+      const { body } = expectStatus(await api.operate('GET', `/events?object=allocation/${allocation}&after=0`), 200)
+      const told = (body.events as { type: string }[]).map(({ type }) => type.split('.').at(-1))
+      assert.deepEqual(told, ['created', 'active', 'changed', 'ending', 'changed', 'ended'])
+    }
+    await isOver(id)
+  })
+
   void test('a keeper who is gone keeps it no longer than was promised', async () => {
     const { id, node, allocation } = await begun()
     expectStatus(await api.del(`/leases/${id}`, alice), 200, 204)

@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { limits } from '../../src/shared/limits.ts'
 import { fanOut } from '../../src/webhooks/fan-out.ts'
-import { takeDue, type Taken } from '../../src/webhooks/outbox.ts'
+import { dropDelivery, lastDeliveries, takeDue, type Taken } from '../../src/webhooks/outbox.ts'
 import { settle } from '../../src/webhooks/settle.ts'
 import { createWebhook, deleteWebhook, findWebhook, typesText, type Webhook } from '../../src/webhooks/webhooks.ts'
 import { eachDatabase } from '../support/stores.ts'
@@ -139,6 +139,26 @@ eachDatabase('the outbox', databases => {
     await settled(other, again, late)
     const [next] = (await take(store, late)) as [Taken]
     assert.match(next.message.body, /allocation\.ended/)
+    await expectSound()
+    await clean()
+  })
+
+  void test('giving up on a delivery sends none before it once more, and lets those behind it go', async () => {
+    const { id } = await create()
+    const subject = randomUUID()
+    for (let n = 0; n < 3; n++) await tell(store, allocation(subject, 'renewed', 'p1', { n }))
+    const now = Date.now()
+    await takeIn(store, now)
+    const [first] = (await take(store, now)) as [Taken]
+    const [last, middle] = await store.read(() => lastDeliveries(id, 3))
+    const giveUp = (delivery: number) => store.write(() => dropDelivery(String(delivery), id, true, now))
+    await giveUp(middle!.id)
+    assert.deepEqual(await take(other, now), [], 'the first is under way')
+    await giveUp(first.id)
+    assert.deepEqual((await take(other, now)).map(numberIn), [2])
+    await settled(store, first, now)
+    assert.deepEqual(await take(other, now), [], 'the last is under way')
+    assert.equal((await store.read(() => lastDeliveries(id, 1)))[0]!.id, last!.id)
     await expectSound()
     await clean()
   })

@@ -12,7 +12,14 @@ import { Problem } from '../../problems/problem.ts'
 import { StoreUnavailable } from '../../store/failure.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Subject, type Write, wake } from '../../store/transaction.ts'
-import { closeLease, endLeaseIfDue, passBeforeEnd, startLeaseOfNodes, startLeases } from './start-and-end.ts'
+import {
+  closeLease,
+  type Ending,
+  endLeaseIfDue,
+  passBeforeEnd,
+  startLeaseOfNodes,
+  startLeases,
+} from './start-and-end.ts'
 import type { LeaseContext } from '../context.ts'
 import { tellService } from '../enforcement-service.ts'
 import { postpone } from './writes.ts'
@@ -167,13 +174,19 @@ function* recordedIfNews<T>(work: Write<T>, entryOf: (value: T) => Entry): Write
   return value
 }
 
+/** Of tries to end a lease, those are written down that did something, be it only that one of its nodes is back. */
+function* recordedEnd({ witness }: Working, event: DueEvent, work: Write<Ending | null>): Write<Ending | null> {
+  const { value: ending, subjects } = yield* collected(work)
+  const isNews = ending?.isNews || subjects.some(({ became }) => became !== undefined)
+  if (isNews) yield* recordAll([{ entry: witness(deedOf(event, ending?.isOver ? 'done' : 'accepted')), subjects }])
+  return ending
+}
+
 async function end(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, drivers, witness } = context
+  const { store, clock, drivers } = context
   try {
     const ending = await store.write(() =>
-      recorded(endLeaseIfDue(event.lease_id, drivers, clock.now()), ending =>
-        ending?.isNews ? witness(deedOf(event, ending.isOver ? 'done' : 'accepted')) : undefined,
-      ),
+      recordedEnd(context, event, endLeaseIfDue(event.lease_id, drivers, clock.now())),
     )
     if (ending === null) return
     if (ending.isOver) {
@@ -181,7 +194,8 @@ async function end(context: Working, event: DueEvent): Promise<void> {
       void tellService(context, ending.lease)
       return
     }
-    await putOff(context, event, null)
+    if (ending.isKept) await lookSoon(context, event)
+    else await putOff(context, event, null)
   } catch (error) {
     await close(context, event, error)
     await putOff(context, event, error)
@@ -210,6 +224,11 @@ async function putOff({ store, clock, log }: Working, event: DueEvent, error: un
   if (error !== null) log.warn({ err: error, lease: event.lease_id, event: event.event_type }, 'a lease event failed')
   const delay = Math.min(limits.leaseRetryMs * 2 ** Math.min(event.attempts, 10), limits.leaseRetryMsMax)
   await store.write(() => postpone(event.lease_id, event.event_type, clock.now() + delay))
+}
+
+/** Whoever has a node is waited for as long as it takes, which is no failure. */
+async function lookSoon({ store, clock }: Working, { lease_id, event_type }: DueEvent): Promise<void> {
+  await store.write(() => postpone(lease_id, event_type, clock.now() + limits.leaseWaitMs, 0))
 }
 
 async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {

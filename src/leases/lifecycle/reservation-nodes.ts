@@ -32,6 +32,9 @@ const setAllocation = command((db, a: { reservation: string; provider: ProviderI
     .where('provider_id', '=', a.provider),
 )
 
+/** Why a lease waits for those who keep its nodes. */
+export const COMMANDS_RUN = 'Commands still run on its nodes.'
+
 /** Gives the lease those of its booked nodes that are available, and marks its reservations that lack some. */
 export function* completeNodes(
   lease: StoredLease,
@@ -86,7 +89,7 @@ export function* takeNodesBack(lease: StoredLease, drivers: Drivers, by: string,
       const kept = yield* keptOn(node_id, now)
       if (kept) {
         yield* askKeeper(kept, { by, message: `lease ${lease.name} ends` }, now)
-        left.add('Commands still run on its nodes.')
+        left.add(COMMANDS_RUN)
         continue
       }
       const closed = yield* closeNode(node)

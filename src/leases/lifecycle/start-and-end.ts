@@ -8,7 +8,7 @@ import { query } from '../../store/statement.ts'
 import { limits } from '../../shared/limits.ts'
 import { closeResources, closeResourcesOnly, provideResources, removeResources } from './reservation-resources.ts'
 import { ensureReservationProvider } from '../pool/hosts.ts'
-import { completeNodes, takeNodesBack } from './reservation-nodes.ts'
+import { COMMANDS_RUN, completeNodes, takeNodesBack } from './reservation-nodes.ts'
 import { leasablesOf, lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
 import { replaceBookings } from '../booking/rows.ts'
 import { lockLeases, placesOf, type StoredLease } from './rows.ts'
@@ -132,11 +132,13 @@ export function* passBeforeEnd(ids: readonly string[], now: number): Write<strin
 }
 
 /** The result of trying to end a lease. */
-interface Ending {
+export interface Ending {
   lease: StoredLease
   isOver: boolean
   /** It is worth an audit entry: the first try, the end, or servers were deleted. */
   isNews: boolean
+  /** It waits for commands on its nodes, which may end at any moment. */
+  isKept: boolean
 }
 
 /** Ends the lease if it is due; null when it is not. */
@@ -144,10 +146,11 @@ export function* endLeaseIfDue(id: string, drivers: Drivers, now: number): Write
   const [lease] = yield* lockLeases([id])
   if (!lease || !isDue(lease, 'end_lease', now)) return null
   // A late lease starts before it ends.
-  if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now)) return { lease, isOver: false, isNews: false }
-  const { isOver, isEmptier } = yield* endLease(lease, drivers, 'the calendar', now)
+  if (lease.status === 'PENDING' && isDue(lease, 'start_lease', now))
+    return { lease, isOver: false, isNews: false, isKept: false }
+  const { isOver, isEmptier, isKept } = yield* endLease(lease, drivers, 'the calendar', now)
   if (isOver && lease.is_deleted) yield* dropLease(lease)
-  return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING' }
+  return { lease, isOver, isNews: isOver || isEmptier || lease.status !== 'TERMINATING', isKept }
 }
 
 /**
@@ -160,7 +163,7 @@ export function* endLease(
   drivers: Drivers,
   by: string,
   now: number,
-): Write<{ isOver: boolean; isEmptier: boolean }> {
+): Write<{ isOver: boolean; isEmptier: boolean; isKept: boolean }> {
   const held = yield* lockLeasables(yield* placesOf([lease.id]))
   const isEmptier = yield* closeResources(lease.reservations, now)
   yield* mark({ kind: 'lease', id: lease.id })
@@ -173,7 +176,7 @@ export function* endLease(
   if (waitsFor.size > 0 || users.length > 0) {
     const reason = [...waitsFor, ...users].join(' ')
     yield* terminate(lease, users.length > 0 ? 'error' : 'changed', reason, now)
-    return { isOver: false, isEmptier }
+    return { isOver: false, isEmptier, isKept: waitsFor.has(COMMANDS_RUN) }
   }
   yield* replaceBookings(held, lease.id, new Map())
   if (lease.status !== 'TERMINATED') {
@@ -181,7 +184,7 @@ export function* endLease(
     yield* stepLeases([lease.id], { lease: 'TERMINATED', reservations: 'deleted', events }, now)
     yield* mark(leaseBecame(lease, 'ended', { from: lease.status, to: 'TERMINATED' }))
   }
-  return { isOver: true, isEmptier }
+  return { isOver: true, isEmptier, isKept: false }
 }
 
 /**

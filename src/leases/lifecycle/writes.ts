@@ -233,7 +233,7 @@ export function* setStatus(
   yield* run(setDue({ id, type: status === 'STARTING' ? 'start_lease' : 'end_lease', at: now, failures: 0 }))
 }
 
-/** Sets a later due time for an event that could not be done, and counts the attempt. */
-export function* postpone(id: string, type: EventType, at: number): Write<void> {
-  yield* run(setDue({ id, type, at, failures: 1 }))
+/** Sets a later due time for an event that could not be done, and counts the attempt unless that was no failure. */
+export function* postpone(id: string, type: EventType, at: number, failures: 0 | 1 = 1): Write<void> {
+  yield* run(setDue({ id, type, at, failures }))
 }

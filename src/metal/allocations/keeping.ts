@@ -93,8 +93,9 @@ export function* askKeeper(
 }
 
 /** The keeper of a lease's allocation lets go; the allocation stays with the lease. */
-export function* letGoOfLeased({ id }: Pick<AllocationRow, 'id'>, now: number): Write<void> {
-  yield* run(unkeep({ id, now }))
+export function* letGoOfLeased(row: AllocationRow, now: number): Write<void> {
+  yield* run(unkeep({ id: row.id, now }))
+  yield* mark(allocationBecame(row, 'changed'))
 }
 
 /** Refuses a new end that breaks a promise: only the keeper may shorten, and nobody may extend what someone ends. */
@@ -105,10 +106,9 @@ export function requireKeptPromise(present: Kept, expiresAt: number | null, keep
   if (expiresAt === null) {
     throw problem('invalid_parameter', { reason: `Allocation ${uuid} has a keeper, so it needs its expires_at.` })
   }
-  if (!isKept(present, now)) return
-  const isShorter = expiresAt < present.expires_at!
-  if (isShorter && keeper === null) throw kept(present)
-  if (!isShorter) requireNotEnding(present)
+  // Also when its time is over: it may be a while until it can be ended, and that must not be put off for another term.
+  if (expiresAt > present.expires_at!) requireNotEnding(present)
+  else if (keeper === null && isKept(present, now)) throw kept(present)
 }
 
 /** Refuses to renew what someone ends. */

@@ -62,9 +62,10 @@ create view log_head as
 drop table changes;
 drop table changes_horizon;
 
--- Gives all that is committed its place, and tells the listeners. Does nothing while another process does it.
+-- Gives all that is committed its place, and tells the listeners. Does nothing while another process does it, and says
+-- so: what that one saw may be older than what the caller has committed.
 -- Transactions that change the same object are ordered by their ids: the second had to wait for the first.
-create function order_log() returns void language plpgsql as $$
+create function order_log() returns boolean language plpgsql as $$
 declare
   head log_head;
   seen pg_snapshot;
@@ -77,8 +78,8 @@ begin
   if pg_snapshot_xmax(head.cursor) <= pg_snapshot_xmax(pg_current_snapshot()) and not exists (
     select from log where action <> ''
       and (xid >= pg_snapshot_xmax(head.cursor) or xid = any(array(select pg_snapshot_xip(head.cursor))))
-  ) then return; end if;
-  if not pg_try_advisory_xact_lock(8781) then return; end if;
+  ) then return true; end if;
+  if not pg_try_advisory_xact_lock(8781) then return false; end if;
   select * into head from log_head;
   -- A row that is there, although its transaction still runs or is yet to come, was restored from another server. Here
   -- its number will be another's, and must not bring it up again.
@@ -98,13 +99,14 @@ begin
     select pg_current_snapshot(), array_agg(id order by id) into seen, fresh from log
       where action <> '' and (xid >= pg_snapshot_xmax(head.cursor) or xid = any(array(select pg_snapshot_xip(head.cursor))));
   end if;
-  if fresh is null then return; end if;
+  if fresh is null then return true; end if;
   newest := greatest(head.newest_id, fresh[cardinality(fresh)]);
   for i in 1 .. cardinality(fresh) by 512 loop
     chunk := fresh[i : i + 511];
     insert into log_order values (head.last + i, head.last + i + cardinality(chunk) - 1, chunk, newest, seen);
   end loop;
   perform pg_notify('holdfast_log', 'ordered');
+  return true;
 end $$;
 
 -- An entry is never changed. One day it is pruned, but not before it is sealed.
