@@ -38,8 +38,8 @@ export class Report {
   }
 }
 
-/** The columns that only PostgreSQL has. */
-type SharedRow = LogRow & Pick<Selectable<Schema['log']>, 'origin' | 'providers' | 'topics'>
+/** With the columns that only PostgreSQL has, which are null where they are left out. */
+type SharedRow = LogRow & Partial<Pick<Selectable<Schema['log']>, 'origin' | 'providers' | 'topics'>>
 
 export const append = bulk<SharedRow>(
   {
@@ -89,5 +89,5 @@ export function rowsOf({ entries, changes, topics }: Report, origin: string | nu
   const [first = BARE, ...others] = entries
   const providers = changes.length === 0 ? null : [...new Set(changes.map(change => change.provider))]
   const told = { origin, providers, topics: topics.size === 0 ? null : [...topics] }
-  return [{ ...first, ...told }, ...others.map(row => ({ ...row, origin, providers: null, topics: null }))]
+  return [{ ...first, ...told }, ...others]
 }
