@@ -10,7 +10,7 @@ import { Connection, repeat, type Rate } from './candidates-client.ts'
 import type { BenchOptions } from './options.ts'
 import { figure, type Report } from './report.ts'
 import { freePort, holdfast, type Server, startServer } from './server.ts'
-import { type BenchStore, openStore } from './stores.ts'
+import { type BenchStore, onEachStore } from './stores.ts'
 
 const NODES = 20
 const LOGINS = 80
@@ -84,14 +84,7 @@ export async function benchDoors(options: BenchOptions): Promise<Report> {
     goals: [],
     faults: [],
   }
-  for (const name of options.stores) {
-    const store = await openStore(name)
-    try {
-      await benchStore(store, options, report)
-    } finally {
-      await store.stop()
-    }
-  }
+  await onEachStore(options.stores, store => benchStore(store, options, report))
   return report
 }
 

@@ -11,7 +11,7 @@ import { figure, type Report } from './report.ts'
 import { createProvider, setInventories } from './requests.ts'
 import { freePort, holdfast, runCommand, startServer } from './server.ts'
 import { percentile } from './statistics.ts'
-import { openStore, type BenchStore } from './stores.ts'
+import { onEachStore, type BenchStore } from './stores.ts'
 
 const LOAD = fileURLToPath(new URL('events-load.ts', import.meta.url))
 const STREAMS = 1_000
@@ -84,14 +84,7 @@ export async function benchEvents(options: BenchOptions): Promise<Report> {
     goals: [],
     faults: [],
   }
-  for (const name of options.stores) {
-    const store = await openStore(name)
-    try {
-      await measure(store, options, report)
-    } finally {
-      await store.stop()
-    }
-  }
+  await onEachStore(options.stores, store => measure(store, options, report))
   return report
 }
 

@@ -21,6 +21,21 @@ export function openStore(name: StoreName): Promise<BenchStore> {
   return name === 'sqlite' ? openSqlite() : openPostgres()
 }
 
+/** Runs the work on each store in turn. */
+export async function onEachStore(
+  names: readonly StoreName[],
+  work: (store: BenchStore) => Promise<void>,
+): Promise<void> {
+  for (const name of names) {
+    const store = await openStore(name)
+    try {
+      await work(store)
+    } finally {
+      await store.stop()
+    }
+  }
+}
+
 async function openSqlite(): Promise<BenchStore> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { stringify } from 'yaml'
-import { connect } from '../../src/client/index.ts'
+import { connect, type Holdfast } from '../../src/client/index.ts'
 import { hashPassword } from '../../src/identity/passwords.ts'
 import { launchHoldfast } from '../support/command.ts'
 import { hashOf, usersText } from '../support/identity.ts'
@@ -112,10 +112,8 @@ atLogin('holdfast and ways in', ({ api, file }) => {
     assert.equal((await person.types('node list', wrong)).code, 5)
   })
 
-  test('when its token ends, run logs in again and keeps its node', async () => {
-    const library = () => connect({ url: api.origin, env: as('alice') })
-    const { nodes } = await library()
-    const { uuid } = await nodes.create({ driver: 'fake-hardware', resource_class: 'gpu' })
+  async function addNode(nodes: Holdfast['nodes'], resource_class: string): Promise<string> {
+    const { uuid } = await nodes.create({ driver: 'fake-hardware', resource_class })
     for (const [verb, state] of [
       ['manage', 'manageable'],
       ['provide', 'available'],
@@ -126,13 +124,12 @@ atLogin('holdfast and ways in', ({ api, file }) => {
         ({ provision_state }) => provision_state === state,
       )
     }
-    const sign = join(folder, `run-${new URL(api.origin).port}`)
-    const script = `touch ${sign}; while [ ! -e ${sign}.end ]; do sleep 0.1; done`
-    const line = ['run', '--resource-class', 'gpu', '--renew-every', '2', '--', 'sh', '-c', script]
-    const { exit } = person.starts(line, as('alice'))
-    assert.ok(await until(async () => existsSync(sign), Boolean), 'it has begun')
+    return uuid
+  }
+
+  /** Sets the same password anew: all tokens of alice from before end. */
+  async function endTokens(): Promise<void> {
     const before = await api.token('alice')
-    // The same password, set anew: all tokens from before have ended.
     const text = (await usersText()).replace(await hashOf('alice-pw'), await hashPassword('alice-pw', randomBytes(16)))
     writeFileSync(file(), text)
     assert.equal(
@@ -142,6 +139,18 @@ atLogin('holdfast and ways in', ({ api, file }) => {
       ),
       401,
     )
+  }
+
+  test('when its token ends, run logs in again and keeps its node', async () => {
+    const library = () => connect({ url: api.origin, env: as('alice') })
+    const { nodes } = await library()
+    await addNode(nodes, 'gpu')
+    const sign = join(folder, `run-${new URL(api.origin).port}`)
+    const script = `touch ${sign}; while [ ! -e ${sign}.end ]; do sleep 0.1; done`
+    const line = ['run', '--resource-class', 'gpu', '--renew-every', '2', '--', 'sh', '-c', script]
+    const { exit } = person.starts(line, as('alice'))
+    assert.ok(await until(async () => existsSync(sign), Boolean), 'it has begun')
+    await endTokens()
     const { allocations } = await library()
     const [first] = await allocations.list()
     const renewed = await until(
@@ -165,28 +174,9 @@ atLogin('holdfast and ways in', ({ api, file }) => {
         text => text.includes(words),
       )
     assert.match(await says('waiting for a node'), /there is none of class late/)
-    const before = await api.token('alice')
-    const text = (await usersText()).replace(await hashOf('alice-pw'), await hashPassword('alice-pw', randomBytes(16)))
-    writeFileSync(file(), text)
-    assert.equal(
-      await until(
-        () => api.knock(before),
-        status => status === 401,
-      ),
-      401,
-    )
+    await endTokens()
     const { nodes } = await library()
-    const { uuid } = await nodes.create({ driver: 'fake-hardware', resource_class: 'late' })
-    for (const [verb, state] of [
-      ['manage', 'manageable'],
-      ['provide', 'available'],
-    ] as const) {
-      await nodes.provision(uuid, verb)
-      await until(
-        () => nodes.show(uuid),
-        ({ provision_state }) => provision_state === state,
-      )
-    }
+    const uuid = await addNode(nodes, 'late')
     const { code, stderr, stdout } = await command.exit
     assert.equal(code, 0, stderr)
     assert.match(stdout, new RegExp(`^node_uuid +${uuid}$`, 'm'))

@@ -1,7 +1,8 @@
 // Changes and ends allocations. One that its keeper uses ends when the keeper lets go, or when its time is over.
 import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
-import { type Access } from '../../metal/access.ts'
+import type { Write } from '../../store/transaction.ts'
+import type { Access } from '../../metal/access.ts'
 import type { Farewell } from '../../metal/allocations/keeping.ts'
 import * as life from '../../metal/allocations/lifecycle.ts'
 import type { Allocation } from '../../metal/allocations/rows.ts'
@@ -105,20 +106,23 @@ const DELETION = {
   answers: { 202: AllocationShape, 204: null },
 }
 
-const deletionAnswer = ({ base, has }: MetalRequest, asked: Allocation | null): Answer =>
-  asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, base, has) }
+type End = (access: Access, farewell: Farewell, now: number) => Write<Allocation | null>
+
+async function endedBy(request: MetalRequest, end: End): Promise<Answer> {
+  const { context, base, has, now } = request
+  const farewell = farewellOf(request)
+  const access = accessToEnd(request, farewell)
+  const asked = await context.store.write(() => end(access, farewell, now))
+  return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, base, has) }
+}
 
 deleteOneAllocation.operation = {
   summary: 'Delete an allocation and free its node',
   ...DELETION,
 } satisfies Operation
 
-export async function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, now } = request
-  const farewell = farewellOf(request)
-  const access = accessToEnd(request, farewell)
-  const asked = await context.store.write(() => life.deleteAllocation(request.param('ident'), access, farewell, now))
-  return deletionAnswer(request, asked)
+export function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
+  return endedBy(request, (...farewell) => life.deleteAllocation(request.param('ident'), ...farewell))
 }
 
 deleteAllocationOfNode.operation = {
@@ -126,10 +130,6 @@ deleteAllocationOfNode.operation = {
   ...DELETION,
 } satisfies Operation
 
-export async function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
-  const { context, now } = request
-  const farewell = farewellOf(request)
-  const access = accessToEnd(request, farewell)
-  const asked = await context.store.write(() => life.deleteAllocationOfNode(nodeIdent(request), access, farewell, now))
-  return deletionAnswer(request, asked)
+export function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
+  return endedBy(request, (...farewell) => life.deleteAllocationOfNode(nodeIdent(request), ...farewell))
 }
