@@ -30,7 +30,20 @@ export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
-export { ApiError, ConnectionUnclear, isAway, Unreachable } from './errors.ts'
+export {
+  ApiError,
+  ConnectionUnclear,
+  type ErrorKind,
+  HoldfastError,
+  isAway,
+  isHoldfastError,
+  LoginRefused,
+  NodeLost,
+  NoFit,
+  type NoFitReason,
+  Unreachable,
+  WaitedTooLong,
+} from './errors.ts'
 export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
