@@ -5,6 +5,7 @@ import { ConnectionUnclear } from '../client/errors.ts'
 import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
 import { instantOf } from '../clock/instants.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { withExample } from './example.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
@@ -17,10 +18,7 @@ export type Flags = OutputFlags & ServerFlags
 
 /** A command with the options that name a server; `example` is shown below its help. */
 export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
-  return withServerFlags(parent.command(usage).description(help)).addHelpText(
-    'after',
-    `\nExample:\n  holdfast ${example}`,
-  )
+  return withExample(withServerFlags(parent.command(usage).description(help)), example)
 }
 
 /** `columns` are the default ones, for completion. Users may choose any other field of the answer too. */

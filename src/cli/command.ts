@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { showExamples, withExample } from './example.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
 import { atTerminal, type Output, type Terminal, terminal } from './terminal.ts'
@@ -111,6 +112,7 @@ export async function programWith(meant: string | undefined): Promise<Command> {
   }
   // Added last, so that it is listed in the last group.
   program.helpCommand('help [command]', 'show the help of a command')
+  showExamples(withExample(program, 'demo', 'node list', 'run --resource-class gpu --wait 10m -- ./train.sh'))
   return program
 }
 
