@@ -168,6 +168,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
   await printWhenReady(server, uuid, wait, flags, {
     send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
     find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+    isNew: true,
   })
 }
 
@@ -180,6 +181,7 @@ async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flag
       const present = await server.within(signal).allocations.show(ident)
       return present.state === 'error' ? null : present
     },
+    isNew: false,
   })
 }
 

@@ -1,6 +1,6 @@
 // Renews an allocation at intervals, and reports when it may be lost.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { type Allocation, ApiError, type Ending, type Holdfast, isAway } from '../client/index.ts'
 import { endingOf } from './notice.ts'
 import { tell } from './output.ts'
 
@@ -60,7 +60,8 @@ export class Renewal {
   #left: Left
   #endsAt = Infinity
   #isPlanned = true
-  #lastError = ''
+  /** Why the last renewal failed. */
+  #why: string | null = null
 
   /** `left` began before the request was sent. `connect` logs in again: a token may expire before the work is done. */
   constructor(held: Held, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, left: Left) {
@@ -105,7 +106,7 @@ export class Renewal {
         return new Promise(() => {})
       }
       // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
-      if (this.#beforeGraceMs <= 0) return `it could not be renewed in time${this.#lastError}`
+      if (this.#beforeGraceMs <= 0) return this.#why ?? 'it could not be renewed in time'
       try {
         await this.#renew()
         pause = this.#term.everyMs
@@ -117,9 +118,10 @@ export class Renewal {
           const ending = await this.#ending()
           if (ending !== null) return ending
           // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.
-          if (this.#lastError === '') tell(`the node can't be kept longer: ${error.message}`)
+          if (this.#why === null) tell(`the node can't be kept longer: ${error.message}`)
         }
-        this.#lastError = ` (${(error as Error).message})`
+        const what = isAway(error) ? 'the server was away for too long' : 'it could not be renewed in time'
+        this.#why = `${what} (${(error as Error).message})`
         pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
       }
     }
@@ -134,7 +136,7 @@ export class Renewal {
     const { leaseEndsAt = Infinity } = this.#held
     // A second less than the lease has: a request has whole seconds.
     const leaseMs = leaseEndsAt - now() - 1_000
-    if (leaseMs <= 0) this.#lastError = ' (its lease ends)'
+    if (leaseMs <= 0) this.#why = 'its lease ends'
     const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
     if (ms <= 0) return
     const left = countdown(ms)
@@ -142,7 +144,7 @@ export class Renewal {
     const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
     await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
     this.#left = left
-    this.#lastError = ''
+    this.#why = null
     this.#isPlanned = true
   }
 

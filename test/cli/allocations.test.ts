@@ -24,11 +24,11 @@ atShell('holdfast allocation', person => {
 
   test('when nothing fits, the causes are said, with what would help, and the exit code is 4', async () => {
     await person.node('b1', 'b')
-    await person.isRefused(
-      'allocation create --resource-class b --trait CUSTOM_FAST --name wish --wait',
-      4,
-      /1 of class b: 1 without CUSTOM_FAST.*without CUSTOM_FAST there is 1; holdfast allocation retry/,
-    )
+    const wish = 'allocation create --resource-class b --trait CUSTOM_FAST --name wish --wait'
+    const why = '1 of class b: 1 without CUSTOM_FAST.*without CUSTOM_FAST there is 1'
+    await person.isRefused(wish, 4, new RegExp(`${why}; --wait 10m waits for one`))
+    assert.equal(await person.reads('allocation list --state error -f value'), '', 'its name is free')
+    await person.isRefused(`${wish} --keep`, 4, new RegExp(`${why}; holdfast allocation retry [0-9a-f-]+`))
     const told = await person.reads('allocation explain wish')
     assert.match(told, /^wish is error$/m)
     assert.match(told, /^now +missing traits +1 +CUSTOM_FAST +b1$/m)
