@@ -16,6 +16,7 @@ import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
+import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
@@ -89,6 +90,7 @@ export const routes: Routes = {
     PUT: to(putLeasableNode, 'holdfast:leasable_nodes:set'),
     DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
   },
+  '/names': { GET: to(listNames, 'holdfast:names:list') },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
     GET: ofProject(getQuota, 'holdfast:quotas:get'),
