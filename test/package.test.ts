@@ -61,8 +61,13 @@ describe('the package', () => {
     mkdirSync(config, { recursive: true })
     const own = mkdtempSync(join(config, 'test-'))
     writeFileSync(join(own, 'users.yaml'), 'users: {}')
+    // And what someone may have beside it who tried things there.
+    const tried = ['people.yaml.new', 'lab.db', 'lab.db-wal', 'lab.db.lock', 'key.pem', 'clouds.yaml'].map(name =>
+      join(CLONE, 'deploy/systemd', name),
+    )
+    for (const file of tried) writeFileSync(file, '')
     at(CLONE)('npm', ['pack', '--silent', '--pack-destination', folder])
-    rmSync(own, { recursive: true })
+    for (const file of [own, ...tried]) rmSync(file, { recursive: true })
     if (readdirSync(config).length === 0) rmdirSync(config)
     tarball = join(folder, `holdfast-${VERSION}.tgz`)
     files = at(folder)('tar', ['-tzf', tarball]).trim().split('\n')
@@ -86,9 +91,9 @@ describe('the package', () => {
     assert.deepEqual(declared, taken, 'only the library is declared, and what it takes along')
   })
 
-  test('holds no users of whoever made it', () => {
+  test('holds no users, databases or keys of whoever made it', () => {
     assert.deepEqual(
-      files.filter(file => /users\.yaml|deploy\/config/.test(file)),
+      files.filter(file => /users\.yaml|deploy\/config|\.(db|db-wal|lock|new|pem)$|clouds\.yaml/.test(file)),
       [],
     )
   })

@@ -176,11 +176,20 @@ const textsOf = (given: object): Settings =>
 function credentialsIn(settings: Settings): Credentials {
   const { auth_type: type = '', token, username, password = null } = settings
   if (type === 'none' || type === 'admin_token') return token ? { kind: 'token', token } : { kind: 'nobody' }
-  if (type === 'http_basic' && username) return { kind: 'basic', username, password }
+  if (type === 'http_basic') {
+    if (!username) throw new ConnectionUnclear('there is nobody to log in as; set OS_USERNAME, or say --os-username')
+    return { kind: 'basic', username, password }
+  }
   const secret = settings['application_credential_secret']
   const credential = referenceIn(settings, 'application_credential', null)
   if (secret && credential) {
     return { kind: 'application credential', credential, user: userIn(settings), secret }
+  }
+  if (credential && type.includes('applicationcredential')) {
+    throw new ConnectionUnclear('the application credential has no secret; set OS_APPLICATION_CREDENTIAL_SECRET')
+  }
+  if (type.includes('applicationcredential')) {
+    throw new ConnectionUnclear('there is no application credential; set OS_APPLICATION_CREDENTIAL_ID')
   }
   if (token && !type.includes('password')) return { kind: 'token', token }
   const user = userIn(settings)
