@@ -17,6 +17,7 @@ import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
+import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 import {
@@ -88,6 +89,12 @@ export const routes: Routes = {
     GET: to(getLeasableNode, 'holdfast:leasable_nodes:get'),
     PUT: to(putLeasableNode, 'holdfast:leasable_nodes:set'),
     DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
+  },
+  '/queue': { GET: to(getQueue, 'holdfast:queue:list') },
+  '/queue/projects': { GET: to(getShares, 'holdfast:queue:shares') },
+  '/queue/projects/:project': {
+    GET: ofProject(getSharesOfOne, 'holdfast:queue:get'),
+    PUT: ofProject(putPriority, 'holdfast:queue:set'),
   },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
