@@ -171,6 +171,8 @@ export const limits = {
   // A keeper's name, and a message to a keeper: each is one line on a terminal.
   keeperNameMax: 100,
   keeperMessageMax: 300,
+  // A note on an allocation: a line or two that others read in a table.
+  noteMax: 300,
   // Ten years: a later time is a mistake.
   futureMsMax: 10 * 366 * 86_400_000,
   // Nodes named for each reason when an allocation found none.

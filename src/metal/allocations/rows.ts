@@ -82,6 +82,7 @@ export const insertAllocation = command((db, a: NewRow) =>
       keeper: a.keeper,
       planned_end: a.planned_end,
       started_at: a.started_at,
+      note: a.note,
     })
     .returning('id'),
 )
@@ -106,6 +107,7 @@ export interface AllocationRequest {
   expiresAt: number | null
   keeper: string | null
   plannedEnd: number | null
+  note: string | null
   /** The request that asks. */
   requestId: string | null
 }
@@ -197,6 +199,7 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   keeper: wanted.keeper,
   planned_end: wanted.plannedEnd,
   started_at: null,
+  note: wanted.note,
   ...UNKEPT,
 })
 
