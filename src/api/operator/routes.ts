@@ -18,6 +18,7 @@ import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode 
 import { explainLeaseOf } from './leases.ts'
 import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
+import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 import { getMachine } from './machine.ts'
@@ -93,6 +94,12 @@ export const routes: Routes = {
     DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
   },
   '/names': { GET: to(listNames, 'holdfast:names:list') },
+  '/queue': { GET: to(getQueue, 'holdfast:queue:list') },
+  '/queue/projects': { GET: to(getShares, 'holdfast:queue:shares') },
+  '/queue/projects/:project': {
+    GET: ofProject(getSharesOfOne, 'holdfast:queue:get'),
+    PUT: ofProject(putPriority, 'holdfast:queue:set'),
+  },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
     GET: ofProject(getQuota, 'holdfast:quotas:get'),
