@@ -24,6 +24,7 @@ import type { Answer, OperatorRequest } from './request.ts'
 import { getMachine } from './machine.ts'
 import { getStatus } from './status.ts'
 import {
+  explainAllocationChange,
   explainAllocationDeletion,
   explainLeaseDeletion,
   explainNewReservation,
@@ -73,7 +74,10 @@ export const routes: Routes = {
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
-  '/explain/allocations/:ident': { GET: onFound(explainAllocation, 'holdfast:explain:allocation') },
+  '/explain/allocations/:ident': {
+    GET: onFound(explainAllocation, 'holdfast:explain:allocation'),
+    POST: onFound(explainAllocationChange, 'baremetal:allocation:update'),
+  },
   // A dry run needs the permission for the real change.
   '/explain/allocations': { POST: to(explainNewAllocation, 'baremetal:allocation:create') },
   '/explain/reservations': { POST: to(explainNewReservation, 'baremetal:reservation:create') },
