@@ -325,6 +325,10 @@ export const limits = {
   placesPerSearch: 8,
   placesTriedMax: 64,
   metadataPerServerMax: 128,
+  // As upstream.
+  tagsPerServerMax: 50,
+  // They are ignored, so more than anyone needs.
+  networksPerServerMax: 128,
   extraSpecsPerFlavorMax: 128,
   // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
   flavorNumberMax: 2_147_483_647,

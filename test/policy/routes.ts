@@ -41,7 +41,7 @@ const patch = (path: string, value: unknown) => () => [{ op: 'add', path, value 
 const nothing = () => undefined
 const texts = () => ({ [FIXTURE.key]: 'x' })
 const server = (more: object = {}) => ({
-  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, ...more },
+  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, networks: 'none', ...more },
 })
 
 /** In a time that no test lives to see. */
@@ -103,6 +103,9 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /compute/v2.1/flavors/:id/os-extra_specs': () => ({ extra_specs: texts() }),
   'PUT /compute/v2.1/flavors/:id/os-extra_specs/:key': texts,
   'POST /compute/v2.1/flavors/:id/action': () => ({ addTenantAccess: { tenant: 'a-tenant' } }),
+  'PUT /compute/v2.1/servers/:id/tags': () => ({ tags: ['a'] }),
+  'PUT /compute/v2.1/servers/:id/tags/:tag': nothing,
+  'PUT /compute/v2.1/os-hosts/:host': () => ({ status: 'enable' }),
   'PUT /compute/v2.1/os-services/:action': () => ({ host: 'no-such-host', binary: 'nova-compute' }),
   'POST /reservation/v1/leases': () => lease(),
   'PUT /reservation/v1/leases/:id': () => ({ name: 'renamed' }),
