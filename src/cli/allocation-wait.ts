@@ -68,7 +68,7 @@ export const lookForNode =
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
-    const { now, decided, ahead = 0 } = await allocations.explain(uuid)
+    const { now, decided, ahead = 0, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
       const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       const why = present.last_error ?? `allocation ${uuid} failed`
@@ -77,5 +77,7 @@ export const lookForNode =
       throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
     }
     const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
-    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}` }
+    // A node is free for it, so that a conductor is about to take it up; or one has, since we looked.
+    const isBrief = now.available > ahead || state !== present.state
+    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}`, isBrief }
   }

@@ -19,6 +19,7 @@ import { Providers } from './providers.ts'
 import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
+import { machineAt, statusAt } from './status.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
@@ -66,6 +67,21 @@ export type { Inventory, NewInventory, Provider, ProviderInFull } from './provid
 export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
+export type {
+  Booking,
+  Machine,
+  MachineInFull,
+  MachineState,
+  Past,
+  PromiseKind,
+  Span,
+  Status,
+  StatusFilter,
+  StatusHost,
+  StatusWanted,
+  VerbOf,
+  Waiting,
+} from './status.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange, WebhookWithSecret } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
@@ -140,6 +156,10 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     /** The cursor of now. Take it before you look at what is there, and no event is missed. */
     cursor: () => events.cursor(),
     webhooks: new Webhooks(operator),
+    /** Who has what, until when, who waits, and what comes. */
+    status: statusAt(operator),
+    /** All about one machine, by its name or uuid. */
+    machine: machineAt(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

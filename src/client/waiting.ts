@@ -4,10 +4,13 @@ import { plainClock } from '../clock/plain.ts'
 import { type ApiError, isAway, Unreachable, WaitedTooLong } from './errors.ts'
 import { sleep } from './timers.ts'
 
-export type Look<T> = { done: T } | { waitingFor: string }
+/** What `isBrief` is likely over at the next look, and is said only if it lasts. */
+export type Look<T> = { done: T } | { waitingFor: string; isBrief?: boolean }
 
 const FIRST_PAUSE_MS = 100
 const PAUSE_MAX_MS = 2_000
+/** For so long a server that is about to do it needs no words. */
+const BRIEF_MS = 2_000
 /** A server that asks for a longer pause is asked again after this one. */
 const ASKED_PAUSE_MAX_MS = 30_000
 /** A look without an answer is given up after so long: the connection may be dead, and a new one is alive. */
@@ -39,6 +42,7 @@ export async function waitFor<T>(look: (signal: AbortSignal) => Promise<Look<T>>
   const { timeoutMs, graceMs = 0, signal, now = plainClock.now, progress, rest = sleep } = options
   const startedAt = options.startedAt ?? now()
   let heardAt = now()
+  let briefSince: number | null = null
   let [pause, wasAway] = [FIRST_PAUSE_MS, false]
   try {
     for (;;) {
@@ -53,7 +57,9 @@ export async function waitFor<T>(look: (signal: AbortSignal) => Promise<Look<T>>
       if (at >= endsAt || (timeoutMs === null && at - heardAt >= SILENCE_MAX_MS)) {
         throw gaveUp(seen, at - startedAt, options.left?.(!isGone) ?? null)
       }
-      if (progress) show(progress, seen, at - startedAt, endsAt - at)
+      briefSince = 'isBrief' in seen && seen.isBrief ? (briefSince ?? at) : null
+      const isSaid = briefSince === null || at - briefSince >= BRIEF_MS
+      if (progress && isSaid) show(progress, seen, at - startedAt, endsAt - at)
       if (isGone !== wasAway) pause = FIRST_PAUSE_MS
       wasAway = isGone
       const asked =

@@ -3,29 +3,39 @@ import { idOf } from './ids.ts'
 
 export const REGION = 'RegionOne'
 
-/** Type, common name and path of each API. */
-const SERVICES = [
-  ['identity', 'keystone', '/identity'],
-  ['placement', 'placement', '/placement'],
-  ['baremetal', 'ironic', '/baremetal'],
-  ['compute', 'nova', '/compute/v2.1'],
-  ['image', 'glance', '/image'],
-  ['reservation', 'blazar', '/reservation/v1'],
-] as const
+/** An API as clients look for it: its type, its common name, and its path on this server. */
+export interface Service {
+  type: string
+  name: string
+  path: string
+}
 
 const INTERFACES = ['public', 'internal', 'admin'] as const
 
-export function catalogAt(origin: string): object[] {
-  return SERVICES.map(([type, name, path]) => ({
-    id: idOf('service', type),
-    type,
-    name,
-    endpoints: INTERFACES.map(reach => ({
-      id: idOf('endpoint', `${type} ${reach}`),
-      interface: reach,
-      region: REGION,
-      region_id: REGION,
-      url: `${origin}${path}`,
-    })),
-  }))
+interface Endpoint {
+  id: string
+  interface: (typeof INTERFACES)[number]
+  region: string
+  region_id: string
+  url: string
 }
+
+export const serviceId = ({ type }: Service): string => idOf('service', type)
+
+/** The endpoints of a service: one for each interface, all with the same URL. */
+export const endpointsOf = ({ type, path }: Service, origin: string): Endpoint[] =>
+  INTERFACES.map(reach => ({
+    id: idOf('endpoint', `${type} ${reach}`),
+    interface: reach,
+    region: REGION,
+    region_id: REGION,
+    url: `${origin}${path}`,
+  }))
+
+export const catalogOf = (services: readonly Service[], origin: string): object[] =>
+  services.map(service => ({
+    id: serviceId(service),
+    type: service.type,
+    name: service.name,
+    endpoints: endpointsOf(service, origin),
+  }))

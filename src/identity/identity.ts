@@ -13,6 +13,7 @@ import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
+import { Names } from './names.ts'
 import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
@@ -51,7 +52,9 @@ export interface Identity {
   /** For callers that can't send a header. */
   readonly tickets: Tickets
   readonly standing: Standing
-  stop(): void
+  /** What users and projects are called. */
+  readonly names: Names
+  stop(): Promise<void>
 }
 
 export interface IdentityOptions {
@@ -64,18 +67,41 @@ export interface IdentityOptions {
 }
 
 /** The answer to who is calling, and who issues tokens, if we do. */
-type Mode = Omit<Identity, 'tickets'>
+type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { stop(): void }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
-  const { clock } = options
+  const { clock, config } = options
   let keys: Promise<KeyRing> | undefined
   const again = (error: unknown) => {
     keys = undefined
     throw error
   }
+  const mode = await modeOf(options)
+  const { issuer, standing } = mode
+  const names = new Names({ ...options, directory: () => (config.auth === 'password' ? issuer!.directory() : null) })
+  await names.load()
   return {
-    ...(await modeOf(options)),
+    authenticate: named(mode.authenticate, names),
+    issuer,
+    standing,
+    names,
     tickets: new Tickets({ clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
+    stop: async () => {
+      mode.stop()
+      await names.stop()
+    },
+  }
+}
+
+/** Takes in the names of those who are let in. */
+function named(authenticate: Authenticate, names: Names): Authenticate {
+  const met = (caller: Caller | null) => {
+    if (caller) names.saw(caller)
+    return caller
+  }
+  return bearer => {
+    const found = authenticate(bearer)
+    return found instanceof Promise ? found.then(met) : met(found)
   }
 }
 

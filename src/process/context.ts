@@ -7,6 +7,7 @@ import type { Duty } from '../shared/duty.ts'
 import type { Publisher } from '../events/publisher.ts'
 import type { Streams } from '../http/streams.ts'
 import type { Identity } from '../identity/identity.ts'
+import type { Names } from '../identity/names.ts'
 import type { Policy } from '../identity/policy.ts'
 import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
@@ -29,6 +30,8 @@ export interface Context {
   readonly store: Store
   /** Authenticates callers. */
   readonly identity: Identity
+  /** What users and projects are called. */
+  readonly names: Names
   /** Limits guessing at the secret URLs of calendars. */
   readonly calendarGuesses: Throttle
   /** Limits tests of webhooks. */

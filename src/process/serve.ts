@@ -60,6 +60,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     log,
     metrics,
     identity,
+    names: identity.names,
     calendarGuesses: new Throttle(() => clock.now()),
     webhookTests: new Rate(limits.webhookTestsPerMinute, () => clock.now()),
     policy,

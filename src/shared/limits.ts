@@ -227,6 +227,14 @@ export const limits = {
   refusedTokensMax: 1_000,
   // A refusal is kept only this long: the token may be on its way between two of Keystone's servers.
   keystoneRefusalMs: 2_000,
+  // The names of a large university; about 200 bytes each.
+  seenNamesMax: 20_000,
+  // People change names rarely, and a table shows an id until the name is known: one look in so long is enough.
+  seenNamesLookMs: 5_000,
+  // Who was not seen for long is forgotten first, to the day.
+  seenAgainMs: 24 * 60 * 60_000,
+  // Written together: so many people don't come in the time of one write.
+  seenNamesPerWrite: 500,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 

@@ -63,6 +63,8 @@ function routeOf(name: string, method: string, path: string): RouteDescription |
   const { url, routes } = APIS[name]!
   const below = url === '/' ? path : path.slice(url.length)
   const given = segmentsOf(name === 'reservation' ? below.replace(/\.json$/, '') : below)
+  // Bare metal's paths may be without the version.
+  if (name === 'baremetal' && given.length > 0 && given[0] !== 'v1') given.unshift('v1')
   const fitting = routes.filter(route => {
     const parts = segmentsOf(route.path)
     return parts.length === given.length && parts.every((part, i) => part.startsWith(':') || part === given[i])

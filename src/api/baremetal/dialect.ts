@@ -11,7 +11,7 @@ import {
   versionIsKnown,
 } from '../frame/checks.ts'
 import { type Dialect, JSON_TYPE, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
-import { PREFIXES } from '../frame/prefixes.ts'
+import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import { renderError } from './errors.ts'
 import { showRoot } from './root.ts'
 import { BULK, routes } from './routes.ts'
@@ -21,7 +21,9 @@ const noSuchName = () => problem('invalid_name_in_path', { what: 'a resource', n
 
 export const baremetal: Dialect<Word> = {
   prefix: PREFIXES.baremetal,
-  below: '/v1',
+  below: VERSION_PATHS.baremetal,
+  // As upstream: clients that take the catalog's URL as it is append no version.
+  belowIsOptional: true,
   routes,
   // Clients may end a path with a slash, except where upstream reads it as a node without a name.
   spellings: path => (path === '/nodes/detail' ? [] : [`${path}/`]),

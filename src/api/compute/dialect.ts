@@ -2,7 +2,7 @@
 import { problem } from '../../problems/problem.ts'
 import { callerMay, methodIsThere, namesHaveNoNul, says, saysId, uriIsShort, versionIsKnown } from '../frame/checks.ts'
 import { type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
-import { PREFIXES } from '../frame/prefixes.ts'
+import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import { renderError } from './errors.ts'
 import { showVersion, showVersions } from './root.ts'
 import { routes } from './routes.ts'
@@ -12,7 +12,7 @@ const version = { show: showVersion }
 
 export const compute: Dialect = {
   prefix: PREFIXES.compute,
-  below: '/v2.1',
+  below: VERSION_PATHS.compute,
   routes,
   spellings: path => [`${path}/`],
   documents: { '/': { show: showVersions }, '/v2.1': version, '/v2.1/': version },

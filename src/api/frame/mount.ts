@@ -31,7 +31,7 @@ export function mount<Word extends string>(
   context: Context,
   admission: Admission,
 ): void {
-  const { checks, prefix, below, routes } = dialect
+  const { checks, prefix, routes } = dialect
   void app.register(
     (scope, _, done) => {
       scope.removeAllContentTypeParsers()
@@ -51,9 +51,7 @@ export function mount<Word extends string>(
         const config = { lasts: Object.values(methods).some(({ lasts = false }) => lasts) }
         const options = { bodyLimit: bodyLimitOf(dialect, path), config, ...onRequest(dialect, methods, admission) }
         const handler = (raw: FastifyRequest, reply: FastifyReply) => serve(dialect, methods, raw, reply)
-        for (const spelling of [path, ...(dialect.spellings?.(path) ?? [])]) {
-          scope.all(below + spelling, options, handler)
-        }
+        for (const url of urlsOf(dialect, path)) scope.all(url, options, handler)
       }
       if (!dialect.isPartOfRoot) {
         scope.all('/*', { preParsing: noRoute }, noRoute)
@@ -68,6 +66,14 @@ export function mount<Word extends string>(
 
 export const noRoute = () => {
   throw problem('route_not_found', {})
+}
+
+/** All URLs of a path of the table, below the prefix. */
+function urlsOf<Word extends string>({ below, belowIsOptional, spellings }: Dialect<Word>, path: string): string[] {
+  const spelled = [path, ...(spellings?.(path) ?? [])]
+  // Without `below`, the empty path is where the version documents are.
+  const short = belowIsOptional && path !== '' ? spelled : []
+  return [...spelled.map(one => below + one), ...short]
 }
 
 /** The longest body that a path takes. */

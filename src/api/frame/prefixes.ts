@@ -1,4 +1,4 @@
-// Where each API is mounted.
+// Where each API is mounted, and the path between that and its routes.
 export const PREFIXES = {
   placement: '/placement',
   baremetal: '/baremetal',
@@ -8,3 +8,5 @@ export const PREFIXES = {
   identity: '/identity',
   operator: '/holdfast/v1',
 } as const
+
+export const VERSION_PATHS = { baremetal: '/v1', compute: '/v2.1', reservation: '/v1', identity: '/v3' } as const

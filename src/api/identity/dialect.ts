@@ -3,7 +3,7 @@ import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import { callerMay, methodIsThere, namesHaveNoNul, says, uriIsShort } from '../frame/checks.ts'
 import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
-import { PREFIXES } from '../frame/prefixes.ts'
+import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import { renderError } from './errors.ts'
 import { showVersion, showVersions } from './root.ts'
 import { routes } from './routes.ts'
@@ -21,7 +21,7 @@ const version = { show: showVersion }
 
 export const identity: Dialect = {
   prefix: PREFIXES.identity,
-  below: '/v3',
+  below: VERSION_PATHS.identity,
   routes,
   headIsGet: true,
   documents: { '/': { show: showVersions, location: '/v3/' }, '/v3': version, '/v3/': version },

@@ -1,6 +1,5 @@
 // /v3/projects, and the scopes that a user may get a token for.
 import { Type } from 'typebox'
-import { catalogAt } from '../../identity/catalog.ts'
 import type { Project } from '../../identity/directory.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
@@ -17,6 +16,7 @@ import {
   parametersOf,
   Self,
 } from './request.ts'
+import { catalogAt } from './services.ts'
 import { CatalogShape } from './tokens.ts'
 
 /** The query parameters of the lists of users and projects. */

@@ -14,6 +14,7 @@ import {
 } from './projects.ts'
 import type { IdentityRequest } from './request.ts'
 import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } from './roles.ts'
+import { listEndpoints, listRegions, listServices, showEndpoint, showRegion, showService } from './services.ts'
 import { deleteToken, postToken, showToken } from './tokens.ts'
 import { listUsers, showUser } from './users.ts'
 
@@ -56,5 +57,11 @@ export const routes: Routes = {
   '/domains/:id': { GET: to(showDomain, 'get_domain') },
   '/roles': { GET: to(listRoles, 'list_roles') },
   '/roles/:id': { GET: to(showRole, 'get_role') },
+  '/services': { GET: to(listServices, 'list_services') },
+  '/services/:id': { GET: to(showService, 'get_service') },
+  '/endpoints': { GET: to(listEndpoints, 'list_endpoints') },
+  '/endpoints/:id': { GET: to(showEndpoint, 'get_endpoint') },
+  '/regions': { GET: to(listRegions, 'list_regions') },
+  '/regions/:id': { GET: to(showRegion, 'get_region') },
   '/role_assignments': { GET: to(listRoleAssignments, 'list_role_assignments', theUserAskedFor) },
 }

@@ -1,6 +1,5 @@
 // /v3/auth/tokens
 import { Type } from 'typebox'
-import { catalogAt } from '../../identity/catalog.ts'
 import { idOf } from '../../identity/ids.ts'
 import type { Role } from '../../identity/roles.ts'
 import type { Token } from '../../identity/tokens.ts'
@@ -20,6 +19,7 @@ import {
   shownTime,
   Time,
 } from './request.ts'
+import { catalogAt } from './services.ts'
 
 const PARAMETERS = parametersOf('nocatalog')
 const Holder = { id: Text, name: Text, domain: DomainShape }

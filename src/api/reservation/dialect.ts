@@ -9,7 +9,7 @@ import {
   versionIsKnown,
 } from '../frame/checks.ts'
 import { type Dialect, JSON_TYPE, TOKEN } from '../frame/dialect.ts'
-import { PREFIXES } from '../frame/prefixes.ts'
+import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import { renderError } from './errors.ts'
 import { routes } from './routes.ts'
 import { requireVersion, VERSION, versionDocument } from './versions.ts'
@@ -18,7 +18,7 @@ const versions = { show: versionDocument }
 
 export const reservation: Dialect = {
   prefix: PREFIXES.reservation,
-  below: '/v1',
+  below: VERSION_PATHS.reservation,
   routes,
   // If the path ends in a name, the suffix is part of the name, and `suffix` removes it.
   spellings: path => (/:\w+$/.test(path) ? [] : [`${path}.json`]),
