@@ -23,7 +23,7 @@ const withoutOurs = (path: string) =>
 const environment = Object.fromEntries(
   Object.entries({ ...process.env, npm_config_update_notifier: 'false' })
     .filter(([name]) => !/^(HOLDFAST_|OS_|NODE_|npm_(?!config_))/.test(name))
-    .map(([name, value = '']) => [name, name === 'PATH' ? withoutOurs(value) : value]),
+    .map(([name, value]) => [name, name === 'PATH' ? withoutOurs(value) : value]),
 )
 
 /** A browser has no process. What Node's fetch is made of needs Buffer, so that stays. */
