@@ -87,7 +87,7 @@ describe('the package', () => {
     const strange = ours.filter(file => /(?<!\.d)\.ts$|test|src\//.test(file))
     assert.deepEqual(strange, [])
     const declared = ours.filter(file => file.endsWith('.d.ts') && !file.startsWith('package/dist/client/'))
-    const taken = ['clock/countdown', 'clock/plain', 'shared/is-object', 'shared/yaml'].map(
+    const taken = ['clock/countdown', 'clock/plain', 'shared/is-object', 'shared/when', 'shared/yaml'].map(
       name => `package/dist/${name}.d.ts`,
     )
     assert.deepEqual(declared, taken, 'only the library is declared, and what it takes along')

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
 import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
-import { instantOf } from '../clock/instants.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { durationIn } from '../shared/when.ts'
 import { withExample } from './example.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
@@ -117,10 +117,10 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** Milliseconds in 90s, 10m, 2h, 1d or a number of seconds. */
+/** Milliseconds in 90s, 10m, 2h, 1d12h or a number of seconds. */
 export function durationOf(text: string): number {
-  const ms = /^[\dP]/.test(text) && !text.includes('-') ? instantOf(text, 0) : null
-  if (ms === null || ms <= 0) throw new UsageError(`'${text}' is no duration such as 90s, 10m, 2h or 1d`)
+  const ms = durationIn(text)
+  if (ms === null || ms <= 0) throw new UsageError(`'${text}' is no duration such as 90s, 10m, 2h or 1d12h`)
   return ms
 }
 

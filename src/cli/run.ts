@@ -119,7 +119,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     const endsAt = clock.now() + forMs
     if (forMs !== Infinity) {
       const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
-      tell(`${name} is yours until ${localTime(endsAt, clock.now())}`)
+      tell(`${name} is yours until ${localTime(endsAt)}`)
       await renewal.plan(endsAt)
     }
     return await commandEnds(words, environment, { signals, renewal, endsAt, term })
@@ -143,7 +143,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
 
 /** What is left if the allocation can't be deleted. */
 function leftOf(uuid: string, waitsUntil: string | null, { lastsMs }: Term, wait: Wait): string {
-  const until = waitsUntil === null ? '' : ` until ${waitsUntil}`
+  const until = waitsUntil === null ? '' : ` until ${localTime(waitsUntil)}`
   const end = `end it with: ${wait.line(`allocation delete ${uuid}`)}`
   return `allocation ${uuid} may still be waiting${until}, and ends by itself within ${lasting(lastsMs)}; ${end}`
 }
@@ -245,7 +245,7 @@ async function commandEnds(
     if (over.signal.aborted) return
     if (typeof news === 'string') return giveUp(lost(news === 'gone' ? 'it is gone' : news), left)
     const why = endingIn(news)
-    tell(`${why}; the command is told to end, and has until ${localTime(Date.parse(news.until), now())}`)
+    tell(`${why}; the command is told to end, and has until ${localTime(news.until)}`)
     giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), left)
   }
   void renewal.taken(over.signal).then(hear)

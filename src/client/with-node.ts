@@ -1,6 +1,7 @@
 // withNode: allocates a node, does a piece of work with it, and releases it. `holdfast run` keeps its node with the same
 // parts.
 import { plainClock } from '../clock/plain.ts'
+import { durationIn } from '../shared/when.ts'
 import type { Allocation, Ending } from './allocations.ts'
 import { WrongUse, NodeLost, WaitedTooLong } from './errors.ts'
 import type { Holdfast } from './index.ts'
@@ -135,11 +136,8 @@ function sourceOf(server: Holdfast, wanted: NodeWanted, keeper: string, term: Te
   })
 }
 
-const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 function msIn(duration: Duration): number {
-  const [, count, unit] = typeof duration === 'string' ? (/^(\d{1,9})(ms|[smhd])$/.exec(duration) ?? []) : []
-  const ms = typeof duration === 'number' ? duration : Number(count) * (UNITS[unit ?? ''] ?? NaN)
-  if (ms > 0 && Number.isFinite(ms)) return ms
+  const ms = typeof duration === 'number' ? duration : durationIn(duration)
+  if (ms !== null && ms > 0 && Number.isFinite(ms)) return ms
   throw new WrongUse(`'${duration}' is no duration such as 90s, 10m, 2h or 1d, nor a number of milliseconds`)
 }
