@@ -4,6 +4,7 @@ import { answered } from './asking.ts'
 import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
+import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import { causesIn, relaxationIn } from './reasons.ts'
 import { lasting } from './renewal.ts'
@@ -26,7 +27,7 @@ export async function printWhenReady(
   asking: Sending,
 ) {
   let made: Allocation | null = null
-  const until = () => (made?.wait_until ? ` until ${made.wait_until}` : '')
+  const until = () => (made?.wait_until ? ` until ${localTime(made.wait_until)}` : '')
   const end = `end it with: ${wait.line(`allocation delete ${ident}`)}`
   const left = (isSure = false) =>
     `allocation ${ident} ${isSure ? 'goes on' : 'may still be'} waiting${until()}; ${end}`
@@ -75,7 +76,7 @@ export const lookForNode =
       const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       const why = present.last_error ?? `allocation ${uuid} failed`
       // One that may wait fails only when its time is over.
-      const over = present.wait_until === null ? '' : `its time to wait ended at ${present.wait_until}: `
+      const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
     }
     const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`

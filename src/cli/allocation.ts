@@ -143,8 +143,9 @@ async function deleteAllocation(
   const asked = await allocations.delete(ident, { now, message })
   if (asked === null) return say(`${ident} is gone`)
   const { by, until } = asked.ending!
-  const at = localTime(Date.parse(until), systemClock.now())
-  say(`${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${at}, or before`)
+  say(
+    `${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${localTime(until)}, or before`,
+  )
 }
 
 async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags): Promise<void> {

@@ -1,4 +1,5 @@
 // Ctrl-C while a command waits: takes back what was asked for, or says what is left and how to end it.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { constants } from 'node:os'
 import { ApiError } from '../client/errors.ts'
 import { verdictOn } from './failures.ts'
@@ -20,12 +21,13 @@ export class Interrupts {
   readonly #listen: (signal: NodeJS.Signals) => void
 
   constructor(left: () => string) {
+    const said = AsyncLocalStorage.bind(left)
     this.#listen = signal => {
       const isSecond = this.first !== null
       this.first ??= signal
       this.#abort.abort()
       if (!isSecond) return
-      report(left(), this.#terminal)
+      report(said(), this.#terminal)
       this.#terminal.exit(codeOf(this.first))
     }
     for (const signal of SIGNALS) this.#terminal.on(signal, this.#listen)

@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { endFlag, hereAndNow, instantSaid, timeFlag } from './local-time.ts'
 import { atTerminal, type Terminal } from './terminal.ts'
+import { withLocalTimes } from './wall-clock.ts'
 
 /** What `work` returns at a terminal of that zone, and what it tells. */
 async function inZone<T>(TZ: string | undefined, work: () => T): Promise<{ result: T; told: string }> {
@@ -59,4 +60,18 @@ void test('what is over or unclear is refused with the time as it was understood
   await refuses('2020-11-17 14:00', /: 2020-11-17 14:00 means Tue 17 Nov 2020 14:00 CET, which is over$/)
   await refuses('3/4', /'3\/4' is not clear: a month needs its name/)
   await refuses('soon', /'soon' is no time such as 2h, 18:00/)
+})
+
+void test('a table has the times of the terminal, and its headings the zone', async () => {
+  const names = ['name', 'expires_at', 'end_date', 'updated_at']
+  const rows = [
+    { name: '2126-12-01T08:00:00Z', expires_at: '2126-12-01T08:00:00+00:00', end_date: '2126-12-01T08:00:00.000000' },
+    { name: 'job', expires_at: null, end_date: '2126-07-01T08:00:00.000000', updated_at: null },
+  ]
+  const { result } = await inZone('Europe/Berlin', () => withLocalTimes(names, rows))
+  assert.deepEqual(result.headings, ['name', 'expires_at (CET)', 'end_date (CET, CEST)', 'updated_at'])
+  assert.deepEqual(result.rows, [
+    { name: '2126-12-01T08:00:00Z', expires_at: 'Sun 1 Dec 2126 09:00', end_date: 'Sun 1 Dec 2126 09:00' },
+    { name: 'job', expires_at: null, end_date: 'Mon 1 Jul 2126 10:00', updated_at: null },
+  ])
 })

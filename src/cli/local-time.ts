@@ -1,32 +1,10 @@
-// Times as people type and read them: by the clock on their wall.
-import { systemClock } from '../clock/clock.ts'
+// Options that take a time as people say it.
 import { UsageError } from '../shared/usage-error.ts'
 import { type Around, durationIn, instantIn, shownFully, unclearIn } from '../shared/when.ts'
 import { tell } from './output.ts'
-import { terminal } from './terminal.ts'
+import { hereAndNow } from './wall-clock.ts'
 
-/** The terminal's zone: what TZ says, else the machine's, else UTC. */
-function localZone(): string {
-  const said = terminal().env['TZ']?.replace(/^:/, '')
-  return [said, Temporal.Now.timeZoneId()].find(isZone) ?? 'UTC'
-}
-
-function isZone(name: string | undefined): name is string {
-  if (!name) return false
-  try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
-    return name !== 'Etc/Unknown'
-  } catch {
-    return false
-  }
-}
-
-/** Here and now, for whatever is shown and read. */
-export const hereAndNow = (toward: 'future' | 'past' = 'future'): Around => ({
-  now: systemClock.now(),
-  zone: localZone(),
-  toward,
-})
+export { hereAndNow, localTime } from './wall-clock.ts'
 
 interface Said {
   /** Before the time, when it is told how it was understood: `until`, `from`, `since`. */
@@ -76,12 +54,4 @@ function notATime(text: string): UsageError {
   const hint = unclearIn(text)
   const forms = `such as ${END_FORMS} or 2030-01-01T10:00:00Z`
   return new UsageError(hint === null ? `'${text}' is no time ${forms}` : `'${text}' is not clear: ${hint}`)
-}
-
-const FORM = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
-
-/** `15:00:42`, with the date if that is another day. */
-export function localTime(at: number, now: number): string {
-  const [[day, time], [today]] = [at, now].map(instant => FORM.format(instant).split(' ')) as [string[], string[]]
-  return day === today ? time! : `${day} ${time}`
 }

@@ -13,7 +13,7 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
-import { END_FORMS, endFlag } from './local-time.ts'
+import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { printOne, say } from './output.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
@@ -75,7 +75,7 @@ async function create({ reservations }: Holdfast, nodes: readonly string[], flag
   const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
   if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
   const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
-  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${until}.`)
+  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${localTime(until)}.`)
   else printOne({ node_uuid, expires_at: until }, flags)
 }
 

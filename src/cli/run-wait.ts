@@ -2,6 +2,7 @@
 import { type Allocation, ApiError, type Holdfast, isAway, type NewAllocation } from '../client/index.ts'
 import { lookForNode, VERDICT_GRACE_MS } from './allocation-wait.ts'
 import { answered, ifThere } from './asking.ts'
+import { localTime } from './local-time.ts'
 import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
 import type { Wait } from './wait-flags.ts'
 import { type Look, waitFor, type WaitOptions } from './waiting.ts'
@@ -47,7 +48,7 @@ export class RunWait implements NodeSource {
   /** What is left if the allocation can't be deleted. */
   left = (): string => {
     const { term, wait } = this.#request
-    const until = this.#until === null ? '' : ` until ${this.#until}`
+    const until = this.#until === null ? '' : ` until ${localTime(this.#until)}`
     const end = `end it with: ${wait.line(`allocation delete ${this.#uuid}`)}`
     return `allocation ${this.#uuid} may still be waiting${until}, and ends by itself within ${lasting(term.lastsMs)}; ${end}`
   }

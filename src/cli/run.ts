@@ -115,7 +115,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     const endsAt = clock.now() + forMs
     if (forMs !== Infinity) {
       const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
-      tell(`${name} is yours until ${localTime(endsAt, clock.now())}`)
+      tell(`${name} is yours until ${localTime(endsAt)}`)
       await renewal.plan(endsAt)
     }
     return await commandEnds(words, environment, { uuid: got.uuid, signals, renewal, endsAt, term })
@@ -248,7 +248,7 @@ async function commandEnds(
     if (news === 'gone') return giveUp(lost('it is gone'), countdown(graceMs))
     if (typeof news === 'string') return giveUp(lost(news), renewal.left)
     const why = endingIn(news)
-    tell(`${why}; the command is told to end, and has until ${localTime(Date.parse(news.until), now())}`)
+    tell(`${why}; the command is told to end, and has until ${localTime(news.until)}`)
     giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
   }
   void renewal.lost.then(hear)

@@ -18,6 +18,8 @@ export interface Allocation extends Json {
   planned_end: string | null
   /** Who asked the keeper to let go, and why. */
   ending: Ending | null
+  /** What people write about it, for others to read. */
+  note: string | null
 }
 
 export interface Ending {
@@ -60,6 +62,7 @@ export interface NewAllocation {
   /** Your name, a slash, and at least 16 random characters that prove later that it is you. Needs `expires_at`. */
   keeper?: string | undefined
   planned_end?: string | undefined
+  note?: string | undefined
 }
 
 interface Cause {
@@ -130,6 +133,9 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** Writes a note on it; null takes the note away. */
+  note = (allocation: string, note: string | null) =>
+    this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [{ op: 'add', path: '/note', value: note }])
   /** Keeps what a lease gave, or keeps it longer. `delete` with the keeper lets go of it; the lease goes on. */
   keep = (allocation: string, until: string, { keeper, plannedEnd }: Renewal & { keeper: string }) =>
     this.#operator.post<Allocation>(`/allocations/${segment(allocation)}/keep`, {

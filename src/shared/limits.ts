@@ -154,11 +154,21 @@ export const limits = {
   // Retries when all suitable nodes are locked: as many and as far apart as clients have always seen.
   lockedNodeRetriesMax: 3,
   lockedNodeRetryMs: 1_000,
+  // A level of priority is a head start of a day, and there are ten up and ten down: nobody is passed by those who come
+  // twenty days later.
+  priorityHeadStartMs: 86_400_000,
+  priorityMax: 10,
+  // A project may get a thousand times what another gets.
+  shareMax: 1_000,
+  // In the fair order the next allocation of the same project comes as if the one before had used a node for an hour.
+  fairTurnMs: 3_600_000,
   candidateNodesMax: 10_000,
   allocationTraitsMax: 50,
   // A keeper's name, and a message to a keeper: each is one line on a terminal.
   keeperNameMax: 100,
   keeperMessageMax: 300,
+  // A note on an allocation: a line or two that others read in a table.
+  noteMax: 300,
   // Ten years: a later time is a mistake.
   futureMsMax: 10 * 366 * 86_400_000,
   // Nodes named for each reason when an allocation found none.

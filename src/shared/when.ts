@@ -96,7 +96,7 @@ function abbreviatedIn(words: string, around: Around): number | null {
   return tries.find(at => at !== null && zoneShown(at, around.zone) === abbreviation) ?? null
 }
 
-const offsetAt = (at: number, zone: string) =>
+export const offsetAt = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offsetNanoseconds
 
 function instantOf(
@@ -228,17 +228,20 @@ export function unclearIn(text: string): string | null {
   return null
 }
 
+type Unit = 'minute' | 'second'
+
 /** `today 20:07`, `tomorrow 02:07`, `Fri 19:00` in the next six days, else `Fri 20 Nov 19:00`; with the year if that is far. */
-export function shownWhen(ms: number, around: Around): string {
+export function shownWhen(ms: number, around: Around, unit: Unit = 'minute'): string {
   const { days } = todayIn(around).until(zonedOf(ms, around.zone).toPlainDate())
   const near = days === 0 ? 'today' : days === 1 ? 'tomorrow' : days === -1 ? 'yesterday' : null
-  if (near === null && (days < 0 || days > 6)) return `${dateShown(ms, around)} ${timeShown(ms, around)}`
-  return `${near ?? WEEKDAYS[zonedOf(ms, around.zone).dayOfWeek - 1]} ${timeShown(ms, around)}`
+  const isDated = near === null && (days < 0 || days > 6)
+  const day = isDated ? dateShown(ms, around) : (near ?? WEEKDAYS[zonedOf(ms, around.zone).dayOfWeek - 1])
+  return `${day} ${timeOn(ms, around, unit)}${isTwice(ms, around) ? ` ${zoneShown(ms, around.zone)}` : ''}`
 }
 
 /** The same with the date and the zone, for whoever wants to be sure: `Tue 17 Nov 14:00 CET`. */
-export const shownFully = (ms: number, around: Around): string =>
-  `${dateShown(ms, around)} ${timeOn(ms, around)} ${zoneShown(ms, around.zone)}`
+export const shownFully = (ms: number, around: Around, unit: Unit = 'minute'): string =>
+  `${dateShown(ms, around)} ${timeOn(ms, around, unit)} ${zoneShown(ms, around.zone)}`
 
 const zonedOf = (ms: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
 const todayIn = ({ now, zone }: Around) => zonedOf(now, zone).toPlainDate()
@@ -249,15 +252,16 @@ function dateShown(ms: number, around: Around): string {
   return `${WEEKDAYS[date.dayOfWeek - 1]} ${date.day} ${MONTHS[date.month - 1]}${isFar ? ` ${date.year}` : ''}`
 }
 
-const timeOn = (ms: number, { zone }: Around) => zonedOf(ms, zone).toPlainTime().toString({ smallestUnit: 'minute' })
+const timeOn = (ms: number, { zone }: Around, smallestUnit: Unit) =>
+  zonedOf(ms, zone).toPlainTime().toString({ smallestUnit })
 
-/** An hour that comes twice, when clocks are set back, has the zone's name. */
-function timeShown(ms: number, around: Around): string {
-  const wall = zonedOf(ms, around.zone).toPlainDateTime()
+/** Whether it is of an hour that comes twice, because clocks are set back: then the zone's name says which. */
+function isTwice(ms: number, { zone }: Around): boolean {
+  const wall = zonedOf(ms, zone).toPlainDateTime()
   const [first, second] = (['earlier', 'later'] as const).map(
-    disambiguation => wall.toZonedDateTime(around.zone, { disambiguation }).epochMilliseconds,
+    disambiguation => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
   )
-  return first === second ? timeOn(ms, around) : `${timeOn(ms, around)} ${zoneShown(ms, around.zone)}`
+  return first !== second
 }
 
 /** English has an abbreviation for a zone only where people use it. */

@@ -103,7 +103,7 @@ eachDatabase('holdfast --dry-run', databases => {
     await unchanged(async () => {
       const { uuid: free } = await holdfast.nodes.show('gpu-2')
       const told = await person.reads('reservation create gpu-1 gpu-2 --expires-at 10m --dry-run')
-      assert.match(told, new RegExp(`^It would hold node ${free} until \\S+\\.$`))
+      assert.match(told, new RegExp(`^It would hold node ${free} until \\S+ \\d\\d:\\d\\d\\S* UTC\\.$`))
       await person.isRefused('reservation create gpu-1 --dry-run', 4, /None of the nodes can be reserved: gpu-1 is/)
     })
     await holdfast.allocations.delete(uuid)

@@ -13,18 +13,18 @@ import { jsonIn } from '../../shared/json.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text } from '../shapes.ts'
-import { AllocationShape, isName, refuse, requireMember, shownAllocation } from './allocations.ts'
+import { AllocationShape, isName, isNote, refuse, requireMember, shownAllocation } from './allocations.ts'
 import { asText, isDocument, isTime, members, PATCH } from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
 
-const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end'])
+const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'note'])
 
 const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
 
 patchOneAllocation.operation = {
-  summary: 'Change the name, the extra, the end or the planned end of an allocation',
+  summary: 'Change the name, the extra, the note, the end or the planned end of an allocation',
   description: 'Only the keeper of an allocation may shorten it. Nobody may extend one that someone else is ending.',
   query: [KEEPER_PARAMETER],
   body: [PATCH],
@@ -46,9 +46,10 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   }
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
-    const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null, planned_end: null }
+    const { name, extra, note } = present
+    const document = { name, extra: jsonIn(extra), note, expires_at: null, planned_end: null }
     const after = members(applyPatches(document, patches), {
-      checks: { name: isName, extra: isDocument, expires_at: isTime, planned_end: isTime },
+      checks: { name: isName, extra: isDocument, note: isNote, expires_at: isTime, planned_end: isTime },
     })
     const time = (name: 'expires_at' | 'planned_end') => {
       const value = after[name]
@@ -60,6 +61,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
       extra: (after['extra'] as Json | undefined) ?? {},
       expiresAt: time('expires_at'),
       plannedEnd: time('planned_end'),
+      note: asText(after['note']),
       keeper,
     }
   }

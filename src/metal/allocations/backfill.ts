@@ -107,6 +107,7 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     updated_at: null,
     keeper: null,
     planned_end: null,
+    note: null,
   }
   const given = { uuid, owner, project_id: owner, user_id: user, traits: jsonText(traits), extra: EMPTY }
   const place = {

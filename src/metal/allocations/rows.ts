@@ -81,6 +81,7 @@ export const insertAllocation = command((db, a: NewRow) =>
       request_id: a.request_id,
       keeper: a.keeper,
       planned_end: a.planned_end,
+      note: a.note,
     })
     .returning('id'),
 )
@@ -105,6 +106,7 @@ export interface AllocationRequest {
   expiresAt: number | null
   keeper: string | null
   plannedEnd: number | null
+  note: string | null
   /** The request that asks. */
   requestId: string | null
 }
@@ -195,6 +197,7 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   request_id: wanted.requestId,
   keeper: wanted.keeper,
   planned_end: wanted.plannedEnd,
+  note: wanted.note,
   ...UNKEPT,
 })
 

@@ -57,6 +57,8 @@ export interface MetalTables {
     ending_by: string | null
     ending_at: number | null
     ending_message: string | null
+    /** What people write about it, for others to read. */
+    note: string | null
   }
   reservations: {
     id: Generated<number>
