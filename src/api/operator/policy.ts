@@ -14,6 +14,8 @@ export const operatorPolicy = {
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',
+  // Each caller sees the machines, promises and requests that it may read, and is told what it may do with them.
+  'holdfast:status:get': 'reader or service',
   // Each caller hears of what it may read.
   'holdfast:events:list': 'everyone',
   'holdfast:events:ticket': 'everyone',

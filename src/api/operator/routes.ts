@@ -19,6 +19,8 @@ import { explainLeaseOf } from './leases.ts'
 import type { OperatorAction } from './policy.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { getMachine } from './machine.ts'
+import { getStatus } from './status.ts'
 import {
   explainAllocationDeletion,
   explainLeaseDeletion,
@@ -95,6 +97,8 @@ export const routes: Routes = {
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
+  '/status': { GET: to(getStatus, 'holdfast:status:get') },
+  '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
   '/calendars': {
