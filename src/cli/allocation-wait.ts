@@ -1,15 +1,17 @@
 // Waits until an allocation has a node, and takes it back on Ctrl-C.
 import type { Allocation, Holdfast } from '../client/index.ts'
-import { answered, ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
+import type { Look } from '../client/waiting.ts'
+import { answered, waitFor } from './progress.ts'
 import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, cancelled, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import { causesIn, relaxationIn } from './reasons.ts'
-import { lasting } from './renewal.ts'
+import { lasting } from '../client/renewal.ts'
+import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor } from './waiting.ts'
 
 type WaitingFlags = OutputFlags & KeepFlags & { waitUntil?: string }
 
@@ -69,9 +71,6 @@ async function withoutTrace(failure: NoNode, server: Holdfast, uuid: string, wai
     return new CommandFailure(failure.exitCode, failure.message, [failure.hint, end].filter(Boolean).join('; '))
   }
 }
-
-/** The server counts the time of `--wait` too, and says how it ended; so it is heard out. */
-export const VERDICT_GRACE_MS = 60_000
 
 /** If only one of --wait and --wait-until says a time, it is that of both. */
 function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) {

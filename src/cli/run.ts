@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../clock/clock.ts'
 import { countdown } from '../clock/countdown.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import type { Allocation, Ending, Holdfast } from '../client/index.ts'
+import { GRACE_MAX_MS, givenBack, newKeeper, termOf } from '../client/keeping.ts'
 import { Child } from './child.ts'
 import { connectWith, countOf, durationOf, listed, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
@@ -12,17 +13,18 @@ import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { codeOf, Interrupts, report } from './interrupt.ts'
 import { localTime } from './local-time.ts'
-import { ended } from './notice.ts'
 import { tell } from './output.ts'
 import { printForecast } from './reasons.ts'
-import { lasting, type Left, type NodeSource, type Renewal, type Term } from './renewal.ts'
-import { LeasedNode } from './run-lease.ts'
-import { givenBack } from './run-release.ts'
-import { RunWait } from './run-wait.ts'
+import { lasting, type Left, type NodeSource, type Renewal, type Term } from '../client/renewal.ts'
+import { LeasedNode } from '../client/run-lease.ts'
+import { RunWait } from '../client/run-wait.ts'
+import { untilInstant } from '../client/timers.ts'
+import { lookForNode } from './allocation-wait.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 import { terminal } from './terminal.ts'
-import { connectWaiting, waitIn } from './wait-flags.ts'
-import { waitFor, type WaitOptions } from './waiting.ts'
+import { connectWaiting, type Wait, waitIn } from './wait-flags.ts'
+import type { WaitOptions } from '../client/waiting.ts'
+import { Progress, waitFor } from './progress.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
@@ -38,17 +40,8 @@ type RunFlags = ServerFlags &
   }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** How long the command may take to end after a signal, before SIGKILL. */
-const GRACE_MAX_MS = 10_000
 /** The exit code of timeout(1). */
 const TIMED_OUT = 124
-/** For a busy machine, and for clocks that differ: the command is over this long before the node may be another's. */
-const MARGIN_MAX_MS = 2_000
-/** Two renewals may fail before the node is lost. */
-const RENEWALS_PER_TERM = 3
-const KEEPER_NAME_MAX = 100
-const KEEPER_PROOF_BYTES = 18
-
 /** Traits are of capitals, and commands hardly ever. */
 function traitsOf(value: string, before: string[] | undefined): string[] {
   if (!/^[A-Z0-9_, ]+$/.test(value)) throw new UsageError(`'${value}' is no trait; put -- before the command`)
@@ -104,8 +97,8 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const wait = waitIn(flags, flags.wait)
   const server = await connectWaiting(flags, wait)
   const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
-  const term = termOf(flags.renewEvery * 1_000, () => clock.now())
-  const wanted = { ...wishIn(flags), keeper: newKeeper(clock) }
+  const term = termOf(flags.renewEvery * 1_000, tell)
+  const wanted = { ...wishIn(flags), keeper: newKeeper(`${userName()}@${hostname()}`) }
   if (flags.dryRun) {
     const forecast = await server.allocations.forecast({ ...wanted, expires_at: lasting(term.lastsMs) })
     printForecast(forecast, { format: 'table' })
@@ -116,13 +109,23 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const connect = () => connectWith(flags)
   const asked: NodeSource =
     flags.lease === undefined
-      ? new RunWait(server, { wanted, term, wait, isWaiting, newUuid: () => clock.newUuid(), connect })
+      ? new RunWait(server, {
+          wanted,
+          term,
+          wait,
+          isWaiting,
+          newUuid: () => clock.newUuid(),
+          connect,
+          lookFor: (at, uuid) => lookForNode(at, uuid, isWaiting ? '' : '--wait 10m waits for one'),
+          progress: new Progress(),
+          left: (uuid, waitsUntil) => leftOf(uuid, waitsUntil, term, wait),
+        })
       : new LeasedNode(server, { lease: flags.lease, keeper: wanted.keeper, term, connect })
   const interrupts = new Interrupts(asked.left)
   let hasNode = false
   let ended: { why: string; name: string } | null = null
   try {
-    const got = await asked.node(interrupts.signal, isWaiting ? '' : '--wait 10m waits for one')
+    const got = await asked.node(interrupts.signal)
     hasNode = true
     interrupts.stop()
     const environment = await surroundings(server, got, flags, { timeoutMs: term.lastsMs, signal: signals.aborted })
@@ -132,7 +135,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
     tell(`${name} is yours until ${endOf(Math.min(endsAt, asked.held?.leaseEndsAt ?? Infinity))}`)
     if (forMs !== Infinity) await renewal.plan(endsAt)
-    const watch = { uuid: got.uuid, name, signals, renewal, endsAt, term }
+    const watch = { name, signals, renewal, endsAt, term }
     const { code, why } = await commandEnds(words, environment, watch)
     ended = { why, name }
     return code
@@ -154,6 +157,13 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   }
 }
 
+/** What is left if the allocation can't be deleted. */
+function leftOf(uuid: string, waitsUntil: string | null, { lastsMs }: Term, wait: Wait): string {
+  const until = waitsUntil === null ? '' : ` until ${localTime(waitsUntil)}`
+  const end = `end it with: ${wait.line(`allocation delete ${uuid}`)}`
+  return `allocation ${uuid} may still be waiting${until}, and ends by itself within ${lasting(lastsMs)}; ${end}`
+}
+
 const wishIn = (flags: RunFlags) => ({
   resource_class: flags.resourceClass,
   traits: flags.trait,
@@ -163,18 +173,6 @@ const wishIn = (flags: RunFlags) => ({
 })
 
 const endOf = (at: number) => (at === Infinity ? 'the command ends' : localTime(at))
-
-function termOf(everyMs: number, now: () => number): Term {
-  const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
-  const marginMs = Math.min(MARGIN_MAX_MS, graceMs / 2)
-  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, marginMs, now, countdown }
-}
-
-/** Who runs it, for others to read, and a proof that nobody else can give. */
-function newKeeper(clock: Clock): string {
-  const name = `${userName()}@${hostname()}`.replaceAll(/[/\p{C}]/gu, '-').slice(0, KEEPER_NAME_MAX)
-  return `${name}/${clock.newSecret(KEEPER_PROOF_BYTES).toString('base64url')}`
-}
 
 function userName(): string {
   try {
@@ -239,7 +237,6 @@ class Signals {
 }
 
 interface Watch {
-  uuid: string
   /** Of the node. */
   name: string
   signals: Signals
@@ -257,7 +254,7 @@ interface Ended {
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { uuid, name, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
+  { name, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
 ): Promise<Ended> {
   if (renewal.left() <= 0) throw lost('it could not be renewed in time')
   const child = new Child(words, env, { graceMs: graceMs - marginMs })
@@ -270,16 +267,15 @@ async function commandEnds(
     over.abort()
     child.endInTime(left)
   }
-  const hear = (news: Ending | string) => {
+  const hear = ({ news, left }: { news: Ending | string; left: Left }) => {
     if (over.signal.aborted) return
-    if (news === 'gone') return giveUp(lost('someone has deleted its allocation'), countdown(graceMs))
-    if (typeof news === 'string') return giveUp(lost(news), renewal.left)
+    if (typeof news === 'string')
+      return giveUp(lost(news === 'gone' ? 'someone has deleted its allocation' : news), left)
     const why = `${news.by} takes ${name} back${news.message === null ? '' : `: ${news.message}`}`
     tell(`${why}; the command is told to end, and has until ${localTime(news.until)}`)
-    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
+    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), left)
   }
-  void renewal.lost.then(hear)
-  void ended(() => renewal.server, uuid, over.signal).then(hear)
+  void renewal.taken(over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
     if (verdict === null) tell('the time of --for ran out; the command is told to end')
     verdict ??= { code: TIMED_OUT, why: 'the command was ended, because the time of --for ran out' }
@@ -298,17 +294,3 @@ async function commandEnds(
 }
 
 const lost = (reason: string) => new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-
-/** The longest delay that setTimeout takes. */
-const TIMER_MAX_MS = 2 ** 31 - 1
-
-function untilInstant(at: number, now: () => number, act: () => void) {
-  let timer: NodeJS.Timeout | undefined
-  const arm = () => {
-    const left = at - now()
-    if (left <= 0) act()
-    else timer = setTimeout(arm, Math.min(left, TIMER_MAX_MS))
-  }
-  if (at !== Infinity) arm()
-  return { stop: () => clearTimeout(timer) }
-}
