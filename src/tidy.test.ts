@@ -17,6 +17,7 @@ const ROOMS = [
   'leases',
   'identity',
   'calendars',
+  'status',
   'webhooks',
 ]
 
@@ -36,6 +37,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute'],
   identity: [...DOMAIN, 'audit'],
   calendars: [...DOMAIN, 'audit', 'metal', 'leases', 'identity'],
+  // The board shows what all rooms promise of a machine.
+  status: [...DOMAIN, 'audit', 'events', 'ledger', 'metal', 'leases'],
   webhooks: [...DOMAIN, 'audit', 'events', 'nodemailer'],
   measure: ROOMS,
   http: ['shared', 'problems', 'store', 'audit', 'identity', 'measure', 'fastify'],
