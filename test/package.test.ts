@@ -61,8 +61,13 @@ describe('the package', () => {
     mkdirSync(config, { recursive: true })
     const own = mkdtempSync(join(config, 'test-'))
     writeFileSync(join(own, 'users.yaml'), 'users: {}')
+    // And what someone may have beside it who tried things there.
+    const tried = ['people.yaml.new', 'lab.db', 'lab.db-wal', 'lab.db.lock', 'key.pem', 'clouds.yaml'].map(name =>
+      join(CLONE, 'deploy/systemd', name),
+    )
+    for (const file of tried) writeFileSync(file, '')
     at(CLONE)('npm', ['pack', '--silent', '--pack-destination', folder])
-    rmSync(own, { recursive: true })
+    for (const file of [own, ...tried]) rmSync(file, { recursive: true })
     if (readdirSync(config).length === 0) rmdirSync(config)
     tarball = join(folder, `holdfast-${VERSION}.tgz`)
     files = at(folder)('tar', ['-tzf', tarball]).trim().split('\n')
@@ -82,13 +87,15 @@ describe('the package', () => {
     const strange = ours.filter(file => /(?<!\.d)\.ts$|test|src\//.test(file))
     assert.deepEqual(strange, [])
     const declared = ours.filter(file => file.endsWith('.d.ts') && !file.startsWith('package/dist/client/'))
-    const taken = ['package/dist/shared/is-object.d.ts', 'package/dist/shared/yaml.d.ts']
+    const taken = ['clock/countdown', 'clock/plain', 'shared/is-object', 'shared/when', 'shared/yaml'].map(
+      name => `package/dist/${name}.d.ts`,
+    )
     assert.deepEqual(declared, taken, 'only the library is declared, and what it takes along')
   })
 
-  test('holds no users of whoever made it', () => {
+  test('holds no users, databases or keys of whoever made it', () => {
     assert.deepEqual(
-      files.filter(file => /users\.yaml|deploy\/config/.test(file)),
+      files.filter(file => /users\.yaml|deploy\/config|\.(db|db-wal|lock|new|pem)$|clouds\.yaml/.test(file)),
       [],
     )
   })

@@ -1,14 +1,16 @@
 // Waits until an allocation has a node, and takes it back on Ctrl-C.
 import type { Allocation, Holdfast } from '../client/index.ts'
-import { answered } from './asking.ts'
+import type { Look, WaitOptions } from '../client/waiting.ts'
+import { answered, waitFor } from './progress.ts'
 import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
+import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import { causesIn, relaxationIn } from './reasons.ts'
-import { lasting } from './renewal.ts'
+import { lasting } from '../client/renewal.ts'
+import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor, type WaitOptions } from './waiting.ts'
 
 type WaitingFlags = OutputFlags & KeepFlags & { waitUntil?: string }
 
@@ -26,7 +28,7 @@ export async function printWhenReady(
   asking: Sending,
 ) {
   let made: Allocation | null = null
-  const until = () => (made?.wait_until ? ` until ${made.wait_until}` : '')
+  const until = () => (made?.wait_until ? ` until ${localTime(made.wait_until)}` : '')
   const end = `end it with: ${wait.line(`allocation delete ${ident}`)}`
   const left = (isSure = false) =>
     `allocation ${ident} ${isSure ? 'goes on' : 'may still be'} waiting${until()}; ${end}`
@@ -45,9 +47,6 @@ export async function printWhenReady(
     printOne(await allocated(server, made, { ...terms, signal, left }), flags)
   })
 }
-
-/** The server counts the time of `--wait` too, and says how it ended; so it is heard out. */
-export const VERDICT_GRACE_MS = 60_000
 
 /** If only one of --wait and --wait-until says a time, it is that of both. */
 function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) {
@@ -70,14 +69,16 @@ export const lookForNode =
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
-    const { now, decided, ahead = 0 } = await allocations.explain(uuid)
+    const { now, decided, ahead = 0, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
       const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       const why = present.last_error ?? `allocation ${uuid} failed`
       // One that may wait fails only when its time is over.
-      const over = present.wait_until === null ? '' : `its time to wait ended at ${present.wait_until}: `
+      const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
     }
     const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
-    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}` }
+    // A node is free for it, so that a conductor is about to take it up; or one has, since we looked.
+    const isBrief = now.available > ahead || state !== present.state
+    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}`, isBrief }
   }

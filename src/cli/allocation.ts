@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { printWhenReady } from './allocation-wait.ts'
-import { ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
 import {
   countOf,
   type Document,
@@ -19,7 +19,7 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
-import { localTime } from './local-time.ts'
+import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { printList, printOne, say, tell } from './output.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
@@ -62,8 +62,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--uuid <uuid>', 'its uuid; a new one if none is given')
     .option('--owner <owner>', "its project, and whose nodes it may get; the caller's project for all but admins")
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
-    .option('--expires-at <time>', 'when it ends by itself: 90s, 10m, 2h or 2030-01-01T10:00:00Z')
-    .option('--wait-until <time>', 'how long the server waits for a free node; in the same form')
+    .option('--expires-at <time>', `when it ends by itself: ${END_FORMS}`, endFlag('until'))
+    .option('--wait-until <time>', 'how long the server waits for a free node; likewise', endFlag('waits until'))
     .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
   addDeleteCommand(allocation)
@@ -73,7 +73,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'keep the node longer, or shorter',
     'allocation renew job-17 --expires-at 2h',
   )
-    .requiredOption('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
+    .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
     .action(
       onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
         printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
@@ -88,7 +88,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     ),
     'it has a node',
   )
-    .option('--wait-until <time>', 'how long the server waits for a free node')
+    .option('--wait-until <time>', `how long the server waits for a free node: ${END_FORMS}`, endFlag('waits until'))
     .action(
       onServerWaiting(async (server, wait, ident: string, flags: CreateFlags) =>
         retryAllocation(server, wait, ident, flags),
@@ -143,8 +143,9 @@ async function deleteAllocation(
   const asked = await allocations.delete(ident, { now, message })
   if (asked === null) return say(`${ident} is gone`)
   const { by, until } = asked.ending!
-  const at = localTime(Date.parse(until), systemClock.now())
-  say(`${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${at}, or before`)
+  say(
+    `${ident} is kept by ${asked.keeper}, who is told that ${by} ends it. The node is free by ${localTime(until)}, or before`,
+  )
 }
 
 async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags): Promise<void> {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { countOf, type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { timeFlag } from './local-time.ts'
 import { printList } from './output.ts'
 
 const COLUMNS = ['id', 'at', 'user', 'project', 'action', 'outcome', 'objects']
@@ -18,14 +19,14 @@ interface AuditFlags extends Flags {
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  printingCommand(program, name, help, 'audit --action baremetal:node:create --since 2030-01-01', COLUMNS)
+  printingCommand(program, name, help, "audit --action baremetal:node:create --since 'yesterday 9:00'", COLUMNS)
     .option('--user <id>', 'by this user')
     .option('--project <id>', 'in this project')
     .option('--action <action>', 'as in baremetal:node:create')
     .option('--object <id>', 'that touched this')
     .option('--request <id>', 'in this request')
-    .option('--since <time>', 'UTC, as in 2030-01-01 or 2030-01-01T10:00')
-    .option('--until <time>', 'likewise')
+    .option('--since <time>', '2h (ago), 9:00, yesterday, fri, 20 Nov 9:00, 2030-01-01', timeFlag('since', 'past'))
+    .option('--until <time>', 'likewise', timeFlag('until', 'past'))
     .option('--limit <count>', 'at most so many', countOf, 100)
     .action(
       onServer(async (server, { request, limit, ...flags }: AuditFlags) => {

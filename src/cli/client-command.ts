@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ConnectionUnclear } from '../client/errors.ts'
 import { connect, type Holdfast, type Where, whereIs } from '../client/index.ts'
-import { instantOf } from '../clock/instants.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { durationIn } from '../shared/when.ts'
+import { withExample } from './example.ts'
 import { tell, verdictOn } from './failures.ts'
 import { FORMATS, type OutputFlags } from './output.ts'
 import { askSecret } from './secret.ts'
@@ -17,10 +18,7 @@ export type Flags = OutputFlags & ServerFlags
 
 /** A command with the options that name a server; `example` is shown below its help. */
 export function serverCommand(parent: Command, usage: string, help: string, example: string): Command {
-  return withServerFlags(parent.command(usage).description(help)).addHelpText(
-    'after',
-    `\nExample:\n  holdfast ${example}`,
-  )
+  return withExample(withServerFlags(parent.command(usage).description(help)), example)
 }
 
 /** `columns` are the default ones, for completion. Users may choose any other field of the answer too. */
@@ -119,10 +117,10 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** Milliseconds in 90s, 10m, 2h, 1d or a number of seconds. */
+/** Milliseconds in 90s, 10m, 2h, 1d12h or a number of seconds. */
 export function durationOf(text: string): number {
-  const ms = /^[\dP]/.test(text) && !text.includes('-') ? instantOf(text, 0) : null
-  if (ms === null || ms <= 0) throw new UsageError(`'${text}' is no duration such as 90s, 10m, 2h or 1d`)
+  const ms = durationIn(text)
+  if (ms === null || ms <= 0) throw new UsageError(`'${text}' is no duration such as 90s, 10m, 2h or 1d12h`)
   return ms
 }
 

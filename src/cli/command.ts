@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { StoreUnavailable } from '../store/failure.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { showExamples, withExample } from './example.ts'
 import { EXIT, tell, verdictOn } from './failures.ts'
 import { withoutOptions, withServerFlagsForAll } from './server-flags.ts'
 import { atTerminal, type Output, type Terminal, terminal } from './terminal.ts'
@@ -20,6 +21,7 @@ interface Words {
 // Only the module of the typed command is loaded: loading them all would make every command slow to start.
 const GROUPS: Record<string, Record<string, Words>> = {
   'Machines:': {
+    status: { help: 'who has what, until when, and who waits', load: () => import('./status/status.ts') },
     node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
     allocation: { help: 'any node of a class, with traits', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
@@ -27,7 +29,10 @@ const GROUPS: Record<string, Record<string, Words>> = {
   },
   'Time:': {
     lease: { help: 'capacity for a period of time', load: () => import('./lease.ts') },
-    calendar: { help: 'calendars to subscribe to, of what ends', load: () => import('./calendar.ts') },
+    calendar: {
+      help: 'who has what when, drawn; and calendars to subscribe to',
+      load: () => import('./calendar/calendar.ts'),
+    },
     host: { help: 'hypervisors for leases', load: () => import('./host.ts') },
   },
   'Capacity:': {
@@ -111,6 +116,7 @@ export async function programWith(meant: string | undefined): Promise<Command> {
   }
   // Added last, so that it is listed in the last group.
   program.helpCommand('help [command]', 'show the help of a command')
+  showExamples(withExample(program, 'demo', 'node list', 'run --resource-class gpu --wait 10m -- ./train.sh'))
   return program
 }
 

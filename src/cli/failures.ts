@@ -1,6 +1,6 @@
 // How a failed command reports: one line, a hint, and an exit code that scripts can test.
 import { styleText } from 'node:util'
-import { ApiError, ConnectionUnclear, Unreachable } from '../client/errors.ts'
+import { ApiError, ConnectionUnclear, LoginRefused, Unreachable, WaitedTooLong } from '../client/errors.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 
@@ -50,6 +50,10 @@ const REFUSALS: Record<number, [ExitCode, string | null]> = {
 /** null for an unexpected error, which is a bug. */
 export function verdictOn(error: unknown): Verdict | null {
   if (error instanceof CommandFailure) return error
+  if (error instanceof WaitedTooLong) {
+    const { message, hint, isAway } = error
+    return { exitCode: isAway ? EXIT.unreachable : EXIT.failed, message, hint }
+  }
   if (error instanceof ConnectionUnclear) return { exitCode: EXIT.usage, message: error.message, hint: null }
   if (error instanceof Unreachable) {
     const hint = error.message.includes('certificate')
@@ -58,15 +62,14 @@ export function verdictOn(error: unknown): Verdict | null {
     return { exitCode: EXIT.unreachable, message: error.message, hint }
   }
   if (!(error instanceof ApiError)) return null
-  const { status, message, requestId } = error
-  // The bare metal API answers 400 to a verb that the node's state forbids. That is a conflict, not wrong usage.
-  const isState = status === 400 && message.includes('while it is in state')
+  const { status, kind, message, requestId } = error
   const other: [ExitCode, string | null] =
     status < 500
-      ? [isState ? EXIT.conflict : EXIT.usage, null]
+      ? [kind === 'conflict' ? EXIT.conflict : EXIT.usage, null]
       : [EXIT.failed, requestId && `look for ${requestId} in the server's log`]
   const [exitCode, hint] = REFUSALS[status] ?? other
-  return { exitCode, message, hint }
+  // Who has said a name needs no advice on how to say it.
+  return { exitCode, message, hint: error instanceof LoginRefused ? null : hint }
 }
 
 export function tell({ exitCode, message, hint }: Verdict): ExitCode {

@@ -60,7 +60,11 @@ const sumOf = (columns: readonly Column[]) =>
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):\d\d(\.\d+)?(Z|\+00:00)?$/
 const isInstant = (cell: string) => INSTANT.test(cell)
-const isMinute = (cell: string) => /^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(cell)
+/** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`. */
+const isMinute = (cell: string) =>
+  /^(\d{4}-\d\d-\d\d|yesterday|today|tomorrow|[A-Z][a-z]{2}( \d{1,2} [A-Z][a-z]{2}( \d{4})?)?) \d\d:\d\d( \S+)?$/.test(
+    cell,
+  )
 const toTheMinute = (cell: string) => cell.replace(INSTANT, '$1 $2')
 
 const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')

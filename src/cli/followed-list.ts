@@ -52,10 +52,12 @@ interface Followed {
   kinds: readonly string[]
   look: () => Promise<void>
   signal: AbortSignal
+  /** Looks also without an event. */
+  everyMs?: number
 }
 
 /** Looks again after each event; once for all that come during a look. */
-async function followed(server: Holdfast, { after, kinds, look, signal }: Followed): Promise<void> {
+export async function followed(server: Holdfast, { after, kinds, look, signal, everyMs }: Followed): Promise<void> {
   const failed = new AbortController()
   let failure: unknown
   const looking = new Runner(look, error => {
@@ -63,7 +65,12 @@ async function followed(server: Holdfast, { after, kinds, look, signal }: Follow
     failed.abort()
   })
   const over = AbortSignal.any([signal, failed.signal])
-  for await (const _ of server.events({ after, kinds, signal: over, beginAfresh: true })) void looking.run()
+  const timer = everyMs === undefined ? undefined : setInterval(() => void looking.run(), everyMs)
+  try {
+    for await (const _ of server.events({ after, kinds, signal: over, beginAfresh: true })) void looking.run()
+  } finally {
+    clearInterval(timer)
+  }
   await looking.stop()
   if (failure !== undefined && !signal.aborted) throw failure
 }

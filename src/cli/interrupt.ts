@@ -1,14 +1,14 @@
 // Ctrl-C while a command waits: takes back what was asked for, or says what is left and how to end it.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { constants } from 'node:os'
 import { ApiError } from '../client/errors.ts'
+import { CANCEL_MAX_MS } from '../client/keeping.ts'
 import { verdictOn } from './failures.ts'
 import { visible } from './output.ts'
 import { type Terminal, terminal } from './terminal.ts'
-import { Progress, waitFor } from './waiting.ts'
+import { Progress, waitFor } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** Long enough for a server that just starts again, short enough for someone who wants to leave. */
-export const CANCEL_MAX_MS = 5_000
 
 export const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
@@ -20,12 +20,13 @@ export class Interrupts {
   readonly #listen: (signal: NodeJS.Signals) => void
 
   constructor(left: () => string) {
+    const said = AsyncLocalStorage.bind(left)
     this.#listen = signal => {
       const isSecond = this.first !== null
       this.first ??= signal
       this.#abort.abort()
       if (!isSecond) return
-      report(left(), this.#terminal)
+      report(said(), this.#terminal)
       this.#terminal.exit(codeOf(this.first))
     }
     for (const signal of SIGNALS) this.#terminal.on(signal, this.#listen)

@@ -4,6 +4,7 @@ import { yamlOf } from '../shared/yaml.ts'
 import { csvText } from './csv.ts'
 import { rowBelow, screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 import { terminal } from './terminal.ts'
+import { fieldWithLocalTime, withLocalTimes } from './wall-clock.ts'
 
 export const FORMATS = ['table', 'json', 'yaml', 'csv', 'value'] as const
 
@@ -29,7 +30,8 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
         .join(''),
     )
   } else {
-    write(tableOf(shown, cellsOf(rows, shown, printable), screenOf(terminal().stdout)))
+    const local = withLocalTimes(shown, rows)
+    write(tableOf(local.headings, cellsOf(local.rows, shown, printable), screenOf(terminal().stdout)))
   }
 }
 
@@ -86,8 +88,8 @@ export class RowPrinter {
     if (format === 'yaml') return documentOf([document()], 'yaml')
     if (format === 'csv') return csvText(cellsOf([row], shown))
     if (format === 'value') return `${cellsOf([row], shown)[0]!.join(' ')}\n`
-    const cells = cellsOf([...this.#rows, row], shown, printable)
-    return rowBelow(shown, cells, screenOf(terminal().stdout))
+    const local = withLocalTimes(shown, [...this.#rows, row])
+    return rowBelow(local.headings, cellsOf(local.rows, shown, printable), screenOf(terminal().stdout))
   }
 }
 
@@ -101,7 +103,7 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
   else
     write(
       sheetOf(
-        shown.map(name => [name, lineByLine(row[name])] as const),
+        shown.map(name => [name, lineByLine(fieldWithLocalTime(name, row[name]))] as const),
         screenOf(terminal().stdout),
       ),
     )

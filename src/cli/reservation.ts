@@ -13,6 +13,7 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
+import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { printOne, say } from './output.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
@@ -45,7 +46,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     ).option('--instance <uuid>', 'the instance that will be deployed; a new uuid if none is given'),
   ).action(onServer(async (server, nodes: string[], flags: CreateFlags) => create(server, nodes, flags)))
   printingCommand(reservation, 'renew <reservation>', 'hold it longer', `reservation renew ${UUID} --expires-at 1h`)
-    .option('--expires-at <time>', 'until when, or how long from now; as long as a new one if none is given')
+    .option('--expires-at <time>', `${END_FORMS}; as long as a new one if none is given`, endFlag('until'))
     .action(
       onServer(async (server, ident: string, flags: CreateFlags) =>
         printOne(await server.reservations.renew(ident, flags.expiresAt), flags),
@@ -67,14 +68,14 @@ function addIronicCreate(program: Command, { name, help }: Word): void {
 const withTerms = (command: Command) =>
   withDryRun(command)
     .option('--owner <owner>', "whose it is; the caller's project for all but admins")
-    .option('--expires-at <time>', 'until when, or how long from now: 90s, 10m, 2h')
+    .option('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
 
 async function create({ reservations }: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
   const { instance = systemClock.newUuid(), owner, expiresAt: expires_at } = flags
   const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
   if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
   const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
-  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${until}.`)
+  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${localTime(until)}.`)
   else printOne({ node_uuid, expires_at: until }, flags)
 }
 

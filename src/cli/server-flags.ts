@@ -62,12 +62,11 @@ export function withServerFlagsForAll(program: Command): Command {
 
 const takesServerFlags = (command: Command) => command.options.some(({ long }) => long === '--os-cloud')
 
-/** The options that were given; one after the command wins over one before it. */
-export function serverFlagsOf(command: Command): ServerFlags {
-  let program = command
-  while (program.parent) program = program.parent
-  return { ...chosen(program), ...chosen(command) }
-}
+/** The options that were given, anywhere in the line; a later one wins. */
+export const serverFlagsOf = (command: Command): ServerFlags => ({
+  ...(command.parent && serverFlagsOf(command.parent)),
+  ...chosen(command),
+})
 
 function chosen(command: Command): ServerFlags {
   const given = command.opts<Record<string, string | undefined>>()

@@ -4,7 +4,7 @@ import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
 import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
-interface Screen {
+export interface Screen {
   /** Infinity if it isn't a terminal, because a pipe should get everything. */
   width: number
   hasColour: boolean
@@ -107,12 +107,23 @@ export function wrapped(text: string, width: number): string[] {
   return [...lines, rest]
 }
 
-type Colour = 'bold' | 'green' | 'yellow' | 'red' | 'dim'
+type Colour = 'bold' | 'green' | 'yellow' | 'red' | 'dim' | 'blue' | 'magenta' | 'cyan'
 
 const painted = (colour: Colour, text: string, { hasColour }: Screen) =>
   hasColour ? styleText(colour, text, { validateStream: false }) : text
 
 const STATES = /^(state|status|provision_state|outcome)$/
+/** The states of machines in `holdfast status`. */
+const MACHINE_STATES: Readonly<Record<string, Colour>> = {
+  free: 'green',
+  booked: 'magenta',
+  held: 'yellow',
+  taken: 'blue',
+  broken: 'red',
+  maintenance: 'dim',
+  setup: 'dim',
+  retired: 'dim',
+}
 const GOOD = /^(active|available|done|reserved)$/i
 const BAD = /(^error$|fail)/i
 
@@ -120,5 +131,5 @@ const BAD = /(^error$|fail)/i
 function coloured(column: string, text: string, screen: Screen): string {
   if (text === '-') return painted('dim', text, screen)
   if (!STATES.test(column) || text === '') return text
-  return painted(BAD.test(text) ? 'red' : GOOD.test(text) ? 'green' : 'yellow', text, screen)
+  return painted(MACHINE_STATES[text] ?? (BAD.test(text) ? 'red' : GOOD.test(text) ? 'green' : 'yellow'), text, screen)
 }

@@ -7,6 +7,7 @@ type Input = NodeJS.ReadableStream & { isTTY?: boolean | undefined }
 export type Output = NodeJS.WritableStream & {
   isTTY?: boolean | undefined
   columns?: number | undefined
+  rows?: number | undefined
   hasColors?: (() => boolean) | undefined
 }
 

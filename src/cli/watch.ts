@@ -7,6 +7,7 @@ import type { Word } from './command.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 import { untilInterrupted } from './followed-list.ts'
+import { localStamp, localTime } from './wall-clock.ts'
 
 interface WatchFlags extends ServerFlags {
   kind?: string[]
@@ -39,13 +40,13 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
 }
 
-/** `2026-11-15T15:39:56Z  allocation active  job-1  it has a node: rack-a01-01, until …  by alice`. */
+/** `Sun 15 Nov 16:39:56 CET  allocation active  job-1  it has a node: rack-a01-01, until …  by alice`. */
 function lineOf({ time, type, subject, data }: Event): string {
   const [, kind = '', became = ''] = type.split('.')
   const id = subject.slice(subject.indexOf('/') + 1)
   const { name, by } = data
   const parts = [
-    time.replace(/\.\d+Z$/, 'Z'),
+    localStamp(time),
     `${kind} ${became}`,
     typeof name === 'string' ? name : id,
     [wordsFor(kind, became), ...detailsIn(data)].join('; '),
@@ -72,7 +73,7 @@ function detailsIn(data: Event['data']): string[] {
     words(fields) && `changed ${words(fields)}`,
     words(added) && `added ${words(added)}`,
     words(removed) && `removed ${words(removed)}`,
-    isText(until) && `until ${until.replace(/\.\d+Z$/, 'Z')}`,
+    isText(until) && `until ${localTime(until)}`,
     isText(reason) && reason,
   ].filter(part => typeof part === 'string')
 }

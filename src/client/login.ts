@@ -1,5 +1,5 @@
 // Logs in: gets a token from the identity service, or uses a token, HTTP Basic or nothing.
-import { ApiError, ConnectionUnclear } from './errors.ts'
+import { ApiError, ConnectionUnclear, LoginRefused } from './errors.ts'
 import { type Credentials, type Reference, type Where, withoutApi } from './where.ts'
 import { exchange, type Json, type Session } from './wire.ts'
 
@@ -12,6 +12,8 @@ export interface Login {
   project: string | null
   /** The names of both, with our roles. */
   who: Who | null
+  /** What to say when the server takes us for nobody; undefined for its own words. */
+  refusal?: string | undefined
 }
 
 export interface Who {
@@ -27,15 +29,24 @@ export async function logIn({ url, authUrl, credentials, region }: Where, ask?: 
   if (credentials.kind === 'basic') {
     const { username } = credentials
     const password = credentials.password ?? (await asked(username, ask))
-    const pair = Buffer.from(`${username}:${password}`).toString('base64')
-    return { url: known(url), headers: { authorization: `Basic ${pair}` }, ...unknown }
+    const pair = btoa(String.fromCharCode(...new TextEncoder().encode(`${username}:${password}`)))
+    const refusal = `name or password not accepted: ${username}`
+    return { url: known(url), headers: { authorization: `Basic ${pair}` }, ...unknown, refusal }
   }
-  if (credentials.kind === 'nobody') return { url: known(url), headers: {}, ...unknown }
+  if (credentials.kind === 'nobody') {
+    const address = known(url)
+    return { url: address, headers: {}, ...unknown, refusal: `${address} asks who you are, and nobody is said` }
+  }
   if (credentials.kind === 'token' && url !== null) {
-    return { url, headers: { 'x-auth-token': credentials.token }, ...unknown }
+    const refusal = 'the token is not accepted: it has ended, or is of another server'
+    return { url, headers: { 'x-auth-token': credentials.token }, ...unknown, refusal }
   }
   const identity = authUrl ?? `${url}/identity/v3`
-  const { answer, headers } = await exchange('POST', `${identity}/auth/tokens`, {}, await proofOf(credentials, ask))
+  const proof = await proofOf(credentials, ask)
+  const { answer, headers } = await granted(identity, proof).catch(async error => {
+    const why = error instanceof ApiError && error.status === 401 ? await refused(identity, credentials, proof) : null
+    throw why === null ? error : new LoginRefused(why, error as ApiError)
+  })
   const token = headers.get('x-subject-token')
   if (token === null) throw new ConnectionUnclear(`${identity} gave no token; is it an identity service?`)
   const { token: facts } = answer as { token: Token }
@@ -49,11 +60,48 @@ export async function logIn({ url, authUrl, credentials, region }: Where, ask?: 
   }
 }
 
+const granted = (identity: string, proof: Json) => exchange('POST', `${identity}/auth/tokens`, {}, proof)
+
+/** How many projects are named to someone who named a wrong one. */
+const PROJECTS_SHOWN = 10
+
+/**
+ * Why a login was refused. An identity service never tells which part is wrong, because strangers guess. Whoever gets in
+ * without a project has proven who they are, and may hear which projects they have.
+ */
+async function refused(identity: string, credentials: Credentials, proof: Json): Promise<string | null> {
+  if (credentials.kind === 'application credential') {
+    return `application credential or secret not accepted: ${nameOf(credentials.credential)}`
+  }
+  if (credentials.kind !== 'password') return null
+  const { user, project, isSystem } = credentials
+  const name = nameOf(user)
+  if (!isSystem && project === null) return `name or password not accepted: ${name}`
+  const where = isSystem ? 'the system' : nameOf(project!)
+  const theirs = await projectsOf(identity, proof).catch(() => null)
+  if (theirs === null) return `name, password or project not accepted: ${name} in ${where}`
+  const more = theirs.length > PROJECTS_SHOWN ? ` and ${theirs.length - PROJECTS_SHOWN} more` : ''
+  const known =
+    theirs.length > 0
+      ? `${name}'s projects: ${theirs.slice(0, PROJECTS_SHOWN).join(', ')}${more}`
+      : 'nor in any other project'
+  return `${name} has no role in ${where}; ${known}`
+}
+
+/** The names of a user's projects, for the same proof without a project. */
+async function projectsOf(identity: string, { auth }: Json): Promise<string[]> {
+  const { headers } = await granted(identity, { auth: { ...(auth as Json), scope: 'unscoped' } })
+  const token = { 'x-auth-token': headers.get('x-subject-token') ?? '' }
+  const { answer } = await exchange('GET', `${identity}/auth/projects`, token)
+  return (answer as { projects: { name: string }[] }).projects.map(({ name }) => name).toSorted()
+}
+
 /** The session of a login. `again` logs in once more when the token has ended; without it that is for the caller. */
-export function sessionOf(login: Pick<Login, 'headers'>, again: (() => Promise<Login>) | null): Session {
+export function sessionOf(login: Pick<Login, 'headers' | 'refusal'>, again: (() => Promise<Login>) | null): Session {
   let { headers } = login
   let underway: Promise<Login> | null = null
   return {
+    refusal: login.refusal,
     get headers() {
       return headers
     },
@@ -118,11 +166,13 @@ function holdfastIn(catalog: readonly Service[], region: string | null): string 
 
 function known(url: string | null): string {
   if (url !== null) return url
-  throw new ConnectionUnclear('there is an identity service but nobody to log in as; say with --url where Holdfast is')
+  throw new ConnectionUnclear(
+    'there is an identity service but nobody to log in as; set OS_USERNAME and OS_PASSWORD, or say with --url where Holdfast is',
+  )
 }
 
 async function asked(user: string, ask: AskPassword): Promise<string> {
-  if (!ask) throw new ConnectionUnclear(`there is no password for ${user}`)
+  if (!ask) throw new ConnectionUnclear(`there is no password for ${user}; set OS_PASSWORD`)
   return ask(user)
 }
 

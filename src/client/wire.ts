@@ -1,5 +1,5 @@
 // Sends requests to one server with fetch: path prefixes, version headers, and refusals as errors.
-import { ApiError, sentenceIn, Unreachable } from './errors.ts'
+import { ApiError, refusalOf, sentenceIn, Unreachable } from './errors.ts'
 
 export type Json = Record<string, unknown>
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
@@ -26,6 +26,8 @@ export interface Session {
   readonly headers: Headers
   /** Logs in again after a 401, unless `stale` is out of use already; false if that is of no use. */
   renew: (stale: Headers) => Promise<boolean>
+  /** What to say when that is of no use; undefined for the server's words. */
+  readonly refusal?: string | undefined
 }
 
 export class Wire {
@@ -58,6 +60,9 @@ export class Api {
     this.#session = session
     this.#signal = signal
   }
+
+  within = (signal: AbortSignal) =>
+    new Api(this.#base, this.#headers, this.#session, this.#signal ? AbortSignal.any([this.#signal, signal]) : signal)
 
   get = <T>(path: string, query?: Query) => this.#send<T>('GET', `${path}${searchOf(query)}`)
   post = <T>(path: string, body?: unknown) => this.#send<T>('POST', path, body)
@@ -96,7 +101,8 @@ export class Api {
       return await ask(headers)
     } catch (error) {
       // A token that has ended. The server has done nothing yet, so the request may be sent again.
-      if (!(error instanceof ApiError) || error.status !== 401 || !(await this.#session.renew(headers))) throw error
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      if (!(await this.#session.renew(headers))) throw new ApiError(401, this.#session.refusal ?? error.message, error)
       return ask(this.#session.headers)
     }
   }
@@ -142,7 +148,7 @@ function read(method: Method, url: string, response: { status: number; headers: 
   const sentence = sentenceIn(answer) ?? `${method} ${url} was answered with ${status}, in no form that Holdfast uses`
   const requestId = response.headers.get('x-openstack-request-id') ?? response.headers.get('openstack-request-id')
   const retryAfterMs = msIn(response.headers.get('retry-after'))
-  throw new ApiError(status, sentence, { body: answer ?? null, requestId, retryAfterMs })
+  throw refusalOf(status, sentence, { body: answer ?? null, requestId, retryAfterMs })
 }
 
 /** Retry-After in seconds. A date, which no server of ours sends, is left out. */

@@ -7,6 +7,7 @@ import type { Duty } from '../shared/duty.ts'
 import type { Publisher } from '../events/publisher.ts'
 import type { Streams } from '../http/streams.ts'
 import type { Identity } from '../identity/identity.ts'
+import type { Names } from '../identity/names.ts'
 import type { Policy } from '../identity/policy.ts'
 import type { Throttle } from '../identity/throttle.ts'
 import type { CalendarMirror } from '../leases/calendar/mirror.ts'
@@ -19,6 +20,7 @@ import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
+import type { Board } from '../status/board.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -29,6 +31,8 @@ export interface Context {
   readonly store: Store
   /** Authenticates callers. */
   readonly identity: Identity
+  /** What users and projects are called. */
+  readonly names: Names
   /** Limits guessing at the secret URLs of calendars. */
   readonly calendarGuesses: Throttle
   /** Limits tests of webhooks. */
@@ -48,6 +52,8 @@ export interface Context {
   readonly shelf: NodeShelf
   /** The allocator of the conductor in this process; null when the process has no conductor. */
   readonly allocator: Allocator | null
+  /** Who has what, in memory. */
+  readonly board: Board
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
   /** The answers that last. */

@@ -22,6 +22,11 @@ export class BoundedMap<K, V> {
     if (this.#entries.size > this.#max) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
+  /** The oldest first. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries()
+  }
+
   delete(key: K): void {
     this.#entries.delete(key)
   }

@@ -154,11 +154,25 @@ export const limits = {
   // Retries when all suitable nodes are locked: as many and as far apart as clients have always seen.
   lockedNodeRetriesMax: 3,
   lockedNodeRetryMs: 1_000,
+  // A level of priority is a head start of a day, and there are ten up and ten down: nobody is passed by those who come
+  // twenty days later.
+  priorityHeadStartMs: 86_400_000,
+  priorityMax: 10,
+  // A project may get a thousand times what another gets.
+  shareMax: 1_000,
+  // A year: use that is older should hardly count.
+  halfLifeHoursMax: 8_784,
+  // How often it is counted what projects used lately: a minute is nothing beside a half-life of hours.
+  usageCountMs: 60_000,
+  // In the fair order the next allocation of the same project comes as if the one before had used a node for an hour.
+  fairTurnMs: 3_600_000,
   candidateNodesMax: 10_000,
   allocationTraitsMax: 50,
   // A keeper's name, and a message to a keeper: each is one line on a terminal.
   keeperNameMax: 100,
   keeperMessageMax: 300,
+  // A note on an allocation: a line or two that others read in a table.
+  noteMax: 300,
   // Ten years: a later time is a mistake.
   futureMsMax: 10 * 366 * 86_400_000,
   // Nodes named for each reason when an allocation found none.
@@ -186,6 +200,13 @@ export const limits = {
 
   // Ten thousand users. The file is read whole at each change.
   usersFileBytesMax: 4 * 1024 * 1024,
+  // A change of the file takes milliseconds, and on a bad disk seconds. After this long it was cut off.
+  usersFileEditMsMax: 60_000,
+  // How long a request waits for a change by another process, and how often it looks.
+  usersFileWaitMs: 5_000,
+  usersFileWaitLookMs: 50,
+  // Changes that wait for each other in one process; each takes a few milliseconds.
+  usersFileWaitingMax: 256,
   // A change must take effect within a second; this is half of it.
   fileLookMs: 500,
   // A caller who asks for a token is not authenticated yet, so little is read.
@@ -227,6 +248,16 @@ export const limits = {
   refusedTokensMax: 1_000,
   // A refusal is kept only this long: the token may be on its way between two of Keystone's servers.
   keystoneRefusalMs: 2_000,
+  // The names of a large university; about 200 bytes each.
+  seenNamesMax: 20_000,
+  // People change names rarely, and a table shows an id until the name is known: one look in so long is enough.
+  seenNamesLookMs: 5_000,
+  // Who was not seen for long is forgotten first, to the day.
+  seenAgainMs: 24 * 60 * 60_000,
+  // Written together: so many people don't come in the time of one write.
+  seenNamesPerWrite: 500,
+  // In one URL: ids of 32 characters, and short of what proxies take.
+  namesPerRequestMax: 100,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 

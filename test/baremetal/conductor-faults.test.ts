@@ -201,6 +201,7 @@ eachDatabase('a conductor', ({ create }) => {
       expiresAt: null,
       keeper: null,
       plannedEnd: null,
+      note: null,
       requestId: null,
     }
     const routing = { takeOverMs: TAKE_OVER_MS * 100, seed: 1, attempt: null }

@@ -103,7 +103,7 @@ eachDatabase('holdfast --dry-run', databases => {
     await unchanged(async () => {
       const { uuid: free } = await holdfast.nodes.show('gpu-2')
       const told = await person.reads('reservation create gpu-1 gpu-2 --expires-at 10m --dry-run')
-      assert.match(told, new RegExp(`^It would hold node ${free} until \\S+\\.$`))
+      assert.match(told, new RegExp(`^It would hold node ${free} until \\S+ \\d\\d:\\d\\d\\S* UTC\\.$`))
       await person.isRefused('reservation create gpu-1 --dry-run', 4, /None of the nodes can be reserved: gpu-1 is/)
     })
     await holdfast.allocations.delete(uuid)
@@ -112,10 +112,9 @@ eachDatabase('holdfast --dry-run', databases => {
   test('a lease would fit or not, and then when; explain says the same without failing', async () => {
     const wish = '--reservation resource_type=physical:node,resource_class=gpu,min=1,max=1'
     await person.reads('node leasable set gpu-1')
-    const { uuid } = await holdfast.nodes.show('gpu-1')
     await unchanged(async () => {
       const told = await person.reads(`lease create week --for 1d ${wish} --dry-run`)
-      assert.match(told, new RegExp(`^It would fit:\\nreservation +on +slots\\n0 +${uuid} +1$`))
+      assert.match(told, /^It would fit:\nreservation +on +slots\n0 +gpu-1 +1$/)
     })
     const booked = await holdfast.leases.create({
       name: 'week',

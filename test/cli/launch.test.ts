@@ -10,6 +10,7 @@ import { atShell } from './person.ts'
 
 /** One line for each word. */
 const LINES: Record<string, string> = {
+  status: 'status --class none',
   node: 'node show n1 -f json',
   allocation: 'allocation list',
   reservation: 'reservation list',

@@ -57,7 +57,42 @@ atLogin('holdfast and ways in', ({ api, file }) => {
     const { OS_PASSWORD: _, ...who } = as('alice')
     const { code, stderr } = await person.types('node list', who)
     assert.equal(code, 2)
-    assert.equal(stderr, 'holdfast: there is no password for alice\n')
+    assert.equal(stderr, 'holdfast: there is no password for alice; set OS_PASSWORD\n')
+  })
+
+  test('a wrong name, password or project are one answer to strangers; who proves to be someone hears their projects', async () => {
+    const said = async (who: Record<string, string>) => {
+      const { code, stderr } = await person.types('node list', who)
+      assert.equal(code, 5, stderr)
+      return stderr
+    }
+    const refused = (who: string) => `holdfast: name, password or project not accepted: ${who}\n`
+    assert.equal(await said({ ...as('bob'), OS_PASSWORD: 'wrong' }), refused('bob in lab'))
+    assert.equal(await said(as('nobody')), refused('nobody in lab'))
+    assert.equal(
+      await said({ ...as('bob'), OS_PASSWORD: 'wrong', OS_PROJECT_NAME: 'nowhere' }),
+      refused('bob in nowhere'),
+    )
+    for (const project of ['office', 'nowhere']) {
+      const wrong = await said({ ...as('bob'), OS_PROJECT_NAME: project })
+      assert.equal(wrong, `holdfast: bob has no role in ${project}; bob's projects: lab\n`)
+    }
+    assert.match(await said({}), /asks who you are.*set OS_USERNAME, OS_PASSWORD and OS_PROJECT_NAME/)
+    assert.match(await said({ OS_TOKEN: 'old' }), /token is not accepted/)
+    const basic = { OS_AUTH_TYPE: 'http_basic', OS_USERNAME: 'bob', OS_PASSWORD: 'wrong' }
+    assert.match(await said(basic), /name or password not accepted: bob/)
+    for (const [settings, missing] of [
+      [{ OS_AUTH_TYPE: 'http_basic' }, 'OS_USERNAME'],
+      [{ OS_AUTH_TYPE: 'v3applicationcredential' }, 'OS_APPLICATION_CREDENTIAL_ID'],
+      [
+        { OS_AUTH_TYPE: 'v3applicationcredential', OS_APPLICATION_CREDENTIAL_ID: 'x' },
+        'OS_APPLICATION_CREDENTIAL_SECRET',
+      ],
+    ] as const) {
+      const { code, stderr } = await person.types('node list', settings)
+      assert.equal(code, 2)
+      assert.ok(stderr.includes(`set ${missing}`), stderr)
+    }
   })
 
   test('the flags of the openstack command say who, before the command or after it, and win over the environment', async () => {

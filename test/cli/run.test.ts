@@ -75,7 +75,7 @@ atShell('holdfast run', person => {
     const [found] = await allocations()
     const { code, stderr } = await running
     assert.equal(code, 124)
-    assert.match(stderr, /^holdfast: gpu-1 is yours until (\S+ )?\d\d:\d\d:\d\d\n$/)
+    assert.match(stderr, /^holdfast: gpu-1 is yours until \S+ \d\d:\d\d:\d\d UTC\n$/)
     const [end, start] = [found!.planned_end!, found!.created_at as string].map(time => Date.parse(time)) as [
       number,
       number,
@@ -111,7 +111,10 @@ atShell('holdfast run', person => {
       'the demo needs it',
     ])
     assert.equal(asked, 0)
-    assert.match(stdout, /is kept by \S+@\S+, who is told that anyone ends it\.\s+The node is free by \d\d:\d\d:\d\d/)
+    assert.match(
+      stdout,
+      /is kept by \S+@\S+, who is told that anyone ends it\.\s+The node is free by\s+\S+\s+\d\d:\d\d:\d\d UTC/,
+    )
     const { code, stderr } = await exit
     assert.equal(code, 4)
     assert.match(

@@ -173,7 +173,7 @@ describe('a command that waits', () => {
       proxy.pass()
       const { code, stderr } = await command.exit
       assert.equal(code, 4)
-      assert.match(stderr, /^holdfast: its time to wait ended at 20.*no available nodes match/m)
+      assert.match(stderr, /^holdfast: its time to wait ended at \S+ \d\d:\d\d\S* UTC: .*no available nodes match/m)
     })
   })
 
@@ -380,7 +380,7 @@ describe('a command that waits', () => {
       assert.equal(code, 130)
       const [, uuid] =
         new RegExp(
-          `^holdfast: allocation (${UUID}) goes on waiting until 20\\S+; end it with: holdfast allocation delete \\1; look with: holdfast allocation show \\1$`,
+          `^holdfast: allocation (${UUID}) goes on waiting until \\S+ \\d\\d:\\d\\d\\S* UTC; end it with: holdfast allocation delete \\1; look with: holdfast allocation show \\1$`,
           'm',
         ).exec(stderr) ?? assert.fail(stderr)
       assert.equal(await other.reads(`allocation show ${uuid} -f value -c state`), 'allocating')
@@ -397,7 +397,7 @@ describe('a command that waits', () => {
       assert.equal(code, 130)
       const [, end] =
         new RegExp(
-          `^holdfast: allocation ${UUID} may still be waiting until 20\\S+; end it with: holdfast (--url \\S+ allocation delete ${UUID}) \\(`,
+          `^holdfast: allocation ${UUID} may still be waiting until \\S+ \\d\\d:\\d\\d\\S* UTC; end it with: holdfast (--url \\S+ allocation delete ${UUID}) \\(`,
           'm',
         ).exec(stderr) ?? assert.fail(stderr)
       assert.equal((await allocations()).length, 2)
@@ -414,7 +414,10 @@ describe('a command that waits', () => {
       const { code, stderr } = await command.exit
       assert.equal(code, 130)
       const end = `end it with: holdfast allocation delete ${UUID}`
-      assert.match(stderr, new RegExp(`^holdfast: allocation ${UUID} may still be waiting until \\S+; ${end}$`, 'm'))
+      assert.match(
+        stderr,
+        new RegExp(`^holdfast: allocation ${UUID} may still be waiting until \\S+ \\d\\d:\\d\\d\\S* UTC; ${end}$`, 'm'),
+      )
     })
 
     test('does not stop nodes on their way', async () => {

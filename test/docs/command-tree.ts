@@ -16,7 +16,7 @@ async function wholeProgram(): Promise<Command> {
   return program
 }
 
-const PROGRAM = await wholeProgram()
+export const PROGRAM = await wholeProgram()
 
 /** Options of other programs that pages name without the program. */
 const FOREIGN = new Set(['--availability-zone', '--store', '--server', '--only', '--exclude', '--gabbits', '--quick'])
@@ -29,7 +29,7 @@ export function everyCommand(command: Command): Command[] {
 }
 
 /** `node add trait` */
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}`.trim() : ''
 }
 
@@ -52,7 +52,7 @@ function wrongOption(text: string): string | null {
 
 const WORDS = /(?:^|[|;&(]\s*)(?:bin\/)?holdfast ((?:[^\s|;&<>()]+ *)+)/
 
-function wrongCommand(text: string): string | null {
+export function wrongCommand(text: string): string | null {
   const words = WORDS.exec(text.replaceAll(/\\\n/g, ' '))?.[1]?.trim().split(/ +/) ?? []
   let command = PROGRAM
   for (let at = 0; at < words.length; at++) {

@@ -13,18 +13,18 @@ import { jsonIn } from '../../shared/json.ts'
 import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Flag, from, Text } from '../shapes.ts'
-import { AllocationShape, isName, refuse, requireMember, shownAllocation } from './allocations.ts'
+import { AllocationShape, isName, isNote, refuse, requireMember, shownAllocation } from './allocations.ts'
 import { asText, isDocument, isTime, members, PATCH } from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
 
-const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end'])
+const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'note'])
 
-const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
+export const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
 
 patchOneAllocation.operation = {
-  summary: 'Change the name, the extra, the end or the planned end of an allocation',
+  summary: 'Change the name, the extra, the note, the end or the planned end of an allocation',
   description: 'Only the keeper of an allocation may shorten it. Nobody may extend one that someone else is ending.',
   query: [KEEPER_PARAMETER],
   body: [PATCH],
@@ -32,8 +32,16 @@ patchOneAllocation.operation = {
 } satisfies Operation
 
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has, now } = request
+  const { context, base, has } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
+  const change = allocationChangeOf(request)
+  const row = await context.store.write(change)
+  return { status: 200, body: shownAllocation(row, base, has) }
+}
+
+/** The change that the body asks for, to be run. */
+export function allocationChangeOf(request: MetalRequest): () => Write<Allocation> {
+  const { now } = request
   const keeper = givenParameter(request, 'keeper')
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
@@ -46,9 +54,10 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   }
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
-    const document = { name: present.name, extra: jsonIn(present.extra), expires_at: null, planned_end: null }
+    const { name, extra, note } = present
+    const document = { name, extra: jsonIn(extra), note, expires_at: null, planned_end: null }
     const after = members(applyPatches(document, patches), {
-      checks: { name: isName, extra: isDocument, expires_at: isTime, planned_end: isTime },
+      checks: { name: isName, extra: isDocument, note: isNote, expires_at: isTime, planned_end: isTime },
     })
     const time = (name: 'expires_at' | 'planned_end') => {
       const value = after[name]
@@ -60,13 +69,11 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
       extra: (after['extra'] as Json | undefined) ?? {},
       expiresAt: time('expires_at'),
       plannedEnd: time('planned_end'),
+      note: asText(after['note']),
       keeper,
     }
   }
-  const row = await context.store.write(() =>
-    life.patchAllocation(request.param('ident'), request.access(), change, now),
-  )
-  return { status: 200, body: shownAllocation(row, base, has) }
+  return () => life.patchAllocation(request.param('ident'), request.access(), change, now)
 }
 
 export const FAREWELL_PARAMETERS = parametersOf({

@@ -47,6 +47,7 @@ const SINCE: Record<string, Word> = {
   keeper: 'allocationKeeper',
   planned_end: 'allocationKeeper',
   ending: 'allocationKeeper',
+  note: 'allocationNote',
 }
 
 export function shownAllocation(row: allocations.Allocation, base: string, has: Has): Json {
@@ -66,6 +67,7 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
     keeper: row.keeper === null ? null : keeperName(row.keeper),
     planned_end: shownTime(row.planned_end),
     ending: shownEnding(row),
+    note: row.note,
     created_at: shownTime(row.created_at),
     updated_at: shownTime(row.updated_at),
     links: linksTo(base, `allocations/${row.uuid}`),
@@ -102,6 +104,7 @@ export const AllocationShape = named('Allocation', {
   keeper: from(since('allocationKeeper'), TextOrNull),
   planned_end: from(since('allocationKeeper'), orNull(Time)),
   ending: from(since('allocationKeeper'), orNull(Ending)),
+  note: from(since('allocationNote'), TextOrNull),
   created_at: Time,
   updated_at: orNull(Time),
   links: Links,
@@ -138,6 +141,9 @@ export const isKeeper = is(
   Type.String({ pattern: KEEPER.source }),
   value => typeof value === 'string' && KEEPER.test(value),
 )
+/** One line: it stands in tables. */
+const NOTE = new RegExp(`^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,${limits.noteMax}}$`)
+export const isNote = is(Type.String({ pattern: NOTE.source }), value => typeof value === 'string' && NOTE.test(value))
 const isClass = is(Type.String({ minLength: 1, maxLength: 80 }), value => isText(80)(value) && value !== '')
 
 export const NEW_ALLOCATION = membersOf(
@@ -155,6 +161,7 @@ export const NEW_ALLOCATION = membersOf(
     wait_until: isTime,
     keeper: isKeeper,
     planned_end: isTime,
+    note: isNote,
   },
   { needs: SINCE },
 )
@@ -191,6 +198,7 @@ export function newAllocationOf(request: MetalRequest): allocations.AllocationRe
     expiresAt: time('expires_at'),
     keeper,
     plannedEnd: time('planned_end'),
+    note: asText(body['note']),
     requestId: request.id,
   }
 }

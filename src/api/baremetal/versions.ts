@@ -70,6 +70,7 @@ const SINCE = {
   associationInRows: 83, // ours: allocation_uuid and reservation_uuid in short rows
   allocationTimes: 83, // ours: expires_at and wait_until of an allocation
   allocationKeeper: 83, // ours: keeper, planned_end and ending of an allocation
+  allocationNote: 83, // ours: note of an allocation
 } as const
 
 export type Word = keyof typeof SINCE

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Argument, type Command } from 'commander'
 import type { Word } from '../command.ts'
+import { withExample } from '../example.ts'
 import { terminal } from '../terminal.ts'
 
 const HOW_TO = `
@@ -11,9 +12,7 @@ To have it in every new shell:
   fish  holdfast completion fish > ~/.config/fish/completions/holdfast.fish`
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  program
-    .command(name)
-    .description(help)
+  withExample(program.command(name).description(help), 'completion bash')
     .addArgument(new Argument('<shell>', 'whose script to print').choices(['bash', 'zsh', 'fish']))
     .addHelpText('after', HOW_TO)
     .action((shell: string) => {

@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { type Command, Option } from 'commander'
 import type { Grade, Result } from './examine.ts'
 import type { Word } from '../command.ts'
+import { withExample } from '../example.ts'
 import { EXIT } from '../failures.ts'
 import { FORMATS, type OutputFlags, printList, visible } from '../output.ts'
 import { type ServerFlags, serverFlagsOf, withServerFlags } from '../server-flags.ts'
@@ -16,15 +17,11 @@ when settings are given here (those of holdfast serve), when HOLDFAST_DATABASE o
 HOLDFAST_CONFIG is set, or when there is a ./holdfast.db. With --url or --os- options
 alone it looks only at that server, with settings alone only at this machine.
 
-The exit code is 1 if something is wrong; warnings alone are 0.
-
-Examples:
-  holdfast doctor
-  holdfast doctor --os-cloud lab
-  holdfast doctor --config /etc/holdfast.yaml -f json`
+The exit code is 1 if something is wrong; warnings alone are 0.`
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const command = program.command(name).description(help)
+  withExample(command, 'doctor', 'doctor --os-cloud lab', 'doctor --config /etc/holdfast.yaml -f json')
   withSettings(withServerFlags(command), ['database'])
     .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
     .addHelpText('after', WHAT)

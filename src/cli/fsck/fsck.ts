@@ -4,6 +4,7 @@ import type { Fsck } from '../../client/index.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { connectWith } from '../client-command.ts'
 import type { Word } from '../command.ts'
+import { withExample } from '../example.ts'
 import { EXIT } from '../failures.ts'
 import { FORMATS, type OutputFlags, printList, printOne } from '../output.ts'
 import { serverFlagsOf, withServerFlags } from '../server-flags.ts'
@@ -19,14 +20,11 @@ import { terminal } from '../terminal.ts'
 
 const WHICH = `
 With --url, --os-cloud or another --os- option it asks the server that they name, which needs the role admin.
-Without any of them it opens the database of the settings, beside the server or without one.
-
-Examples:
-  holdfast fsck --database sqlite:./holdfast.db
-  holdfast fsck --url http://127.0.0.1:8780 -f json`
+Without any of them it opens the database of the settings, beside the server or without one.`
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const command = withPrintConfig(withSettings(withServerFlags(program.command(name).description(help))))
+  withExample(command, 'fsck --database sqlite:./holdfast.db', 'fsck --url http://127.0.0.1:8780 -f json')
   command
     .addOption(new Option('-f, --format <format>', 'how to print it').choices(FORMATS).default('table'))
     .addHelpText('after', WHICH)

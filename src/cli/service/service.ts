@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { Word } from '../command.ts'
+import { withExample } from '../example.ts'
 import { configOf, printConfig, type SettingFlags, withPrintConfig, withSettings } from './settings.ts'
 import { terminal } from '../terminal.ts'
 
@@ -13,8 +14,16 @@ const RUN: Record<string, (config: Config) => Promise<number>> = {
   migrate: async config => (await import('./migrate.ts')).migrateDatabase(config),
 }
 
+const EXAMPLES: Record<string, readonly string[]> = {
+  serve: ['serve', 'serve --database sqlite:./lab.db --auth password --users ./users.yaml'],
+  api: ['api --database postgres://holdfast@db/holdfast'],
+  conductor: ['conductor --database postgres://holdfast@db/holdfast'],
+  migrate: ['migrate --database postgres://holdfast@db/holdfast'],
+}
+
 export function addCommands(program: Command, { name, help }: Word): void {
-  withPrintConfig(withSettings(program.command(name).description(help))).action(async (flags: SettingFlags) => {
+  const command = withPrintConfig(withSettings(program.command(name).description(help)))
+  withExample(command, ...EXAMPLES[name]!).action(async (flags: SettingFlags) => {
     const config = configOf(flags)
     if (flags['printConfig']) printConfig(config)
     else terminal().exitCode = await RUN[name]!(config)

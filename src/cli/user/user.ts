@@ -13,6 +13,7 @@ import { addUserTo } from '../../identity/user-edits.ts'
 import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../../identity/users-file.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Word } from '../command.ts'
+import { withExample } from '../example.ts'
 import { askSecret, readSecret } from '../secret.ts'
 import { addKeyCommands } from './keys.ts'
 import { terminal } from '../terminal.ts'
@@ -51,8 +52,17 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addKeyCommands(user)
 }
 
+const EXAMPLES: Record<string, string> = {
+  'add <name>': 'add ada --project vision --role member',
+  'passwd <name>': 'passwd ada',
+  list: 'list',
+  'sign-out <name>': 'sign-out ada',
+  'remove <name>': 'remove ada',
+  'clouds-yaml <name>': 'clouds-yaml ada --url http://lab.example.org:8780',
+}
+
 function subcommand(user: Command, usage: string, help: string, hasPassword = false): Command {
-  const command = user.command(usage).description(help)
+  const command = withExample(user.command(usage).description(help), `user ${EXAMPLES[usage]!}`)
   command.option('--users <file>', `${SETTINGS.users.help} (default: ${SETTINGS.users.fallback as string})`)
   command.option('--config <file>', 'YAML file with settings, named as the options are')
   if (hasPassword) {

@@ -27,18 +27,13 @@ import {
   usersOfUuid,
 } from './rows.ts'
 import { backfill } from './backfill.ts'
+import { requireUntil } from './extension.ts'
 import { type Farewell, letGoOfLeased, mayEnd, requireKeptPromise } from './keeping.ts'
 import { affinityOf, liveConductors } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
 import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.ts'
-import {
-  type Principal,
-  promised,
-  releaseInstance,
-  requireFreeInstance,
-  withoutAllocatedTraits,
-} from '../nodes/provider.ts'
-import { letGo, mayHaveUntil, requireOwnEnd } from '../nodes/lease-promise.ts'
+import { type Principal, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from '../nodes/provider.ts'
+import { letGo, requireOwnEnd } from '../nodes/lease-promise.ts'
 import { mayDeallocate } from '../nodes/states.ts'
 
 const countAtWork = query((db, _: object) =>
@@ -47,7 +42,7 @@ const countAtWork = query((db, _: object) =>
     .select(e => e.fn.countAll<number>().as('count'))
     .where('state', '=', 'allocating'),
 )
-type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'planned_end' | 'updated_at'>
+type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'planned_end' | 'note' | 'updated_at'>
 const update = command((db, a: Changes) =>
   db
     .updateTable('allocations')
@@ -56,6 +51,7 @@ const update = command((db, a: Changes) =>
       extra: a.extra,
       expires_at: a.expires_at,
       planned_end: a.planned_end,
+      note: a.note,
       updated_at: a.updated_at,
     })
     .where('id', '=', a.id),
@@ -169,6 +165,7 @@ export interface AllocationPatch {
   extra: Json
   expiresAt: number | null
   plannedEnd: number | null
+  note: string | null
   /** The proof that the caller is the keeper. */
   keeper: string | null
 }
@@ -198,13 +195,14 @@ function* changeAllocation(
   if (!row) throw allocationNotFound(ident)
   requireUnmoved(row, node_id)
   const present = yield* findAllocation(ident, access)
-  const { name, extra, expiresAt, plannedEnd, keeper } = change(present)
+  const { name, extra, expiresAt, plannedEnd, note, keeper } = change(present)
   requireKeptPromise(present, expiresAt, keeper, now)
   const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
   requireTerm(limits, 'longest_allocation_hours', term)
-  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
+  if (node) yield* requireUntil(node, expiresAt, access)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
-  const changes = { id, name, extra: jsonText(extra), expires_at: expiresAt, planned_end: plannedEnd, updated_at: now }
+  const times = { expires_at: expiresAt, planned_end: plannedEnd, updated_at: now }
+  const changes = { id, name, extra: jsonText(extra), note, ...times }
   yield* run(update(changes))
   const after = { ...present, ...changes }
   const isMoved = after.expires_at !== present.expires_at

@@ -2,46 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { seeded } from '../../clock/chance.ts'
-import { CandidateTable } from '../../ledger/candidates/table.ts'
-import type { Store } from '../../store/store.ts'
-import { Fleet, type FleetNode } from '../nodes/fleet.ts'
+import type { FleetNode } from '../nodes/fleet.ts'
 import { forecast } from './forecast.ts'
 import { fits, propose, type Supply, suggestions, type Wish } from './matching.ts'
 import { countsOf, sentenceOf, whyNot } from './why-not.ts'
-import { fleetNode } from '../../../test/support/fleet-node.ts'
 import { asId } from '../../../test/support/ids.ts'
-
-interface Sketch extends Partial<FleetNode> {
-  traits?: string[]
-  claimed?: boolean
-}
-
-/** A fleet of nodes of class `gpu`, each available unless its sketch says otherwise. */
-function supplyOf(sketches: readonly Sketch[]): Supply & { nodes: FleetNode[] } {
-  const fleet = new Fleet(null as unknown as Store)
-  const table = new CandidateTable()
-  const nodes = sketches.map(({ traits: _, claimed: __, ...parts }, i) => fleetNode(i + 1, parts))
-  fleet.absorb(nodes.map(node => ({ provider: node.provider_id, room: 'metal', attached: node })))
-  table.load(nodes.map((node, i) => snapshotOf(node, sketches[i]!)))
-  return { fleet, table, nodes }
-}
-
-function snapshotOf(node: FleetNode, { traits = [], claimed = false }: Sketch) {
-  const blocked = node.provision_state !== 'available' || node.maintenance === 1
-  const units = { total: 1, reserved: 0, minUnit: 1, maxUnit: 1, stepSize: 1, allocationRatio: 1 }
-  const used = claimed || node.instance_uuid !== null ? 1 : 0
-  return {
-    id: node.provider_id,
-    uuid: node.uuid,
-    name: node.uuid,
-    generation: 1,
-    parentId: null,
-    rootId: node.provider_id,
-    traits,
-    aggregates: [],
-    inventories: [{ resourceClass: node.placement_class, ...units, used, blocked }],
-  }
-}
+import { supplyOf } from '../../../test/support/supply.ts'
 
 const wish = (more: Partial<Wish> = {}): Wish => ({
   id: 1,

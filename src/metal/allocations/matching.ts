@@ -39,12 +39,11 @@ export function missingTraits({ table }: Supply, node: FleetNode, traits: readon
   return traits.filter(trait => !table.traits.rowsOf(trait)?.has(row))
 }
 
-/** Whether the node matches the wish, free or not. */
-function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
+/** Whether the node is of the kind that the wish asks for, whoever has it now and for how long. */
+export function suits(supply: Supply, node: FleetNode, wish: Wish): boolean {
   return (
     node.resource_class === wish.resourceClass &&
     isOf(wish.owner, node) &&
-    mayHaveUntil(node, wish.until) &&
     (wish.candidates === null || wish.candidates.has(node.uuid)) &&
     missingTraits(supply, node, wish.traits).length === 0
   )
@@ -52,7 +51,7 @@ function satisfies(supply: Supply, node: FleetNode, wish: Wish): boolean {
 
 /** The node is free and matches the wish. */
 export const fits = (supply: Supply, node: FleetNode, wish: Wish): boolean =>
-  isOpen(node) && hasRoom(supply, node) && satisfies(supply, node, wish)
+  isOpen(node) && hasRoom(supply, node) && mayHaveUntil(node, wish.until) && suits(supply, node, wish)
 
 /** Nodes to try: the one with the wish's name first, the rest shuffled, so that requests don't collide on one node. */
 export function* suggestions(supply: Supply, wish: Wish, random: Random): Generator<FleetNode, void, void> {

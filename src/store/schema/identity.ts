@@ -26,4 +26,15 @@ export interface IdentityTables {
     expires_at: number | null
     created_at: number
   }
+  seen_names: {
+    kind: 'user' | 'project'
+    id: string
+    name: string
+    seen_at: number
+  }
+  seen_members: {
+    project_id: string
+    user_id: string
+    seen_at: number
+  }
 }

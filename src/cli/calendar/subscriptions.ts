@@ -1,11 +1,10 @@
-// holdfast calendar: calendars to subscribe to, of what ends.
+// holdfast calendar create, list and delete: calendars to subscribe to, of what ends.
 import { type Command, Option } from 'commander'
-import type { CalendarOf, Holdfast, NewCalendar } from '../client/index.ts'
-import { UsageError } from '../shared/usage-error.ts'
-import { type Flags, forEach, onServer, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'
-import type { Word } from './command.ts'
-import { printList, printOne, say } from './output.ts'
-import { terminal } from './terminal.ts'
+import type { CalendarOf, Holdfast, NewCalendar } from '../../client/index.ts'
+import { UsageError } from '../../shared/usage-error.ts'
+import { type Flags, forEach, onServer, printingCommand, type ServerFlags, serverCommand } from '../client-command.ts'
+import { printList, printOne, say } from '../output.ts'
+import { terminal } from '../terminal.ts'
 
 const COLUMNS = ['id', 'of', 'user', 'created_at', 'last_read_at']
 
@@ -16,8 +15,7 @@ interface CalendarFlags extends Flags {
   node?: string
 }
 
-export function addCommands(program: Command, { name, help }: Word): void {
-  const calendar = program.command(name).description(help)
+export function addSubscriptions(calendar: Command): void {
   printingCommand(
     calendar,
     'create',

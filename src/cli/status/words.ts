@@ -1,0 +1,182 @@
+// The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
+import type { Booking, Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
+import { type Around, shownWhen } from '../../shared/when.ts'
+
+/** What is asked for: the filters, and whether only one's own. */
+export type Asked = StatusFilter & { mine?: boolean | undefined }
+
+export const STATES: readonly MachineState[] = [
+  'free',
+  'booked',
+  'held',
+  'taken',
+  'working',
+  'setup',
+  'maintenance',
+  'broken',
+  'retired',
+]
+
+export const MACHINE_COLUMNS = ['name', 'class', 'state', 'who', 'project', 'until', 'what', 'next', 'note'] as const
+export const WAITING_COLUMNS = ['place', 'name', 'who', 'project', 'wants', 'since', 'start', 'because'] as const
+export const GAVE_UP_COLUMNS = ['name', 'who', 'project', 'wants', 'since', 'reason'] as const
+
+type Cells<Column extends string> = Record<Column, string | null>
+
+/** `bob (nlp)`. */
+const personOf = ({ who, project }: { who: string | null; project: string | null }): string | null =>
+  who !== null && project !== null ? `${who} (${project})` : (who ?? project)
+
+const shown = (at: string | null, around: Around) => (at === null ? null : shownWhen(Date.parse(at), around))
+
+const joined = (parts: readonly (string | null | false)[], by: string) =>
+  parts.filter(part => part !== null && part !== false && part !== '').join(by) || null
+
+/** By class and name, as people count: n2 before n10. */
+const ORDER = new Intl.Collator('en', { numeric: true })
+const nameOf = ({ name, uuid }: { name: string | null; uuid: string }) => name ?? uuid
+
+export const inOrder = (machines: readonly Machine[]): Machine[] =>
+  machines.toSorted(
+    (a, b) => ORDER.compare(a.class ?? '\uffff', b.class ?? '\uffff') || ORDER.compare(nameOf(a), nameOf(b)),
+  )
+
+export function machineCells(machine: Machine, around: Around): Cells<(typeof MACHINE_COLUMNS)[number]> {
+  const { state, verb, what, purpose, until, kind, next } = machine
+  return {
+    name: nameOf(machine),
+    class: machine.class,
+    state: state === 'working' ? (verb ?? state) : state,
+    who: machine.who,
+    project: machine.project,
+    until: kind !== null && until === null ? 'no end' : shown(until, around),
+    what: joined([what, purpose], ': '),
+    next: next && nextOf(next, around),
+    note: joined([trouble(machine), machine.note], '; '),
+  }
+}
+
+const nextOf = (next: Booking, around: Around) => joined([shown(next.start, around), personOf(next) ?? next.name], ' ')!
+
+/** Why a machine isn't as it should be. */
+function trouble({ state, maintenance, reason, error }: Machine): string | null {
+  if (state === 'broken') return error ?? reason
+  if (state === 'maintenance' || state === 'retired') return reason
+  return maintenance ? joined(['in maintenance', reason], ': ') : null
+}
+
+export function waitingCells(waiting: Waiting, status: Status, around: Around): Cells<string> {
+  const { place, of, since, because, reason } = waiting
+  return {
+    place: place === null ? null : `${place} of ${of}`,
+    name: nameOf(waiting),
+    who: waiting.who,
+    project: waiting.project,
+    wants: wantsOf(waiting),
+    since: shown(since, around),
+    start: startOf(waiting, around),
+    because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
+    reason,
+  }
+}
+
+function startOf({ start }: Waiting, around: Around): string {
+  if (start === null) return "can't tell"
+  return Date.parse(start) <= around.now ? 'any moment' : shown(start, around)!
+}
+
+function machineNamed(ident: string, { machines }: Status): string {
+  return machines.find(({ uuid }) => uuid === ident)?.name ?? ident
+}
+
+/** `2 gpu with A100`: the prefix of custom traits says nothing to people. */
+function wantsOf({ class: of, traits, count }: Waiting): string {
+  const marks = traits.map(trait => trait.replace(/^CUSTOM_/, '')).join(', ')
+  return `${count > 1 ? `${count} ` : ''}${of}${marks === '' ? '' : ` with ${marks}`}`
+}
+
+/** The answer first: how many are free, or what one has. */
+export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: Around): string {
+  if (asked.mine) return mineOf(machines, waiting, around)
+  if (machines.length === 0) return emptyOf(asked)
+  const { who, project, state } = asked
+  const counts = countsOf(machines)
+  if (who !== undefined || project !== undefined || state !== undefined) {
+    const parts = [
+      state ?? null,
+      who !== undefined && `of ${who}`,
+      project !== undefined && `of project ${project}`,
+      placeOf(asked),
+    ]
+    return `${machinesIn(machines.length)} ${joined(parts, ', ')}: ${counted(counts)}.`
+  }
+  const free = counts.get('free') ?? 0
+  const others = counted(new Map([...counts].filter(([word]) => word !== 'free')))
+  const place = placeOf(asked)
+  const all = `${machinesIn(machines.length)}${place === null ? '' : ` ${place}`}`
+  if (free === machines.length) return `${all}, ${free === 1 ? 'and it is free' : 'all free'}.`
+  const be = free === 1 || machines.length === 1 ? 'is' : 'are'
+  return `${free} of ${all} ${be} free; ${others}.`
+}
+
+const machinesIn = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`
+
+const counted = (counts: ReadonlyMap<string, number>) =>
+  [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
+
+const placeOf = ({ class: of, trait, rack }: Asked) =>
+  joined(
+    [
+      of !== undefined && `of class ${of}`,
+      trait !== undefined && `with ${trait}`,
+      rack !== undefined && `in rack ${rack}`,
+    ],
+    ' ',
+  )
+
+function emptyOf(asked: Asked): string {
+  const isFiltered = Object.values(asked).some(value => value !== undefined)
+  return isFiltered
+    ? 'No machine is like that. holdfast status without options shows all that you may see.'
+    : 'There is no machine yet, or none that you may see. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
+}
+
+function mineOf(machines: readonly Machine[], waiting: readonly Waiting[], around: Around): string {
+  const queue = waiting.length === 0 ? '' : ` You wait for ${waiting.length} more.`
+  if (machines.length === 0) return `You have no machine.${queue}`
+  const ends = machines.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)])).toSorted((a, b) => a - b)
+  const first = ends[0]
+  const next = first === undefined ? '' : `; the first ends ${shownWhen(first, around)}`
+  return `You have ${machinesIn(machines.length)}${machines.length === 1 ? next.replace('the first', 'it') : next}.${queue}`
+}
+
+/** In the order of the states. */
+function countsOf(machines: readonly Machine[]): Map<MachineState, number> {
+  const groups = Map.groupBy(machines, ({ state }) => state)
+  return new Map(STATES.flatMap(state => (groups.has(state) ? [[state, groups.get(state)!.length] as const] : [])))
+}
+
+/** A row for each class: how many are in each state, and when the next is free if none is. */
+export function classCells(machines: readonly Machine[], around: Around): { columns: string[]; rows: Cells<string>[] } {
+  const states = [...countsOf(machines).keys()]
+  const rows = [...Map.groupBy(inOrder(machines), machine => machine.class)].map(([of, members]) => {
+    const counts = countsOf(members)
+    const cells = states.map(state => [state, counts.get(state) ?? 0] as const)
+    return {
+      class: of ?? 'none',
+      machines: String(members.length),
+      ...Object.fromEntries(cells.map(([state, count]) => [state, count === 0 ? '-' : String(count)])),
+      'next free': counts.has('free') ? null : nextFree(members, around),
+    }
+  })
+  const isLate = rows.some(row => row['next free'] !== null)
+  return { columns: ['class', 'machines', ...states, ...(isLate ? ['next free'] : [])], rows }
+}
+
+/** The first end after which nobody has booked the machine at once. */
+function nextFree(machines: readonly Machine[], around: Around): string | null {
+  const ends = machines.flatMap(({ until, next }) =>
+    until === null || (next !== null && next.start <= until) ? [] : [Date.parse(until)],
+  )
+  return ends.length === 0 ? null : shownWhen(Math.min(...ends), around)
+}
