@@ -19,7 +19,7 @@ const nodesWith = query((db, a: { ids: readonly NodeId[] }, on) =>
 const allocationsOn = query((db, a: { ids: readonly NodeId[] }, on) =>
   db
     .selectFrom('allocations')
-    .select(['node_id', 'uuid', 'name', 'owner', 'project_id', 'user_id', 'expires_at', 'created_at', 'keeper'])
+    .select(['node_id', 'uuid', 'name', 'owner', 'project_id', 'user_id', 'expires_at', 'created_at', 'keeper', 'note'])
     .where(on.isIn('node_id', a.ids, 'bigint')),
 )
 const holdsOn = query((db, a: { ids: readonly NodeId[] }, on) =>

@@ -73,7 +73,7 @@ export function machineOf(row: MachineRow, sight: Sight, names: NamesOfPeople, t
     id: isOpen ? promise.id : null,
     since: timeOf(promise?.start ?? null),
     until: timeOf(promise?.end ?? null),
-    purpose: null,
+    purpose: isOpen ? promise.note : null,
     next: ahead.length === 0 ? null : bookingOf(ahead[0]!, sight, names),
     bookable: node.leasable === 1,
     reason: node.maintenance ? node.maintenance_reason : node.retired ? node.retired_reason : null,
