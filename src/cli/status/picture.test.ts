@@ -86,7 +86,7 @@ const LAB = [
     kind: 'allocation',
     until: '2026-11-16T19:07:00Z',
     next: {
-      id: 'a-lease',
+      id: null,
       name: 'course',
       who: 'carol',
       project: 'ops',
