@@ -164,6 +164,7 @@ export class StatusRights {
     const may = (action: Action) => this.#request.may(action, { project: owner })
     return [
       ...(may('baremetal:allocation:delete') ? ['delete'] : []),
+      ...(state === 'allocating' && may('holdfast:queue:set') ? ['priority'] : []),
       ...(state === 'error' && may('holdfast:allocation:retry') ? ['retry'] : []),
     ]
   }
