@@ -293,6 +293,20 @@ eachReservation('the status', api => {
     assert.ok(body.verbs.every(({ may, why_not }: Shown) => !may && why_not === 'You may not.'))
   })
 
+  void test('what it says can not be done is refused', async () => {
+    const args: Record<string, object> = { clean: { clean_steps: [] }, rescue: { rescue_password: 'x' } }
+    const provision = /^(manage|provide|inspect|clean|adopt|deploy|rebuild|undeploy|rescue|unrescue|abort)$/
+    for (const name of ['free', 'new', 'mended', 'old', 'cursed', 'deployed', 'claimed', 'leased']) {
+      const { body } = expectStatus(await api.operate('GET', `/status/${name}`), 200)
+      for (const { verb, why_not } of body.verbs) {
+        if (why_not === null || !provision.test(verb)) continue
+        const { status: answered } = await metal.provision(name, verb, args[verb])
+        assert.ok(answered >= 400 && answered < 500, `${verb} of ${name}: ${answered}, although ${why_not}`)
+      }
+      assert.equal((await rowOf(name)).state, body.machine.state)
+    }
+  })
+
   void test('refuses what it does not know, in words', async () => {
     const refused = async (query: string, words: RegExp) => {
       const { body } = expectStatus(await api.operate('GET', `/status?${query}`), 400)
