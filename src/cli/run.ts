@@ -30,6 +30,7 @@ type RunFlags = ServerFlags &
     trait?: string[]
     candidateNode?: string[]
     name?: string
+    note?: string
     for?: string
     wait?: string
     renewEvery: number
@@ -63,6 +64,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
         'trait',
         'candidateNode',
         'name',
+        'note',
         'wait',
         'dryRun',
       ]),
@@ -70,6 +72,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--trait <trait>', 'with this trait; may be repeated', many)
     .option('--candidate-node <node>', 'one of these; may be repeated', many)
     .option('--name <name>', 'name of the allocation')
+    .option('--note <text>', 'what others should know about it')
     .option('--for <duration>', 'end the command after so long')
     .option('--wait <duration>', 'wait so long for a node while there is none')
     .option('--renew-every <seconds>', 'how often to renew the allocation', countOf, 20)
@@ -142,6 +145,7 @@ const wishIn = (flags: RunFlags) => ({
   traits: flags.trait,
   candidate_nodes: flags.candidateNode,
   name: flags.name,
+  note: flags.note,
 })
 
 function termOf(everyMs: number, now: () => number): Term {
