@@ -4,7 +4,7 @@ import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { addChangeCommands } from './allocation-change.ts'
 import { printWhenReady } from './allocation-wait.ts'
-import { ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
 import {
   countOf,
   type Document,

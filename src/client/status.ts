@@ -67,6 +67,8 @@ export interface Machine {
 }
 
 export interface Booking {
+  /** The id of the lease; null where hidden. */
+  id: string | null
   name: string | null
   who: string | null
   project: string | null

@@ -16,9 +16,13 @@ import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
+import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
+import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { getMachine } from './machine.ts'
+import { getStatus } from './status.ts'
 import {
   explainAllocationChange,
   explainAllocationDeletion,
@@ -93,12 +97,21 @@ export const routes: Routes = {
     PUT: to(putLeasableNode, 'holdfast:leasable_nodes:set'),
     DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
   },
+  '/names': { GET: to(listNames, 'holdfast:names:list') },
+  '/queue': { GET: to(getQueue, 'holdfast:queue:list') },
+  '/queue/projects': { GET: to(getShares, 'holdfast:queue:shares') },
+  '/queue/projects/:project': {
+    GET: ofProject(getSharesOfOne, 'holdfast:queue:get'),
+    PUT: ofProject(putPriority, 'holdfast:queue:set'),
+  },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
     GET: ofProject(getQuota, 'holdfast:quotas:get'),
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
+  '/status': { GET: to(getStatus, 'holdfast:status:get') },
+  '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
   '/calendars': {
