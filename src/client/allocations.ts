@@ -149,6 +149,11 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** What `renew` would make of it; fails if `renew` would fail. */
+  explainRenewal = (allocation: string, expiresAt: string) =>
+    this.#operator.post<Allocation>(`/explain/allocations/${segment(allocation)}`, [
+      { op: 'add', path: '/expires_at', value: expiresAt },
+    ])
   /** Writes a note on it; null takes the note away. */
   note = (allocation: string, note: string | null) =>
     this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [{ op: 'add', path: '/note', value: note }])

@@ -59,7 +59,16 @@ export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './ev
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
-export type { Lease, LeaseChange, LeaseExplained, LeaseWait, NewLease } from './leases.ts'
+export type {
+  Lease,
+  LeaseChange,
+  LeaseExplained,
+  LeaseObstacle,
+  LeaseReason,
+  LeaseRefusal,
+  LeaseWait,
+  NewLease,
+} from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
