@@ -46,7 +46,8 @@ async function draw(server: Holdfast, flags: CalendarFlags): Promise<void> {
   const iso = (at: number) => new Date(at).toISOString()
   const status = await server.status({ spans: { from: iso(from), to: iso(to) }, mine, where })
   if (flags.format !== 'table' || flags.column) return printList(spanRowsOf(status), COLUMNS, flags)
-  const rows = chartRowsOf(status, from).map(({ name, bars }) => ({
+  const rows = chartRowsOf(status, from).map(({ name, bars, ...row }) => ({
+    ...row,
     name: visible(name),
     bars: bars.map(bar => ({ ...bar, label: visible(bar.label) })),
   }))
@@ -90,9 +91,11 @@ const COLOURS = {
   held: 'yellow',
   booked: 'magenta',
   maintenance: 'dim',
+  'out of order': 'red',
   now: 'bold',
   grid: 'dim',
   axis: null,
+  heading: 'bold',
 } as const
 
 function print(pieces: readonly Piece[]): void {

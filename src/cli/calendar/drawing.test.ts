@@ -116,7 +116,7 @@ const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 200)
 const instant = fc.integer({ min: at('2026-01-01T00:00[UTC]'), max: at('2027-12-31T00:00[UTC]') })
 const anyBar: fc.Arbitrary<Bar> = fc
   .record({
-    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance'),
+    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance', 'out of order'),
     start: instant,
     length: fc.option(fc.integer({ min: 1, max: 90 * DAY })),
     label: fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('日本語の仕事', 'a👍b', '')),
@@ -130,7 +130,11 @@ const anyBar: fc.Arbitrary<Bar> = fc
 const anyChart: fc.Arbitrary<Chart> = fc
   .record({
     rows: fc.array(
-      fc.record({ name: fc.stringMatching(/^[a-z0-9-]{1,40}$/), bars: fc.array(anyBar, { maxLength: 6 }) }),
+      fc.record({
+        name: fc.stringMatching(/^[a-z0-9-]{1,40}$/),
+        bars: fc.array(anyBar, { maxLength: 6 }),
+        isHeading: fc.boolean(),
+      }),
       {
         maxLength: 4,
       },

@@ -85,9 +85,23 @@ const LAB = [
     what: 'embed-wiki-7',
     kind: 'allocation',
     until: '2026-11-16T19:07:00Z',
-    next: { name: 'course', who: 'carol', project: 'ops', start: '2026-11-20T18:00:00Z', end: '2026-11-21T18:00:00Z' },
+    next: {
+      id: null,
+      name: 'course',
+      who: 'carol',
+      project: 'ops',
+      start: '2026-11-20T18:00:00Z',
+      end: '2026-11-21T18:00:00Z',
+    },
   }),
-  machine('n1', 'taken', { who: 'alice', project: 'vision', what: 'train', kind: 'allocation', purpose: 'the paper' }),
+  machine('n1', 'taken', {
+    who: 'alice',
+    project: 'vision',
+    what: 'train',
+    kind: 'allocation',
+    purpose: 'the paper',
+    note: 'left of the door',
+  }),
   machine('n3', 'maintenance', { maintenance: true, reason: 'new fan' }),
   machine('c1', 'working', { class: 'cpu', verb: 'cleaning' }),
 ]
@@ -99,17 +113,17 @@ test('the answer first, then counts, then every machine in the order in which pe
   assert.equal(
     shown(statusOf(LAB)),
     `\
-1 of 5 machines is free; 2 taken, 1 working, 1 maintenance.
+1 of 5 machines is free; 2 taken, 1 working, 1 in maintenance.
 
-class  machines  free  taken  working  maintenance
-cpu    1         -     -      1        -
-gpu    4         1     2      -        1
+class  all  free  taken  working  maintenance
+cpu    1    -     -      1        -
+gpu    4    1     2      -        1
 
 name  class  state        who    project  until        what              next                   note
 c1    cpu    cleaning     -      -        -            -                 -                      -
-n1    gpu    taken        alice  vision   no end       train: the paper  -                      -
+n1    gpu    taken        alice  vision   no end       train: the paper  -                      left of the door
 n2    gpu    taken        bob    nlp      today 20:07  embed-wiki-7      Fri 19:00 carol (ops)  -
-n3    gpu    maintenance  -      -        -            -                 -                      new fan
+n3    gpu    maintenance  -      -        -            new fan           -                      -
 n10   gpu    free         -      -        -            -                 -                      -
 `,
   )
@@ -120,12 +134,12 @@ test('80 columns keep names, states, people and times whole, and say what has no
   assert.equal(
     table,
     `\
-name  class  state        who    proje…  until        what          next
-c1    cpu    cleaning     -      -       -            -             -
-n1    gpu    taken        alice  vision  no end       train: the …  -
-n2    gpu    taken        bob    nlp     today 20:07  embed-wiki-7  Fri 19:00 c…
-n3    gpu    maintenance  -      -       -            -             -
-n10   gpu    free         -      -       -            -             -
+name  class  state        who    project  until        what         next
+c1    cpu    cleaning     -      -        -            -            -
+n1    gpu    taken        alice  vision   no end       train: the…  -
+n2    gpu    taken        bob    nlp      today 20:07  embed-wiki…  Fri 19:00 c…
+n3    gpu    maintenance  -      -        -            new fan      -
+n10   gpu    free         -      -        -            -            -
 (no room for note; -c chooses columns, -f json has all)
 `,
   )

@@ -46,9 +46,12 @@ const said = (sentence: string, { width }: Screen) =>
     .map(line => `${line}\n`)
     .join('')
 
-const table = (columns: readonly string[], rows: readonly Record<string, string | null>[], screen: Screen) =>
-  tableOf(
+/** Without the columns in which nothing is said of anything. */
+function table(all: readonly string[], rows: readonly Record<string, string | null>[], screen: Screen): string {
+  const columns = all.filter(column => rows.some(row => (row[column] ?? null) !== null))
+  return tableOf(
     columns,
     rows.map(row => columns.map(column => visible(row[column] ?? '-'))),
     screen,
   )
+}

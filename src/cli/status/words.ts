@@ -42,7 +42,7 @@ export const inOrder = (machines: readonly Machine[]): Machine[] =>
   )
 
 export function machineCells(machine: Machine, around: Around): Cells<(typeof MACHINE_COLUMNS)[number]> {
-  const { state, verb, what, purpose, until, kind, next } = machine
+  const { state, verb, what, purpose, until, kind, next, maintenance, reason } = machine
   return {
     name: nameOf(machine),
     class: machine.class,
@@ -50,19 +50,19 @@ export function machineCells(machine: Machine, around: Around): Cells<(typeof MA
     who: machine.who,
     project: machine.project,
     until: kind !== null && until === null ? 'no end' : shown(until, around),
-    what: joined([what, purpose], ': '),
+    what: joined([what, purpose], ': ') ?? instead(machine, around),
     next: next && nextOf(next, around),
-    note: joined([trouble(machine), machine.note], '; '),
+    note: joined([maintenance && kind !== null && joined(['in maintenance', reason], ': '), machine.note], '; '),
   }
 }
 
 const nextOf = (next: Booking, around: Around) => joined([shown(next.start, around), personOf(next) ?? next.name], ' ')!
 
-/** Why a machine isn't as it should be. */
-function trouble({ state, maintenance, reason, error }: Machine): string | null {
+/** Of a machine that nobody has: why it can't be had, or from when on. */
+function instead({ state, reason, error, next }: Machine, around: Around): string | null {
   if (state === 'broken') return error ?? reason
   if (state === 'maintenance' || state === 'retired') return reason
-  return maintenance ? joined(['in maintenance', reason], ': ') : null
+  return state === 'booked' && next ? `free until ${shown(next.start, around)}` : null
 }
 
 export function waitingCells(waiting: Waiting, status: Status, around: Around): Cells<string> {
@@ -76,7 +76,8 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     since: shown(since, around),
     start: startOf(waiting, around),
     because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
-    reason,
+    // Scripts of Ironic's users look for these words; people know what they asked for.
+    reason: reason && reason.replace(/^Failed to process allocation \S+: /, ''),
   }
 }
 
@@ -121,8 +122,10 @@ export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: 
 
 const machinesIn = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`
 
-const counted = (counts: ReadonlyMap<string, number>) =>
-  [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
+const counted = (counts: ReadonlyMap<MachineState, number>) =>
+  [...counts].map(([state, count]) => `${count} ${IN_A_SENTENCE[state] ?? state}`).join(', ')
+
+const IN_A_SENTENCE: Partial<Record<MachineState, string>> = { maintenance: 'in maintenance', setup: 'in setup' }
 
 const placeOf = ({ class: of, trait, rack }: Asked) =>
   joined(
@@ -164,13 +167,13 @@ export function classCells(machines: readonly Machine[], around: Around): { colu
     const cells = states.map(state => [state, counts.get(state) ?? 0] as const)
     return {
       class: of ?? 'none',
-      machines: String(members.length),
+      all: String(members.length),
       ...Object.fromEntries(cells.map(([state, count]) => [state, count === 0 ? '-' : String(count)])),
       'next free': counts.has('free') ? null : nextFree(members, around),
     }
   })
   const isLate = rows.some(row => row['next free'] !== null)
-  return { columns: ['class', 'machines', ...states, ...(isLate ? ['next free'] : [])], rows }
+  return { columns: ['class', 'all', ...states, ...(isLate ? ['next free'] : [])], rows }
 }
 
 /** The first end after which nobody has booked the machine at once. */
