@@ -64,8 +64,7 @@ async function draw(server: Holdfast, flags: CalendarFlags): Promise<void> {
     isAscii: flags.ascii === true || !isUtf8(here),
   }
   say(sentenceOf(rows, chart))
-  for (const line of drawn(chart)) print(line)
-  print(spaced(legendOf(chart)))
+  for (const line of [...drawn(chart), ...legendOf(chart)]) print(line)
 }
 
 function windowIn({ from: said, for: span }: CalendarFlags, around: Around) {
@@ -101,12 +100,15 @@ const COLOURS = {
 function print(pieces: readonly Piece[]): void {
   const { stdout } = terminal()
   const { hasColour } = screenOf(stdout)
-  const painted = pieces.map(({ text, look }) => {
+  const painted = withoutTail(pieces).map(({ text, look }) => {
     const colour = look === null ? null : COLOURS[look]
     return hasColour && colour ? styleText(colour, text, { validateStream: false }) : text
   })
-  stdout.write(`${painted.join('').trimEnd()}\n`)
+  stdout.write(`${painted.join('')}\n`)
 }
 
-const spaced = (pieces: readonly Piece[]): Piece[] =>
-  pieces.flatMap((piece, at) => (at === 0 ? [piece] : [{ text: '   ', look: null }, piece]))
+/** Without the spaces at the end of the line. */
+function withoutTail(pieces: readonly Piece[]): Piece[] {
+  const last = pieces.findLastIndex(({ text }) => text.trimEnd() !== '')
+  return pieces.slice(0, last + 1).map((piece, at) => (at === last ? { ...piece, text: piece.text.trimEnd() } : piece))
+}

@@ -62,8 +62,10 @@ test('the same in plain ASCII', () => {
 })
 
 test('the legend says what is there, and nothing else', () => {
-  const words = (rows: Chart['rows']) => legendOf({ rows, isAscii: true }).map(({ text }) => text)
-  assert.deepEqual(words(LAB), ['# taken', '~ held', '= booked', '/ maintenance', '#>>> without an end', '+ several'])
+  const words = (rows: Chart['rows'], width = 80) =>
+    legendOf({ rows, isAscii: true, width }).map(line => line.map(({ text }) => text).join(''))
+  assert.deepEqual(words(LAB), ['# taken   ~ held   = booked   / maintenance   #>>> without an end   + several'])
+  assert.deepEqual(words(LAB, 30), ['# taken   ~ held   = booked', '/ maintenance', '#>>> without an end', '+ several'])
   assert.deepEqual(words([{ name: 'n-04', bars: [] }]), [])
 })
 

@@ -105,9 +105,26 @@ export function drawn(chart: Chart): Line[] {
   ]
 }
 
+const LEGEND_GAP = '   '
+
 /** What the signs mean, for those that are in the chart. */
-export function legendOf({ rows, isAscii }: Pick<Chart, 'rows' | 'isAscii'>): Piece[] {
-  const { fill, fade, several } = signsFor(isAscii)
+export function legendOf({ rows, isAscii, width }: Pick<Chart, 'rows' | 'isAscii' | 'width'>): Line[] {
+  const lines: Piece[][] = []
+  let used = Infinity
+  for (const piece of meaningsIn(rows, signsFor(isAscii))) {
+    const needed = LEGEND_GAP.length + widthOf(piece.text)
+    if (used + needed <= width) {
+      lines.at(-1)!.push({ text: LEGEND_GAP, look: null }, piece)
+      used += needed
+    } else {
+      lines.push([piece])
+      used = widthOf(piece.text)
+    }
+  }
+  return lines
+}
+
+function meaningsIn(rows: readonly ChartRow[], { fill, fade, several }: Signs): Piece[] {
   const bars = rows.flatMap(row => row.bars)
   const looks = LOOKS.filter(look => bars.some(bar => bar.look === look))
   const endless = LOOKS.find(look => bars.some(bar => bar.look === look && bar.end === null))

@@ -177,11 +177,34 @@ test('sentences say what was asked', () => {
     '0 of 1 machine of class gpu in rack a01 is free; 1 taken.',
   )
   assert.equal(sentence([taken], { who: 'bob' }), '1 machine of bob: 1 taken.')
+  assert.equal(
+    sentence([taken], { who: 'bob', project: 'nlp', class: 'gpu' }),
+    '1 machine of class gpu of bob of project nlp: 1 taken.',
+  )
+  assert.equal(sentence([LAB[3]!], { state: 'maintenance' }), '1 machine is in maintenance.')
   assert.equal(sentence([taken], { mine: true }), 'You have 1 machine; it ends today 20:07.')
   assert.equal(sentence([taken, LAB[2]!], { mine: true }), 'You have 2 machines; the first ends today 20:07.')
   assert.equal(sentence([], { mine: true }), 'You have no machine.')
   assert.match(sentence([])!, /holdfast demo/)
   assert.match(sentence([], { class: 'tpu' })!, /^No machine is like that/)
+})
+
+test('a booked machine says by whom and from when', () => {
+  const { next } = LAB[1]!
+  assert.match(
+    shown(statusOf([machine('n1', 'booked', { next })])),
+    /^n1 +gpu +booked +carol +ops +from Fri 19:00 +course$/m,
+  )
+})
+
+test('whoever may is told how a machine in setup becomes free', () => {
+  const hint = (...may: string[]) => shown(statusOf([machine('n1', 'setup', { may })])).split('\n\n')[2]
+  assert.equal(
+    hint('manage'),
+    'What is in setup becomes free with holdfast node manage n1 --wait, then holdfast node provide n1 --wait.\n',
+  )
+  assert.equal(hint('manage', 'provide'), 'What is in setup becomes free with holdfast node provide n1 --wait.\n')
+  assert.equal(hint('note'), undefined)
 })
 
 test('a class without a free machine says when the next one is', () => {
