@@ -1,15 +1,16 @@
 // Waits until an allocation has a node, and takes it back on Ctrl-C.
 import type { Allocation, Holdfast } from '../client/index.ts'
-import { answered } from './asking.ts'
+import type { Look, WaitOptions } from '../client/waiting.ts'
+import { answered, waitFor } from './progress.ts'
 import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import { causesIn, relaxationIn } from './reasons.ts'
-import { lasting } from './renewal.ts'
+import { lasting } from '../client/renewal.ts'
+import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor, type WaitOptions } from './waiting.ts'
 
 type WaitingFlags = OutputFlags & KeepFlags & { waitUntil?: string }
 
@@ -46,9 +47,6 @@ export async function printWhenReady(
     printOne(await allocated(server, made, { ...terms, signal, left }), flags)
   })
 }
-
-/** The server counts the time of `--wait` too, and says how it ended; so it is heard out. */
-export const VERDICT_GRACE_MS = 60_000
 
 /** If only one of --wait and --wait-until says a time, it is that of both. */
 function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { printWhenReady } from './allocation-wait.ts'
-import { ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
 import {
   countOf,
   type Document,

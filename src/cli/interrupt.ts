@@ -2,14 +2,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { constants } from 'node:os'
 import { ApiError } from '../client/errors.ts'
+import { CANCEL_MAX_MS } from '../client/keeping.ts'
 import { verdictOn } from './failures.ts'
 import { visible } from './output.ts'
 import { type Terminal, terminal } from './terminal.ts'
-import { Progress, waitFor } from './waiting.ts'
+import { Progress, waitFor } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** Long enough for a server that just starts again, short enough for someone who wants to leave. */
-export const CANCEL_MAX_MS = 5_000
 
 export const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 

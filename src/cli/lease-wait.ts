@@ -1,12 +1,13 @@
 // Books a lease, waits until it has started, and takes it back on Ctrl-C.
 import type { Holdfast, Lease, NewLease } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
-import { answered, ifThere } from './asking.ts'
+import type { Look } from '../client/waiting.ts'
+import { ifThere } from '../client/asking.ts'
+import { answered, waitFor } from './progress.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor } from './waiting.ts'
 
 export async function printWhenStarted(server: Holdfast, wanted: NewLease, wait: Wait, flags: OutputFlags & KeepFlags) {
   // Chosen by us, so that we can ask for the lease and end it even if the answer is lost.

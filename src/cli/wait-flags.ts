@@ -4,7 +4,8 @@ import type { Holdfast } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { connectWith, durationOf, type ServerFlags } from './client-command.ts'
 import { commandLineOf, serverFlagsOf } from './server-flags.ts'
-import { waitFor, type WaitOptions } from './waiting.ts'
+import type { WaitOptions } from '../client/waiting.ts'
+import { waitFor } from './progress.ts'
 
 export interface WaitFlags extends ServerFlags {
   wait?: string | true

@@ -1,5 +1,7 @@
 // Leases: capacity that is promised for a period of time.
 import { ApiError } from './errors.ts'
+import type { Events } from './events.ts'
+import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
 import { type Api, type Json, segment } from './wire.ts'
 
@@ -39,17 +41,27 @@ export interface LeaseExplained extends Json {
   windows: { start_date: string; end_date: string }[]
 }
 
+export interface LeaseWait extends ObjectWait {
+  /** `ACTIVE` if it isn't said. */
+  until?: 'ACTIVE' | 'TERMINATED' | undefined
+}
+
 interface One {
   lease: Lease
 }
 
+/** Nothing else comes after these. */
+const OVER = new Set(['TERMINATED', 'ERROR'])
+
 export class Leases {
   readonly #api: Api
   readonly #operator: Api
+  readonly #events: Events
 
-  constructor(api: Api, operator: Api) {
+  constructor(api: Api, operator: Api, events: Events) {
     this.#api = api
     this.#operator = operator
+    this.#events = events
   }
 
   async list(): Promise<Lease[]> {
@@ -76,6 +88,18 @@ export class Leases {
     return (await this.#api.put<One>(`/leases/${segment(id)}`, change)).lease
   }
   delete = (id: string) => this.#api.delete(`/leases/${segment(id)}`)
+
+  /** Waits until it has started, or until it is over. One that can't become that any more is a conflict. */
+  wait(lease: string, { until = 'ACTIVE', ...wait }: LeaseWait = {}): Promise<Lease> {
+    const look = async (signal: AbortSignal) => {
+      const seen = await new Leases(this.#api.within(signal), this.#operator, this.#events).show(lease)
+      if (seen.status === until) return { done: seen }
+      const why = seen.status_reason === undefined ? '' : `: ${seen.status_reason}`
+      if (OVER.has(seen.status)) throw new ApiError(409, `lease ${seen.name} is ${seen.status}, not ${until}${why}`)
+      return { waitingFor: `lease ${seen.name} is ${seen.status}${why}` }
+    }
+    return waitForObject(this.#events, `lease/${lease}`, look, wait)
+  }
 
   /** Where the lease would be placed, or why it doesn't fit and when it would. The name is optional. */
   explain = (wanted: Omit<NewLease, 'name'> & { name?: string | undefined }) =>

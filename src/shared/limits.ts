@@ -160,6 +160,10 @@ export const limits = {
   priorityMax: 10,
   // A project may get a thousand times what another gets.
   shareMax: 1_000,
+  // A year: use that is older should hardly count.
+  halfLifeHoursMax: 8_784,
+  // How often it is counted what projects used lately: a minute is nothing beside a half-life of hours.
+  usageCountMs: 60_000,
   // In the fair order the next allocation of the same project comes as if the one before had used a node for an hour.
   fairTurnMs: 3_600_000,
   candidateNodesMax: 10_000,
@@ -196,6 +200,13 @@ export const limits = {
 
   // Ten thousand users. The file is read whole at each change.
   usersFileBytesMax: 4 * 1024 * 1024,
+  // A change of the file takes milliseconds, and on a bad disk seconds. After this long it was cut off.
+  usersFileEditMsMax: 60_000,
+  // How long a request waits for a change by another process, and how often it looks.
+  usersFileWaitMs: 5_000,
+  usersFileWaitLookMs: 50,
+  // Changes that wait for each other in one process; each takes a few milliseconds.
+  usersFileWaitingMax: 256,
   // A change must take effect within a second; this is half of it.
   fileLookMs: 500,
   // A caller who asks for a token is not authenticated yet, so little is read.
@@ -245,6 +256,8 @@ export const limits = {
   seenAgainMs: 24 * 60 * 60_000,
   // Written together: so many people don't come in the time of one write.
   seenNamesPerWrite: 500,
+  // In one URL: ids of 32 characters, and short of what proxies take.
+  namesPerRequestMax: 100,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 
@@ -312,6 +325,10 @@ export const limits = {
   placesPerSearch: 8,
   placesTriedMax: 64,
   metadataPerServerMax: 128,
+  // As upstream.
+  tagsPerServerMax: 50,
+  // They are ignored, so more than anyone needs.
+  networksPerServerMax: 128,
   extraSpecsPerFlavorMax: 128,
   // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
   flavorNumberMax: 2_147_483_647,

@@ -24,7 +24,7 @@ export interface BoardEntry {
 }
 
 /** Machines that are side by side. Their texts are kept together, so that an answer is made of few pieces. */
-export interface Block {
+interface Block {
   readonly entries: BoardEntry[]
   /** By caller. Empty after a change. */
   readonly texts: Map<string, Buffer>

@@ -112,10 +112,9 @@ eachDatabase('holdfast --dry-run', databases => {
   test('a lease would fit or not, and then when; explain says the same without failing', async () => {
     const wish = '--reservation resource_type=physical:node,resource_class=gpu,min=1,max=1'
     await person.reads('node leasable set gpu-1')
-    const { uuid } = await holdfast.nodes.show('gpu-1')
     await unchanged(async () => {
       const told = await person.reads(`lease create week --for 1d ${wish} --dry-run`)
-      assert.match(told, new RegExp(`^It would fit:\\nreservation +on +slots\\n0 +${uuid} +1$`))
+      assert.match(told, /^It would fit:\nreservation +on +slots\n0 +gpu-1 +1$/)
     })
     const booked = await holdfast.leases.create({
       name: 'week',

@@ -11,6 +11,14 @@ export const operatorPolicy = {
   'holdfast:hypervisor_state:set': 'admin or service',
   'holdfast:leasable_nodes:get': 'admin or service',
   'holdfast:leasable_nodes:set': 'admin',
+  // Each caller is told of its own project and the people in it.
+  'holdfast:names:list': 'everyone',
+  'holdfast:names:list_all': 'admin or service or system reader',
+  // Each caller sees the allocations that it may see elsewhere.
+  'holdfast:queue:list': 'reader or service',
+  'holdfast:queue:shares': 'admin',
+  'holdfast:queue:get': 'admin or service or project reader',
+  'holdfast:queue:set': 'admin',
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',

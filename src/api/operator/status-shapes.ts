@@ -4,7 +4,8 @@ import { PROMISE_KINDS } from '../../status/machine.ts'
 import { WORDS } from '../../status/state.ts'
 import { byName, Count, Document, Flag, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
 
-const Time = Type.String({ format: 'date-time' })
+/** ISO 8601 in UTC. */
+const Time = Text
 const TimeOrNull = orNull(Time)
 const Texts = Type.Array(Text)
 

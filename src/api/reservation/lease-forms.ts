@@ -78,17 +78,17 @@ const ReservationChange = Type.Object(
   },
   { title: 'ReservationChange', ...open },
 )
-export const LEASE_CHANGE: Form = {
-  schema: Type.Object(
-    {
-      name: optional(LeaseName),
-      start_date: optional(GivenDate),
-      end_date: optional(GivenDate),
-      before_end_date: optional(GivenDate),
-      reservations: optional(Reservations(ReservationChange, 0)),
-    },
-    { title: 'LeaseChange', ...open },
-  ),
+const leaseChange = {
+  name: optional(LeaseName),
+  start_date: optional(GivenDate),
+  end_date: optional(GivenDate),
+  before_end_date: optional(GivenDate),
+  reservations: optional(Reservations(ReservationChange, 0)),
+}
+export const LEASE_CHANGE: Form = { schema: Type.Object(leaseChange, { title: 'LeaseChange', ...open }) }
+/** The change of a lease that is only explained. */
+export const CHANGE_TO_EXPLAIN: Form = {
+  schema: Type.Object({ lease: Text, ...leaseChange }, { title: 'LeaseChangeToExplain', ...open }),
 }
 
 const row = { created_at: ShownTime, updated_at: orNull(ShownTime) }

@@ -47,6 +47,11 @@ export interface ComputeTables {
     fault_at: number | null
     key_name: string | null
     metadata: JsonText<Record<string, string>>
+    description: string | null
+    /** Sorted. */
+    tags: JsonText<string[]>
+    /** Its place among the servers of one request. */
+    launch_index: number
     reservation_id: string
     launched_at: number | null
     created_at: number

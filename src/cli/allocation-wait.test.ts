@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Holdfast } from '../client/index.ts'
 import { lookForNode } from './allocation-wait.ts'
-import { type Look, waitFor } from './waiting.ts'
+import { type Look, waitFor } from '../client/waiting.ts'
 
 /** Looks at each of these in turn, a second apart by the clock of the wait, and returns what was shown. */
 async function shownOf(looks: readonly Look<string>[]): Promise<string[]> {

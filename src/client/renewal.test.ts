@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
-import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { ApiError, type Ending, type Holdfast } from './index.ts'
 import { Renewal } from './renewal.ts'
-import { atTerminal, type Terminal } from './terminal.ts'
 
 const TERM = { everyMs: 1, lastsMs: 60_000, graceMs: 10_000, marginMs: 2_000, now: () => 0 }
 const HELD = { uuid: 'u', keeper: 'alice/proof' }
@@ -26,19 +24,17 @@ const refusing = (refusal: Error, ending: Ending | null = null) =>
 const quickly = (ms: number) => () => (ms -= 1_000)
 
 async function lost(server: Holdfast): Promise<{ news: string | Ending; told: string }> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const terminal: Terminal = { stdin, stdout, stderr, env: {}, exit() {}, on() {}, once() {}, off() {} }
-  const news = await atTerminal(terminal, () => {
-    const connect = () => Promise.resolve(server)
-    return new Renewal(HELD, { ...TERM, countdown: quickly }, server, connect, quickly(60_000)).lost
-  })
-  return { news, told: String(stderr.read() ?? '') }
+  const told: string[] = []
+  const term = { ...TERM, countdown: quickly, warn: (words: string) => void told.push(words) }
+  const connect = () => Promise.resolve(server)
+  const news = await new Renewal(HELD, term, server, connect, quickly(60_000)).lost
+  return { news, told: told.join() }
 }
 
 void describe('a renewal that is refused', () => {
   void test('says once why, and gives up while there is time to end the work', async () => {
     const { news, told } = await lost(refusing(new ApiError(409, 'A lease begins.')))
-    assert.equal(told, "holdfast: the node can't be kept longer: A lease begins.\n")
+    assert.equal(told, "the node can't be kept longer: A lease begins.")
     assert.equal(news, 'it could not be renewed in time (A lease begins.)')
   })
 

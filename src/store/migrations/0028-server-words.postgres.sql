@@ -1,0 +1,5 @@
+-- What people say of a server: a description, and tags (a JSON array, sorted). launch_index: its place among those of
+-- the same request.
+alter table servers add column description text collate "C";
+alter table servers add column tags text collate "C" not null default '[]';
+alter table servers add column launch_index bigint not null default 0;
