@@ -3,8 +3,20 @@ import type { Forecast, Reasons } from '../client/index.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type OutputFlags, printList, printOne, say } from './output.ts'
 
+/** Causes that read badly behind a number. */
+const WORDS: Record<string, string> = {
+  maintenance: 'in maintenance',
+  claimed: 'claimed through Placement',
+  'no power state': 'without a power state',
+  'missing traits': 'without',
+  leasable: 'kept for leases',
+  'not a candidate': 'not among the candidates',
+}
+
 const countedIn = ({ causes }: Reasons) =>
-  causes.map(({ cause, count, traits }) => `${count} ${cause}${traits ? ` ${traits.join(' and ')}` : ''}`).join(', ')
+  causes
+    .map(({ cause, count, traits }) => `${count} ${WORDS[cause] ?? cause}${traits ? ` ${traits.join(' and ')}` : ''}`)
+    .join(', ')
 
 export function causesIn(reasons: Reasons): string {
   const { resource_class, considered, available } = reasons
