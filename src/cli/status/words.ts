@@ -1,6 +1,7 @@
 // The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
 import type { Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
 import { type Around, shownWhen } from '../../shared/when.ts'
+import { withoutPreamble } from '../reasons.ts'
 
 /** What is asked for: the filters, and whether only one's own. */
 export type Asked = StatusFilter & { mine?: boolean | undefined }
@@ -85,8 +86,7 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     since: shown(since, around),
     start: startOf(waiting, around),
     because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
-    // Scripts of Ironic's users look for these words; people know what they asked for.
-    reason: reason && reason.replace(/^Failed to process allocation \S+: /, ''),
+    reason: reason && withoutPreamble(reason),
   }
 }
 
