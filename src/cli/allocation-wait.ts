@@ -7,7 +7,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
-import { causesIn, relaxationIn, withoutPreamble } from './reasons.ts'
+import { causesIn, relaxationIn } from './reasons.ts'
 import { lasting } from '../client/renewal.ts'
 import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
@@ -60,8 +60,8 @@ function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) 
 }
 
 /** Waits until the allocation has a node. If it fails, the error names the causes. */
-const allocated = (server: Holdfast, { uuid, name }: Allocation, options: WaitOptions): Promise<Allocation> =>
-  waitFor(lookForNode(server, uuid, `holdfast allocation retry ${name ?? uuid}`), options)
+const allocated = (server: Holdfast, { uuid }: Allocation, options: WaitOptions): Promise<Allocation> =>
+  waitFor(lookForNode(server, uuid, `holdfast allocation retry ${uuid}`), options)
 
 export const lookForNode =
   (server: Holdfast, uuid: string, advice: string) =>
@@ -71,10 +71,8 @@ export const lookForNode =
     if (present.state === 'active') return { done: present }
     const { now, decided, ahead = 0, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
-      const reasons = decided ?? now
-      const look = reasons.considered === 0 ? 'holdfast status shows which machines you may see' : null
-      const hint = [look, relaxationIn(reasons), advice].filter(Boolean).join('; ')
-      const why = `${present.name ?? 'it'} got no node: ${withoutPreamble(present.last_error ?? 'it failed')}`
+      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
+      const why = present.last_error ?? `allocation ${uuid} failed`
       // One that may wait fails only when its time is over.
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
