@@ -8,6 +8,7 @@ import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, cancelled, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
 import { type OutputFlags, printOne } from './output.ts'
+import { placeWords } from './queue-words.ts'
 import { causesIn, relaxationIn } from './reasons.ts'
 import { lasting } from '../client/renewal.ts'
 import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
@@ -90,7 +91,7 @@ export const lookForNode =
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
-    const { now, decided, ahead = 0, state } = await allocations.explain(uuid)
+    const { now, decided, ahead = 0, queue, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
       const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
       const why = present.last_error ?? `allocation ${uuid} failed`
@@ -98,8 +99,8 @@ export const lookForNode =
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new NoNode(EXIT.conflict, `${over}${why}`, hint)
     }
-    const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
+    const line = [causesIn(now), queue && placeWords(queue, now.at)].filter(Boolean).join('; ')
     // A node is free for it, so that a conductor is about to take it up; or one has, since we looked.
     const isBrief = now.available > ahead || state !== present.state
-    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}`, isBrief }
+    return { waitingFor: `waiting for a node: ${line}`, isBrief }
   }

@@ -41,6 +41,10 @@ export function localTime(at: number | string): string {
 /** With the date, for lines that are read later: `Tue 17 Nov 14:00:42 CET`. */
 export const localStamp = (at: string): string => shownFully(Date.parse(at), hereAndNow(), 'second')
 
+/** A sentence of the server, with its instants by the clock on the wall. */
+export const inLocalTimes = (sentence: string): string =>
+  sentence.replaceAll(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|\+00:00)/g, localTime)
+
 type Row = Readonly<Record<string, unknown>>
 
 const TIMES = /(^|_)(at|date|until|end|start|since)$/
