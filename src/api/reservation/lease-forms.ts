@@ -142,7 +142,7 @@ const ShownReservation = Type.Union([
     max: Count,
     resource_class: Text,
     traits: Type.Array(Text),
-    nodes: Type.Array(Type.Object({ node: Text, allocation: TextOrNull })),
+    nodes: Type.Array(Type.Object({ node: Text, name: TextOrNull, allocation: TextOrNull })),
   }),
 ])
 
@@ -166,6 +166,8 @@ export const LeaseShape = named('Lease', {
   degraded: Flag,
   user_id: Text,
   project_id: Text,
+  user_name: Text,
+  project_name: Text,
   trust_id: Type.Null(),
   ...row,
   reservations: Type.Array(ShownReservation),
