@@ -48,8 +48,9 @@ const print = (columns: readonly string[], rows: readonly (readonly string[])[])
   void terminal().stdout.write(`\n${tableOf(columns, rows, screenOf(terminal().stdout))}`)
 
 async function countedOn({ admin }: Crowd): Promise<Row[]> {
-  const [nodes, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
-    admin.nodes.list({ traits: [DEMO_TRAIT], fields: ['uuid', 'provision_state', 'maintenance', 'resource_class'] }),
+  const [nodes, { machines }, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
+    admin.nodes.list({ traits: [DEMO_TRAIT], fields: ['uuid', 'resource_class'] }),
+    admin.status(),
     admin.leasableNodes.list(),
     admin.providers.list(),
     admin.allocations.list({ fields: ['state', 'extra'] }),
@@ -66,10 +67,10 @@ async function countedOn({ admin }: Crowd): Promise<Row[]> {
     hosts: providers.filter(isDemoProvider),
   }
   const names = new Set(ours.hosts.map(({ name }) => name))
-  const inMaintenance = nodes.filter(({ maintenance }) => maintenance).length
+  const states = machines.filter(({ uuid }) => ours.nodes.has(uuid)).map(({ state }) => STATE_WORDS[state] ?? state)
   return [
     ['classes', new Set(nodes.map(one => one.resource_class)).size, tallied(nodes, one => one.resource_class!)],
-    ['nodes', nodes.length, `${tallied(nodes, one => one.provision_state)}; ${inMaintenance} in maintenance`],
+    ['nodes', nodes.length, tallied(states, word => word)],
     ['allocations', ours.allocations.length, tallied(ours.allocations, one => ALLOCATION_WORDS[one.state])],
     ['holds', holds.filter(({ node_uuid }) => ours.nodes.has(node_uuid)).length, 'for instances that are on their way'],
     [
@@ -88,6 +89,8 @@ async function countedOn({ admin }: Crowd): Promise<Row[]> {
   ]
 }
 
+/** The words of `holdfast status`, as they stand behind a number. */
+const STATE_WORDS: Record<string, string> = { maintenance: 'in maintenance', setup: 'being set up' }
 const ALLOCATION_WORDS = { active: 'active', allocating: 'waiting', error: 'in error' } as const
 const LEASE_WORDS: Record<string, string> = { TERMINATED: 'over', ACTIVE: 'running', PENDING: 'to come' }
 
@@ -110,8 +113,8 @@ function mannerOf({ areThemselves }: Crowd, passwords: Passwords | null, isAdded
 
 const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
   [
-    'node list --trait CUSTOM_A100 CUSTOM_NVLINK --provision-state available --unassociated --fields name owner traits',
-    'machines by what they are: A100s with NVLink that nobody has',
+    'status --class gpu-a100 --trait CUSTOM_NVLINK --state free',
+    'machines by what they are: A100s with NVLink that are free',
   ],
   [`allocation explain ${WAITING}`, 'it waits for an H100: what stands in the way'],
   [`allocation explain ${IMPOSSIBLE}`, 'it failed: who came closest, and what to leave out'],
