@@ -18,7 +18,7 @@ export const columnOf = (heading: string, cells: readonly string[]): Column => (
 export const GAP = '  '
 /** Narrower than this, a text is useless. */
 const TEXT_MIN = 10
-/** Values up to this width are words, dates and addresses, of which a part says nothing. */
+/** A part of a word or an address says nothing, unless it is a long one. */
 const WORD_MAX = 20
 
 /** At `_` and spaces. */
@@ -85,18 +85,27 @@ const sumOf = (columns: readonly Column[]) =>
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):\d\d(\.\d+)?(Z|\+00:00)?$/
 const isInstant = (cell: string) => INSTANT.test(cell)
 /** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`. */
+const isMinute = (cell: string) =>
+  /^(\d{4}-\d\d-\d\d|yesterday|today|tomorrow|[A-Z][a-z]{2}( \d{1,2} [A-Z][a-z]{2}( \d{4})?)?) \d\d:\d\d( \S+)?$/.test(
+    cell,
+  )
 const toTheMinute = (cell: string) => cell.replace(INSTANT, '$1 $2')
 
 const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 
+/** States, times, and columns of short words are never cut. */
+const isWhole = ({ heading, cells }: Column) =>
+  /(^|_)stat(e|us)$/.test(heading) ||
+  cells.every(cell => isMinute(cell) || (!cell.includes(' ') && widthOf(cell) <= WORD_MAX))
+
 /** Cuts the widest texts first. A name is cut only if it is wider than the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {
   const cut = columns.map(one => ({
     ...one,
     width: Math.min(one.width, width),
-    least: isName(one) || widestOf(one.cells) <= WORD_MAX ? Infinity : Math.max(TEXT_MIN, narrowest(one)),
+    least: isName(one) || isWhole(one) ? Infinity : Math.max(TEXT_MIN, narrowest(one)),
   }))
   for (let over = sumOf(cut) - width; over > 0; over--) {
     const [longest] = cut.filter(one => one.width > one.least).toSorted((a, b) => b.width - a.width)
