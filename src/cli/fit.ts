@@ -20,14 +20,23 @@ export const GAP = '  '
 const TEXT_MIN = 10
 /** A part of a word or an address says nothing, unless it is a long one. */
 const WORD_MAX = 20
+/** A word of a heading is this wide where a hyphen saves a column. */
+const HYPHENATED = 8
 
 /** At `_` and spaces. */
 const wordsOf = (heading: string) => heading.split(/(?<=[_ ])/)
 
+/** A word of a heading, with hyphens if it is too long for its column. */
+function hyphenated(word: string, width: number): string[] {
+  if (widthOf(word.trimEnd()) <= width) return [word]
+  const start = cutTo(word, Math.max(width - 1, 1))
+  return start === '' ? [word] : [`${start}-`, ...hyphenated(word.slice(start.length), width)]
+}
+
 /** A heading in lines of this width. */
 export function headingIn(heading: string, width: number): string[] {
   const lines = ['']
-  for (const word of wordsOf(heading)) {
+  for (const word of wordsOf(heading).flatMap(one => hyphenated(one, width))) {
     if (widthOf((lines.at(-1)! + word).trimEnd()) > width && lines.at(-1) !== '') lines.push('')
     lines[lines.length - 1] += word
   }
@@ -69,6 +78,11 @@ function* concessions(all: readonly Column[], width: number): Generator<readonly
   }
   if (!columns.every(isEmpty)) yield (columns = columns.filter(one => isName(one) || !isEmpty(one)))
   yield (columns = columns.map(one => ({ ...one, width: Math.max(narrowest(one), widestOf(one.cells)) })))
+  const hyphens = columns.map(one => ({
+    ...one,
+    width: Math.max(Math.min(narrowest(one), HYPHENATED), widestOf(one.cells)),
+  }))
+  if (sumOf(hyphens) <= width) yield hyphens
   yield cutDown(columns, width, isName)
   while (columns.length > 1) {
     yield cutDown((columns = columns.toSpliced(leastWanted(columns, isName), 1)), width, isName)
@@ -95,10 +109,11 @@ const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 
+const isState = ({ heading }: Column) => /(^|_)stat(e|us)$/.test(heading)
+
 /** States, times, and columns of short words are never cut. */
-const isWhole = ({ heading, cells }: Column) =>
-  /(^|_)stat(e|us)$/.test(heading) ||
-  cells.every(cell => isMinute(cell) || (!cell.includes(' ') && widthOf(cell) <= WORD_MAX))
+const isWhole = (one: Column) =>
+  isState(one) || one.cells.every(cell => isMinute(cell) || (!cell.includes(' ') && widthOf(cell) <= WORD_MAX))
 
 /** Cuts the widest texts first. A name is cut only if it is wider than the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {
@@ -115,8 +130,10 @@ function cutDown(columns: readonly Column[], width: number, isName: (column: Col
   return cut
 }
 
-/** The id goes first if there is a name, then columns from the right. */
+/** The id goes first if there is a name, then columns from the right, states and times last. */
 function leastWanted(columns: readonly Column[], isName: (column: Column) => boolean): number {
   const id = columns.findIndex(one => ID.test(one.heading) && !isName(one))
-  return id >= 0 ? id : columns.findLastIndex(one => !isName(one))
+  if (id >= 0) return id
+  const other = columns.findLastIndex(one => !isName(one) && !isState(one) && !one.cells.some(isMinute))
+  return other >= 0 ? other : columns.findLastIndex(one => !isName(one))
 }
