@@ -2,8 +2,9 @@
 import { type Command, Option } from 'commander'
 import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
+import { addChangeCommands } from './allocation-change.ts'
 import { printWhenReady } from './allocation-wait.ts'
-import { ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
 import {
   countOf,
   type Document,
@@ -40,6 +41,7 @@ interface CreateFlags extends Flags, DryRun, KeepFlags {
   extra?: string[]
   expiresAt?: string
   waitUntil?: string
+  note?: string
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -64,22 +66,12 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--owner <owner>', "its project, and whose nodes it may get; the caller's project for all but admins")
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
     .option('--expires-at <time>', `when it ends by itself: ${END_FORMS}`, endFlag('until'))
+    .option('--note <text>', 'what others should know about it')
     .option('--wait-until <time>', 'how long the server waits for a free node; likewise', endFlag('waits until'))
     .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
   addDeleteCommand(allocation)
-  printingCommand(
-    allocation,
-    'renew <allocation>',
-    'keep the node longer, or shorter',
-    'allocation renew job-17 --expires-at 2h',
-  )
-    .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
-    .action(
-      onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
-        printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
-      ),
-    )
+  addChangeCommands(allocation)
   withWait(
     printingCommand(
       allocation,
@@ -161,6 +153,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     extra: flags.extra && pairsIn(flags.extra),
     expires_at: flags.expiresAt,
     wait_until: flags.waitUntil,
+    note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
   if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
@@ -169,6 +162,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
   await printWhenReady(server, uuid, wait, flags, {
     send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
     find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+    isNew: true,
   })
 }
 
@@ -181,6 +175,7 @@ async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flag
       const present = await server.within(signal).allocations.show(ident)
       return present.state === 'error' ? null : present
     },
+    isNew: false,
   })
 }
 

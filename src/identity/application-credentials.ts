@@ -80,3 +80,30 @@ export function* deleteCredential(user: string, id: string): Write<void> {
   }
   yield* markCredential(id)
 }
+
+const renameOwner = command((db, a: { user: string; name: string }) =>
+  db.updateTable('application_credentials').set({ user_name: a.name }).where('user_id', '=', a.user),
+)
+const renameProject = command((db, a: { from: string; to: string }) =>
+  db.updateTable('application_credentials').set({ project_name: a.to }).where('project_name', '=', a.from),
+)
+const removeOfUser = command((db, a: { user: string }) =>
+  db.deleteFrom('application_credentials').where('user_id', '=', a.user),
+)
+const removeOfProject = command((db, a: { project: string }) =>
+  db.deleteFrom('application_credentials').where('project_name', '=', a.project),
+)
+
+/** What becomes of the credentials of users and projects that are renamed or removed. */
+export type CredentialChange =
+  | { user: string; name: string }
+  | { project: string; name: string }
+  | { goneUser: string }
+  | { goneProject: string }
+
+export function* changeCredentials(change: CredentialChange): Write<void> {
+  if ('user' in change) yield* run(renameOwner(change))
+  else if ('project' in change) yield* run(renameProject({ from: change.project, to: change.name }))
+  else if ('goneUser' in change) yield* run(removeOfUser({ user: change.goneUser }))
+  else yield* run(removeOfProject({ project: change.goneProject }))
+}

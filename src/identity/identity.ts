@@ -13,7 +13,7 @@ import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
-import { Names } from './names.ts'
+import { type AskForNames, Names } from './names.ts'
 import { recordLogin } from './login-record.ts'
 import { callerFromNoauth2 } from './noauth2.ts'
 import { Passwords } from './passwords.ts'
@@ -24,6 +24,7 @@ import { Throttle } from './throttle.ts'
 import { type Token, Tokens } from './tokens.ts'
 import { followUsers, type Users } from './users.ts'
 import { UsersFileError } from './users-file.ts'
+import { UsersWriter } from './users-writer.ts'
 
 /** The parts of a request that identify the caller. */
 interface Bearer {
@@ -41,6 +42,8 @@ export interface Issuer {
   readonly login: Login
   readonly passwords: Passwords
   readonly directory: () => Directory
+  /** Changes users and projects; null where everyone is known. */
+  readonly users: UsersWriter | null
 }
 
 /** The headers that a ticket stands for; null when it isn't valid. */
@@ -67,7 +70,7 @@ export interface IdentityOptions {
 }
 
 /** The answer to who is calling, and who issues tokens, if we do. */
-type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { stop(): void }
+type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { ask: AskForNames; stop(): void }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { clock, config } = options
@@ -77,8 +80,9 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     throw error
   }
   const mode = await modeOf(options)
-  const { issuer, standing } = mode
-  const names = new Names({ ...options, directory: () => (config.auth === 'password' ? issuer!.directory() : null) })
+  const { issuer, standing, ask } = mode
+  const directory = () => (config.auth === 'password' ? issuer!.directory() : null)
+  const names = new Names({ ...options, directory, ask })
   await names.load()
   return {
     authenticate: named(mode.authenticate, names),
@@ -114,6 +118,8 @@ async function modeOf(options: IdentityOptions): Promise<Mode> {
         authenticate: ({ headers }) => callerFromNoauth2(headers),
         issuer: null,
         standing: inMode('noauth2', asThen),
+        // There a name is an id.
+        ask: async (_, word) => [{ id: word, name: word }],
         stop: () => {},
       }
     case 'password':
@@ -124,7 +130,7 @@ async function modeOf(options: IdentityOptions): Promise<Mode> {
 }
 
 async function openToAll(options: IdentityOptions): Promise<Mode> {
-  const issuer = await issuerFor(options, () => openDirectory, true)
+  const issuer = await issuerFor(options, () => openDirectory, null)
   const authenticate: Authenticate = ({ headers }) => {
     const text = headers['x-auth-token']
     if (typeof text !== 'string') return ANYONE
@@ -132,12 +138,19 @@ async function openToAll(options: IdentityOptions): Promise<Mode> {
     if (token instanceof Promise) return token.then(found => found?.caller ?? ANYONE)
     return token?.caller ?? ANYONE
   }
-  return { authenticate, issuer, standing: inMode('none', asAnyone), stop: () => {} }
+  // There everyone is known who is named, as at a login.
+  const ask: AskForNames = async (kind, word) => {
+    if (word === ANYONE.user) return [{ id: word, name: word }]
+    const { id, name } = (kind === 'user' ? openDirectory.user(word) : openDirectory.project(word))!
+    return [{ id, name }]
+  }
+  return { authenticate, issuer, standing: inMode('none', asAnyone), ask, stop: () => {} }
 }
 
 async function ownUsers(options: IdentityOptions): Promise<Mode> {
   const users = openUsers(options)
-  const issuer = await issuerFor(options, () => users.directory(), false)
+  const writer = new UsersWriter({ path: options.config.users, follow: () => users.look() })
+  const issuer = await issuerFor(options, () => users.directory(), writer)
   const authenticate: Authenticate = ({ headers, ip }) => {
     const text = headers['x-auth-token']
     if (typeof text === 'string') return callerOf(issuer.tokens.check(text))
@@ -148,7 +161,7 @@ async function ownUsers(options: IdentityOptions): Promise<Mode> {
     'password',
     asIn(() => users.directory()),
   )
-  return { authenticate, issuer, standing, stop: () => users.stop() }
+  return { authenticate, issuer, standing, ask: async () => null, stop: () => users.stop() }
 }
 
 function callerOf(token: Token | null | Promise<Token | null>): Caller | null | Promise<Caller | null> {
@@ -173,7 +186,11 @@ const lifeMsOf = ({ tokenHours }: IdentitySettings) => tokenHours * 60 * 60_000
 
 const keysFor = ({ config, store, clock }: IdentityOptions) => KeyRing.open({ store, clock, lifeMs: lifeMsOf(config) })
 
-async function issuerFor(options: IdentityOptions, directory: () => Directory, isOpen: boolean): Promise<Issuer> {
+async function issuerFor(
+  options: IdentityOptions,
+  directory: () => Directory,
+  users: UsersWriter | null,
+): Promise<Issuer> {
   const { config, store, clock, log, observe } = options
   const now = () => clock.now()
   const lifeMs = lifeMsOf(config)
@@ -188,7 +205,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
     directory,
     passwords,
     throttle: new Throttle(now),
-    isOpen,
+    isOpen: users === null,
     tokenMs: lifeMs,
     record: async deed => {
       if (config.audit === 'on') await store.write(() => recordLogin(deed, now()))
@@ -199,7 +216,7 @@ async function issuerFor(options: IdentityOptions, directory: () => Directory, i
       if (outcome === 'refused') log.warn({ method, address }, 'a login was refused')
     },
   })
-  return { tokens, login, passwords, directory }
+  return { tokens, login, passwords, directory, users }
 }
 
 function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
@@ -219,7 +236,8 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
     const token = headers['x-auth-token']
     return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
-  return { authenticate, issuer: null, standing: inMode('keystone', asThen), stop: () => {} }
+  const ask: AskForNames = (kind, word) => keystone.called(kind, word)
+  return { authenticate, issuer: null, standing: inMode('keystone', asThen), ask, stop: () => {} }
 }
 
 /** Read at each login, so that a new password in the file is used. */

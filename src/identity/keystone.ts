@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 import type { Caller } from './caller.ts'
 import { Line } from './line.ts'
+import type { AskForNames, Named } from './names.ts'
 import { networkOf } from './networks.ts'
 
 interface KeystoneOptions {
@@ -39,10 +40,14 @@ interface Shown {
   }
 }
 
+/** The ids of projects, and of users from elsewhere (LDAP), which are longer. */
+const isKeystoneId = (word: string) => /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(word)
+
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 export class Keystone {
   readonly #options: KeystoneOptions
+  readonly #url: string
   readonly #tokensUrl: string
   readonly #kept = new BoundedMap<string, Kept>(limits.keptTokensMax)
   /** Refused tokens, and until when we refuse them without asking again. */
@@ -57,7 +62,8 @@ export class Keystone {
 
   constructor(options: KeystoneOptions) {
     this.#options = options
-    this.#tokensUrl = `${options.url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3/auth/tokens`
+    this.#url = `${options.url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`
+    this.#tokensUrl = `${this.#url}/auth/tokens`
   }
 
   /** The caller with this token, at once if cached; null when Keystone refuses the token. */
@@ -74,6 +80,41 @@ export class Keystone {
       .finally(() => this.#asking.delete(token))
     this.#asking.set(token, asking)
     return asking
+  }
+
+  /**
+   * The users or projects with that name, or that id. Null when Keystone can't be asked, or doesn't tell us; then a word
+   * in the form of an id may be one.
+   */
+  called: AskForNames = async (kind, word) => {
+    const escaped = encodeURIComponent(word)
+    const mayBeId = isKeystoneId(word)
+    const look = (path: string, member: string) => this.#line.inTurn(null, () => this.#list(path, member))
+    try {
+      // An id comes first: anyone may be called like the id of another.
+      const withId = mayBeId ? await look(`/${kind}s/${escaped}`, kind) : []
+      if (withId === null) return [{ id: word, name: word }]
+      return withId.length > 0 ? withId : await look(`/${kind}s?name=${escaped}`, `${kind}s`)
+    } catch (error) {
+      this.#options.log.warn({ reason: (error as Error).message }, 'Keystone could not be asked for a name')
+      return mayBeId ? [{ id: word, name: word }] : null
+    }
+  }
+
+  async #list(path: string, member: string): Promise<Named[] | null> {
+    for (const isLast of [false, true]) {
+      const answer = await this.#fetch(this.#url + path, { headers: { 'x-auth-token': await this.#ownToken() } })
+      if (answer.status === 200) {
+        const found = ((await answer.json()) as Record<string, Named | Named[]>)[member] ?? []
+        return [found].flat().map(({ id, name }) => ({ id, name }))
+      }
+      await answer.body?.cancel()
+      if (answer.status === 404) return []
+      if (answer.status === 403) return null
+      if (answer.status === 401 && !isLast) this.#own = null
+      else throw new Error(`Keystone answered ${answer.status} to a look at ${member}`)
+    }
+    return null
   }
 
   async #ask(token: string): Promise<Caller | null> {

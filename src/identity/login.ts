@@ -90,6 +90,12 @@ export class Login {
     return token
   }
 
+  /** Throws unless it is the user's password. Wrong ones count as wrong logins do. */
+  async requirePassword(user: User, password: string, address: string): Promise<void> {
+    const given = { method: 'password', name: user.name, stored: user.password, secret: password, address } as const
+    await this.#observed('password', address, () => this.#requireSecret(given))
+  }
+
   /** A temporary token for HTTP Basic: the user in the default project. It is never issued. */
   basic(name: string, password: string, address: string): Token | null | Promise<Token | null> {
     const user = this.#options.directory().user(name)

@@ -9,10 +9,13 @@ import type { Caller } from './caller.ts'
 import type { Directory } from './directory.ts'
 import { type NameKind, rememberSeen, type SeenMember, type SeenName, seenSince } from './seen-names.ts'
 
-interface Named {
+export interface Named {
   readonly id: string
   readonly name: string
 }
+
+/** Those with that name, or that id, of a service that keeps users; null when it doesn't tell. */
+export type AskForNames = (kind: NameKind, word: string) => Promise<readonly Named[] | null>
 
 interface NamesOptions {
   store: Store
@@ -20,6 +23,8 @@ interface NamesOptions {
   log: Logger
   /** The users of our own; null where others keep them. */
   directory: () => Directory | null
+  /** What a word means that nobody was seen with. */
+  ask: AskForNames
 }
 
 interface Known {
@@ -81,6 +86,15 @@ export class Names {
     const every = this.list(kind)
     const byId = every.find(({ id }) => id === word)
     return byId ? [byId] : every.filter(({ name }) => name === word)
+  }
+
+  /** Like `called`, but asks who keeps the users first: a name that was seen may be another's by now. */
+  async find(kind: NameKind, word: string): Promise<readonly Named[]> {
+    const seen = this.called(kind, word)
+    if (this.#options.directory() || seen[0]?.id === word) return seen
+    const told = await this.#options.ask(kind, word)
+    for (const one of told ?? []) this.learn(kind, one)
+    return told ?? seen
   }
 
   /** The users who have a role in a project, or were seen in it. */

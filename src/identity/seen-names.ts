@@ -1,7 +1,7 @@
 // The names of users and projects that tokens told us, in the database: for users who aren't ours, as those of Keystone.
 import { limits } from '../shared/limits.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { one, type Read, run, together, type Write } from '../store/transaction.ts'
+import { mark, one, type Read, run, type Subject, together, type Write } from '../store/transaction.ts'
 
 export type NameKind = 'user' | 'project'
 
@@ -78,4 +78,10 @@ export function* rememberSeen({ names, members }: Seen): Write<void> {
   const tooOld = { name: yield* one(firstName({})), member: yield* one(firstMember({})) }
   if (tooOld.name) yield* run(forgetNames({ at: tooOld.name.seen_at }))
   if (tooOld.member) yield* run(forgetMembers({ at: tooOld.member.seen_at }))
+}
+
+/** Writes into the log what happens to users and projects in the users file, and keeps their names for its readers. */
+export function* recordChange(names: readonly SeenName[], subjects: readonly Subject[]): Write<void> {
+  yield* run(putNames({ rows: names }))
+  yield* mark(...subjects)
 }

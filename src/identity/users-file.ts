@@ -1,9 +1,10 @@
 // The users file: users, projects and roles in YAML, read strictly, and changed without losing its comments.
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
-import { writeSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { rmSync, statSync, writeSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { Document, parse as parseYaml, parseDocument } from 'yaml'
+import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import { ID_PATTERN } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
@@ -114,27 +115,75 @@ export function readUsersFile(path: string): UsersFile {
 
 const OPENING = ' Who may use Holdfast. A running server takes changes up within a second.'
 
+export type UsersEdit = (document: Document, content: UsersFile) => void
+
 /** Replaces the file atomically, readable by its owner only. One change at a time. */
-export function editUsersFile(path: string, edit: (document: Document, content: UsersFile) => void): void {
-  const target = realPath(path)
-  const draft = `${target}.new`
-  const fd = openDraft(draft)
+export function editUsersFile(path: string, edit: UsersEdit): void {
+  const draft = new Draft(path)
   try {
-    const text = readOr(target, '')
+    draft.write(edit)
+    draft.publish()
+  } finally {
+    draft.close()
+  }
+}
+
+/** Like editUsersFile, with work between the moment when the change is known to be right and the one when it holds. */
+export async function editUsersFileAfter(
+  path: string,
+  edit: UsersEdit,
+  work: (before: UsersFile, after: UsersFile) => Promise<void>,
+): Promise<void> {
+  const draft = new Draft(path)
+  try {
+    const { before, after } = draft.write(edit)
+    await work(before, after)
+    draft.publish()
+  } finally {
+    draft.close()
+  }
+}
+
+/** The next content of the file. It is also the lock: while it exists, another change is under way. */
+class Draft {
+  readonly #target: string
+  readonly #path: string
+  readonly #fd: number
+  #isPublished = false
+
+  constructor(path: string) {
+    this.#target = realPath(path)
+    this.#path = `${this.#target}.new`
+    this.#fd = openDraft(this.#path)
+  }
+
+  write(edit: UsersEdit): { before: UsersFile; after: UsersFile } {
+    const text = readOr(this.#target, '')
     const before = parseUsersFile(text)
     const document = text.trim() === '' ? newDocument() : parseDocument(text)
     edit(document, before)
-    const after = document.toString({ lineWidth: 0 })
-    parseUsersFile(after)
-    fchmodSync(fd, 0o600)
-    writeSync(fd, after)
-    fsyncSync(fd)
-    renameSync(draft, target)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
-  } finally {
-    closeSync(fd)
+    const next = document.toString({ lineWidth: 0 })
+    const after = parseUsersFile(next)
+    fchmodSync(this.#fd, 0o600)
+    writeSync(this.#fd, next)
+    fsyncSync(this.#fd)
+    return { before, after }
+  }
+
+  publish(): void {
+    if (!this.#isOurs()) throw new FileIsBusy(`${this.#path} was taken away during the change, which is not made`)
+    renameSync(this.#path, this.#target)
+    this.#isPublished = true
+  }
+
+  close(): void {
+    if (!this.#isPublished && this.#isOurs()) rmSync(this.#path, { force: true })
+    closeSync(this.#fd)
+  }
+
+  /** Whoever took us for dead has another one there. */
+  #isOurs(): boolean {
+    return statSync(this.#path, { throwIfNoEntry: false })?.ino === fstatSync(this.#fd).ino
   }
 }
 
@@ -144,16 +193,27 @@ function newDocument(): Document {
   return document
 }
 
-/** The draft is also the lock: if it exists, another change is under way. */
+/** Someone else changes the file just now. */
+export class FileIsBusy extends UsersFileError {}
+
 function openDraft(draft: string): number {
   try {
     return openSync(draft, 'wx', 0o600)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new UsersFileError((error as Error).message)
-    throw new UsersFileError(`${draft} is there: someone else is changing the file, or was cut off (then remove it)`, {
-      cause: error,
-    })
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new UsersFileError((error as Error).message, { cause: error })
+    }
+    if (removeAbandoned(draft)) return openDraft(draft)
+    throw new FileIsBusy(`${draft} is there: someone else is changing the file; try again`, { cause: error })
   }
+}
+
+/** Whoever was cut off during a change left a draft, which nobody will finish. */
+function removeAbandoned(draft: string): boolean {
+  const found = statSync(draft, { throwIfNoEntry: false })
+  if (found && systemClock.now() - found.mtimeMs < limits.usersFileEditMsMax) return false
+  if (found) rmSync(draft, { force: true })
+  return true
 }
 
 /** A symbolic link stays: its target is replaced. */

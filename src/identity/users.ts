@@ -6,6 +6,8 @@ import { readUsersFile } from './users-file.ts'
 
 export interface Users {
   directory(): Directory
+  /** Reads the file now if it has changed. */
+  look(): void
   stop(): void
 }
 
@@ -30,5 +32,5 @@ export function followUsers(path: string, log: Logger): Users {
     watch.stop()
     throw error
   }
-  return { directory: () => directory, stop: () => watch.stop() }
+  return { directory: () => directory, look: () => watch.look(), stop: () => watch.stop() }
 }

@@ -7,5 +7,6 @@ export const IDENTITY_PROBLEMS = {
   identity_forbidden: (f: { action: string }) => `You are not authorized to perform the requested action: ${f.action}.`,
   identity_not_found: (f: { what: string; name: string }) => `Could not find ${f.what}: ${f.name}.`,
   identity_exists: (f: { reason: string }) => f.reason,
+  identity_refused: (f: { reason: string }) => f.reason,
   identity_elsewhere: (f: { reason: string }) => f.reason,
 } as const

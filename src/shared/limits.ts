@@ -200,6 +200,13 @@ export const limits = {
 
   // Ten thousand users. The file is read whole at each change.
   usersFileBytesMax: 4 * 1024 * 1024,
+  // A change of the file takes milliseconds, and on a bad disk seconds. After this long it was cut off.
+  usersFileEditMsMax: 60_000,
+  // How long a request waits for a change by another process, and how often it looks.
+  usersFileWaitMs: 5_000,
+  usersFileWaitLookMs: 50,
+  // Changes that wait for each other in one process; each takes a few milliseconds.
+  usersFileWaitingMax: 256,
   // A change must take effect within a second; this is half of it.
   fileLookMs: 500,
   // A caller who asks for a token is not authenticated yet, so little is read.
@@ -249,6 +256,8 @@ export const limits = {
   seenAgainMs: 24 * 60 * 60_000,
   // Written together: so many people don't come in the time of one write.
   seenNamesPerWrite: 500,
+  // In one URL: ids of 32 characters, and short of what proxies take.
+  namesPerRequestMax: 100,
   // Our own token is replaced this long before it ends.
   keystoneRenewMs: 60_000,
 
@@ -316,6 +325,10 @@ export const limits = {
   placesPerSearch: 8,
   placesTriedMax: 64,
   metadataPerServerMax: 128,
+  // As upstream.
+  tagsPerServerMax: 50,
+  // They are ignored, so more than anyone needs.
+  networksPerServerMax: 128,
   extraSpecsPerFlavorMax: 128,
   // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
   flavorNumberMax: 2_147_483_647,

@@ -241,7 +241,7 @@ describe('a command that waits', () => {
 
     test('allocation retry', async () => {
       await takenNode()
-      await other.types('allocation create --resource-class one --name second --wait')
+      await other.types('allocation create --resource-class one --name second --wait --keep')
       const isLost = lost('/holdfast/v1/allocations/second/retry')
       const command = person.begins('allocation retry second --wait 10m')
       await isLost

@@ -41,7 +41,7 @@ const patch = (path: string, value: unknown) => () => [{ op: 'add', path, value 
 const nothing = () => undefined
 const texts = () => ({ [FIXTURE.key]: 'x' })
 const server = (more: object = {}) => ({
-  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, ...more },
+  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, networks: 'none', ...more },
 })
 
 /** In a time that no test lives to see. */
@@ -103,6 +103,9 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /compute/v2.1/flavors/:id/os-extra_specs': () => ({ extra_specs: texts() }),
   'PUT /compute/v2.1/flavors/:id/os-extra_specs/:key': texts,
   'POST /compute/v2.1/flavors/:id/action': () => ({ addTenantAccess: { tenant: 'a-tenant' } }),
+  'PUT /compute/v2.1/servers/:id/tags': () => ({ tags: ['a'] }),
+  'PUT /compute/v2.1/servers/:id/tags/:tag': nothing,
+  'PUT /compute/v2.1/os-hosts/:host': () => ({ status: 'enable' }),
   'PUT /compute/v2.1/os-services/:action': () => ({ host: 'no-such-host', binary: 'nova-compute' }),
   'POST /reservation/v1/leases': () => lease(),
   'PUT /reservation/v1/leases/:id': () => ({ name: 'renamed' }),
@@ -111,6 +114,12 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PATCH /reservation/v1/os-hosts/properties/:name': () => ({ private: true }),
   'POST /identity/v3/auth/tokens': () => ({ auth: {} }),
   'POST /identity/v3/users/:user/application_credentials': id => ({ application_credential: { name: id } }),
+  'POST /identity/v3/users': id => ({ user: { name: id, password: 'secret' } }),
+  'PATCH /identity/v3/users/:user': () => ({ user: {} }),
+  'POST /identity/v3/users/:user/password': () => ({ user: { original_password: 'wrong', password: 'secret' } }),
+  'POST /identity/v3/projects': id => ({ project: { name: id } }),
+  'PATCH /identity/v3/projects/:id': () => ({ project: { description: 'x' } }),
+  'PUT /identity/v3/projects/:id/users/:user/roles/:role': nothing,
   'POST /placement/resource_classes': () => ({ name: 'CUSTOM_MATRIX' }),
   'PUT /placement/resource_classes/:name': nothing,
   'POST /placement/resource_providers': id => ({ name: id }),

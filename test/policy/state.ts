@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
-/** Heartbeats, seals and the feed go on whatever clients do. */
-const BY_ITSELF = new Set(['conductors', 'audit_seals', 'audit_chain', 'log_order', 'log_start', 'migrations'])
+/** Heartbeats, seals and the feed go on whatever clients do; and whoever comes is remembered by name. */
+const BY_ITSELF = new Set(
+  'conductors audit_seals audit_chain log_order log_start migrations seen_names seen_members'.split(' '),
+)
 
 /** What is asked of tables of which a part changes by itself. */
 const CONTENT: Readonly<Record<string, string>> = {

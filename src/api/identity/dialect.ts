@@ -12,7 +12,7 @@ const tokensAreOurs: Check = ({ context: { identity, config } }) => {
   if (identity.issuer) return
   const reason =
     config.auth === 'keystone'
-      ? `Tokens are handed out by Keystone at ${config.keystoneUrl}.`
+      ? `Users are Keystone's here, and so are their tokens: ask ${config.keystoneUrl}.`
       : `With auth '${config.auth}' no tokens are handed out.`
   throw problem('identity_elsewhere', { reason })
 }

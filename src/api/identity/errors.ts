@@ -25,6 +25,7 @@ const STATUS: Record<IdentityProblem, number> & Partial<Record<ProblemKind, numb
   identity_forbidden: 403,
   identity_not_found: 404,
   identity_exists: 409,
+  identity_refused: 409,
   identity_elsewhere: 404,
 }
 

@@ -21,7 +21,7 @@ import { CatalogShape } from './tokens.ts'
 
 /** The query parameters of the lists of users and projects. */
 export const LIST = parametersOf('name', 'domain_id', 'enabled')
-const Shown = named('Project', {
+export const ProjectShape = named('Project', {
   id: Text,
   name: Text,
   description: Text,
@@ -33,7 +33,7 @@ const Shown = named('Project', {
   options: Document,
   links: Self,
 })
-const Several = listShape('projects', Shown)
+const Several = listShape('projects', ProjectShape)
 
 listProjects.operation = {
   summary: 'List the projects that match',
@@ -57,13 +57,20 @@ export function listProjects(request: IdentityRequest): Answer {
 
 showProject.operation = {
   summary: 'Show a project',
-  answers: { 200: Type.Object({ project: Shown }) },
+  answers: { 200: Type.Object({ project: ProjectShape }) },
 } satisfies Operation
 
 export function showProject(request: IdentityRequest): Answer {
   const id = request.param('id')
   const own = request.caller.project === id && request.caller.projectName
   const found = own ? directoryOf(request).project(own) : directoryOf(request).projectWithId(id)
+  if (!found) throw problem('identity_not_found', { what: 'project', name: id })
+  return { status: 200, body: { project: shown(found, request) } }
+}
+
+/** The project with that id, as it is now. */
+export function showProjectWithId(request: IdentityRequest, id: string): Answer {
+  const found = directoryOf(request).projectWithId(id)
   if (!found) throw problem('identity_not_found', { what: 'project', name: id })
   return { status: 200, body: { project: shown(found, request) } }
 }

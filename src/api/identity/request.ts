@@ -9,6 +9,7 @@ import { isObject } from '../../shared/is-object.ts'
 import type { Members as Json, Request } from '../frame/request.ts'
 import { requireStorable, textOfBody } from '../json-body.ts'
 import { type Form, requireDeclared } from '../operation.ts'
+import type { Check } from '../schema.ts'
 import { named, Text } from '../shapes.ts'
 
 export type { Answer, Json }
@@ -49,6 +50,23 @@ export function objectIn({ raw, route }: IdentityRequest, name: string, form: Fo
   const inside = isObject(body) ? body[name] : undefined
   if (!isObject(inside)) throw invalid(`Expecting to find ${name}, an object, in the body.`)
   return inside
+}
+
+/** The body, checked against the schema. Errors name the place, and never what stands there. */
+export function bodyOf<T>({ raw, route }: IdentityRequest, form: Check<T>): T {
+  requireDeclared(route!.handle.operation.body, form)
+  let body: unknown
+  try {
+    body = JSON.parse(textOfBody(raw.body))
+  } catch {
+    throw invalid('The body is not valid JSON.')
+  }
+  requireStorable(body)
+  const checked = form(body)
+  if (checked.ok) return checked.value
+  const [missing] = /^'\w+' is a required property/.exec(checked.reason) ?? []
+  const place = /On instance((?:\['\w+'\])*)$/.exec(checked.reason)?.[1]?.replaceAll("']['", '.').slice(2, -2)
+  throw invalid(missing ? `${missing}.` : `${place || 'The body'} is not valid.`)
 }
 
 /** Text parameters with these names. */

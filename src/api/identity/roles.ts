@@ -19,7 +19,7 @@ import {
 } from './request.ts'
 
 const NAMED = parametersOf('name')
-const Shown = named('Role', {
+export const FullRoleShape = named('Role', {
   id: Text,
   name: Text,
   domain_id: Type.Null(),
@@ -48,7 +48,7 @@ const Domain = named('DomainInFull', {
 listRoles.operation = {
   summary: 'List the roles',
   query: [NAMED],
-  answers: { 200: listShape('roles', Shown) },
+  answers: { 200: listShape('roles', FullRoleShape) },
 } satisfies Operation
 
 export function listRoles(request: IdentityRequest): Answer {
@@ -58,7 +58,10 @@ export function listRoles(request: IdentityRequest): Answer {
   return listOf(request, 'roles', '/roles', items)
 }
 
-showRole.operation = { summary: 'Show a role', answers: { 200: Type.Object({ role: Shown }) } } satisfies Operation
+showRole.operation = {
+  summary: 'Show a role',
+  answers: { 200: Type.Object({ role: FullRoleShape }) },
+} satisfies Operation
 
 export function showRole(request: IdentityRequest): Answer {
   const id = request.param('id')
@@ -67,7 +70,7 @@ export function showRole(request: IdentityRequest): Answer {
   return { status: 200, body: { role: shownRole(found, request) } }
 }
 
-function shownRole(name: Role, request: IdentityRequest): object {
+export function shownRole(name: Role, request: IdentityRequest): object {
   const id = idOf('role', name)
   return { id, name, domain_id: null, description: null, options: {}, links: { self: linkTo(request, `/roles/${id}`) } }
 }

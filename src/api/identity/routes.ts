@@ -2,7 +2,9 @@
 import type { Target } from '../../identity/policy.ts'
 import type { Route, Routes } from '../frame/dialect.ts'
 import { deleteOneCredential, listAllCredentials, postCredential, showCredential } from './application-credentials.ts'
+import { checkGrant, deleteGrant, listGrants, putGrant } from './grants.ts'
 import type { IdentityAction } from './policy.ts'
+import { deleteProject, patchProject, postProject } from './project-changes.ts'
 import {
   listOwnDomains,
   listOwnProjects,
@@ -16,6 +18,7 @@ import type { IdentityRequest } from './request.ts'
 import { listDomains, listRoleAssignments, listRoles, showDomain, showRole } from './roles.ts'
 import { listEndpoints, listRegions, listServices, showEndpoint, showRegion, showService } from './services.ts'
 import { deleteToken, postToken, showToken } from './tokens.ts'
+import { deleteUser, patchUser, postPassword, postUser } from './user-changes.ts'
 import { listUsers, showUser } from './users.ts'
 
 type Short = IdentityAction extends `identity:${infer Rest}` ? Rest : never
@@ -40,10 +43,25 @@ export const routes: Routes = {
   '/auth/projects': { GET: to(listOwnProjects, 'get_auth_projects') },
   '/auth/domains': { GET: to(listOwnDomains, 'get_auth_domains') },
   '/auth/system': { GET: to(listOwnSystems, 'get_auth_system') },
-  '/projects': { GET: to(listProjects, 'list_projects') },
-  '/projects/:id': { GET: to(showProject, 'get_project', aProject) },
-  '/users': { GET: to(listUsers, 'list_users') },
-  '/users/:user': { GET: to(showUser, 'get_user', aUser) },
+  '/projects': { GET: to(listProjects, 'list_projects'), POST: to(postProject, 'create_project') },
+  '/projects/:id': {
+    GET: to(showProject, 'get_project', aProject),
+    PATCH: to(patchProject, 'update_project'),
+    DELETE: to(deleteProject, 'delete_project'),
+  },
+  '/projects/:id/users/:user/roles': { GET: to(listGrants, 'list_grants', aUser) },
+  '/projects/:id/users/:user/roles/:role': {
+    GET: to(checkGrant, 'check_grant', aUser),
+    PUT: to(putGrant, 'create_grant'),
+    DELETE: to(deleteGrant, 'revoke_grant'),
+  },
+  '/users': { GET: to(listUsers, 'list_users'), POST: to(postUser, 'create_user') },
+  '/users/:user': {
+    GET: to(showUser, 'get_user', aUser),
+    PATCH: to(patchUser, 'update_user'),
+    DELETE: to(deleteUser, 'delete_user'),
+  },
+  '/users/:user/password': { POST: to(postPassword, 'change_password', aUser) },
   '/users/:user/projects': { GET: to(listProjectsOfUser, 'list_user_projects', aUser) },
   '/users/:user/application_credentials': {
     GET: to(listAllCredentials, 'list_application_credentials', aUser),

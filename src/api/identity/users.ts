@@ -7,7 +7,7 @@ import { Document, Flag, named, Text } from '../shapes.ts'
 import { isWanted, LIST } from './projects.ts'
 import { type Answer, directoryOf, DOMAIN, type IdentityRequest, linkTo, listOf, listShape, Self } from './request.ts'
 
-const Shown = named('User', {
+export const UserShape = named('User', {
   id: Text,
   name: Text,
   enabled: Flag,
@@ -21,7 +21,7 @@ const Shown = named('User', {
 listUsers.operation = {
   summary: 'List the users that match',
   query: [LIST],
-  answers: { 200: listShape('users', Shown) },
+  answers: { 200: listShape('users', UserShape) },
 } satisfies Operation
 
 export function listUsers(request: IdentityRequest): Answer {
@@ -39,7 +39,7 @@ export function listUsers(request: IdentityRequest): Answer {
   return listOf(request, 'users', '/users', items)
 }
 
-showUser.operation = { summary: 'Show a user', answers: { 200: Type.Object({ user: Shown }) } } satisfies Operation
+showUser.operation = { summary: 'Show a user', answers: { 200: Type.Object({ user: UserShape }) } } satisfies Operation
 
 export function showUser(request: IdentityRequest): Answer {
   const id = request.param('user')
@@ -47,6 +47,13 @@ export function showUser(request: IdentityRequest): Answer {
   const directory = directoryOf(request)
   const isSelf = caller.user === id && caller.userName !== undefined
   const found = isSelf ? directory.user(caller.userName) : directory.userWithId(id)
+  if (!found) throw problem('identity_not_found', { what: 'user', name: id })
+  return { status: 200, body: { user: shown(found, request) } }
+}
+
+/** The user with that id, as it is now. */
+export function showUserWithId(request: IdentityRequest, id: string): Answer {
+  const found = directoryOf(request).userWithId(id)
   if (!found) throw problem('identity_not_found', { what: 'user', name: id })
   return { status: 200, body: { user: shown(found, request) } }
 }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { PassThrough } from 'node:stream'
 import { describe, test } from 'node:test'
-import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import { ApiError, type Ending, type Holdfast } from './index.ts'
 import { Renewal } from './renewal.ts'
-import { atTerminal, type Terminal } from './terminal.ts'
 
 const TERM = { everyMs: 1, lastsMs: 60_000, graceMs: 10_000, marginMs: 2_000, now: () => 0 }
 const HELD = { uuid: 'u', keeper: 'alice/proof' }
@@ -26,19 +24,17 @@ const refusing = (refusal: Error, ending: Ending | null = null) =>
 const quickly = (ms: number) => () => (ms -= 1_000)
 
 async function lost(server: Holdfast): Promise<{ news: string | Ending; told: string }> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  const terminal: Terminal = { stdin, stdout, stderr, env: {}, exit() {}, on() {}, once() {}, off() {} }
-  const news = await atTerminal(terminal, () => {
-    const connect = () => Promise.resolve(server)
-    return new Renewal(HELD, { ...TERM, countdown: quickly }, server, connect, quickly(60_000)).lost
-  })
-  return { news, told: String(stderr.read() ?? '') }
+  const told: string[] = []
+  const term = { ...TERM, countdown: quickly, warn: (words: string) => void told.push(words) }
+  const connect = () => Promise.resolve(server)
+  const news = await new Renewal(HELD, term, server, connect, quickly(60_000)).lost
+  return { news, told: told.join() }
 }
 
 void describe('a renewal that is refused', () => {
   void test('says once why, and gives up while there is time to end the work', async () => {
     const { news, told } = await lost(refusing(new ApiError(409, 'A lease begins.')))
-    assert.equal(told, "holdfast: the node can't be kept longer: A lease begins.\n")
+    assert.equal(told, "the node can't be kept longer: A lease begins.")
     assert.equal(news, 'it could not be renewed in time (A lease begins.)')
   })
 
@@ -51,9 +47,24 @@ void describe('a renewal that is refused', () => {
   })
 
   void test('because the server is away is tried again', async () => {
-    assert.deepEqual(await lost(refusing(new Error('away'))), {
-      news: 'it could not be renewed in time (away)',
+    assert.deepEqual(await lost(refusing(new Error('odd'))), {
+      news: 'it could not be renewed in time (odd)',
       told: '',
     })
+    assert.deepEqual(await lost(refusing(new ApiError(503, 'it starts'))), {
+      news: 'the server was away for too long (it starts)',
+      told: '',
+    })
+  })
+
+  void test('at the end of its lease it is no failure of the server', async () => {
+    const server = { allocations: { keep: async () => ({}) } } as unknown as Holdfast
+    const term = { ...TERM, countdown: quickly, warn: () => {} }
+    const held = { ...HELD, leaseEndsAt: 30_000 }
+    const renewal = new Renewal(held, term, server, () => Promise.resolve(server), quickly(12_000))
+    let now = 0
+    // The clock goes on until nothing of the lease is left.
+    Object.assign(term, { now: () => (now += 5_000) })
+    assert.equal(await renewal.lost, 'its lease ends')
   })
 })

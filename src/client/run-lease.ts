@@ -1,6 +1,7 @@
-// run --lease: a command on a node that a lease has already.
-import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
-import { CommandFailure, EXIT } from './failures.ts'
+// A node that a lease has already, kept for one piece of work.
+import type { Allocation } from './allocations.ts'
+import { ApiError } from './errors.ts'
+import type { Holdfast } from './index.ts'
 import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
 
 interface Kept {
@@ -68,5 +69,5 @@ async function keptOfLease(server: Holdfast, ident: string, keeper: string, term
       why = error.message
     }
   }
-  throw new CommandFailure(EXIT.conflict, `no node of lease ${lease.name} can be had for a command: ${why}`)
+  throw new ApiError(409, `no node of lease ${lease.name} can be had for a command: ${why}`)
 }
