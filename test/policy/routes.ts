@@ -83,6 +83,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
+  'PUT /holdfast/v1/queue/projects/:project': () => ({ priority: 1 }),
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
   'POST /holdfast/v1/events/tickets': nothing,
   'POST /holdfast/v1/calendars': () => ({ of: { project: 'project-of-mine' } }),
