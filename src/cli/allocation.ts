@@ -22,6 +22,7 @@ import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { printList, printOne, say, tell } from './output.ts'
+import { holderWords, placeWords, withPlace } from './queue-words.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
@@ -161,6 +162,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
   await printWhenReady(server, uuid, wait, flags, {
     send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
     find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+    isNew: true,
   })
 }
 
@@ -173,13 +175,14 @@ async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flag
       const present = await server.within(signal).allocations.show(ident)
       return present.state === 'error' ? null : present
     },
+    isNew: false,
   })
 }
 
 async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
   const explained = await allocations.explain(ident)
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained as unknown as Document, flags)
-  const { state, now, decided, allocation } = explained
+  const { state, now, decided, allocation, queue } = explained
   const rows = [decided && { when: 'decided', reasons: decided }, { when: 'now', reasons: now }].filter(
     row => row !== null,
   )
@@ -193,8 +196,10 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
     CAUSES,
     flags,
   )
+  if (flags.format !== 'table') return
+  if (queue) for (const line of [placeWords(queue, now.at), ...holderWords(queue)]) if (line !== null) say(line)
   const help = relaxationIn(now)
-  if (flags.format === 'table' && help) say(help)
+  if (help) say(help)
 }
 
 interface ListFlags extends WatchFlags {
@@ -242,9 +247,10 @@ function addLookCommands(allocation: Command): void {
     )
       .option('--fields <fields...>', 'only these fields', listed)
       .action(
-        onServer(async (server, ident: string, flags: ListFlags) =>
-          printOne(await server.allocations.show(ident, flags.fields), flags),
-        ),
+        onServer(async (server, ident: string, flags: ListFlags) => {
+          const found = await server.allocations.show(ident, flags.fields)
+          printOne(flags.fields ? found : await withPlace(server, found), flags)
+        }),
       )
   }
 }

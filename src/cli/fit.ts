@@ -16,7 +16,7 @@ export const columnOf = (heading: string, cells: readonly string[]): Column => (
 
 export const GAP = '  '
 /** Narrower than this, a heading or text is useless. */
-const HEADING_MIN = 6
+const HEADING_MIN = 7
 const TEXT_MIN = 10
 const NAME_SHARE = 2 / 3
 

@@ -56,7 +56,7 @@ function instantOf(name: string, value: unknown): number | null {
   return date === undefined ? null : Date.parse(`${date}T${time}Z`)
 }
 
-/** Rows whose times are local. The headings say the zone: `expires_at (CET)`, with both if clocks are set in between. */
+/** Rows whose times are local; to the second in the column of a log (`at`). The headings say the zone: `expires_at (CET)`, with both if clocks are set in between. */
 export function withLocalTimes(names: readonly string[], rows: readonly Row[]): { headings: string[]; rows: Row[] } {
   const around = hereAndNow()
   const zones = new Map(names.map(name => [name, new Map<number, number>()]))
@@ -65,7 +65,7 @@ export function withLocalTimes(names: readonly string[], rows: readonly Row[]): 
       const at = instantOf(name, row[name])
       if (at === null) return []
       zones.get(name)!.set(offsetAt(at, around.zone), at)
-      return [[name, shownWhen(at, around)]]
+      return [[name, shownWhen(at, around, name === 'at' ? 'second' : 'minute')]]
     })
     return times.length === 0 ? row : { ...row, ...Object.fromEntries(times) }
   })

@@ -66,7 +66,7 @@ eachDatabase('holdfast --dry-run', databases => {
       await person.isRefused(
         line,
         4,
-        /no node: 2 of class gpu: 2 missing traits CUSTOM_NONE \(without CUSTOM_NONE there are 2\)/,
+        /no node: 2 of class gpu: 2 without CUSTOM_NONE \(without CUSTOM_NONE there are 2\)/,
       )
       await person.isRefused('run --resource-class none --dry-run true', 4, /there is none of class none/)
       await person.isRefused('allocation create --dry-run', 2, /resource_class/)

@@ -1,6 +1,7 @@
 // holdfast node create, set, unset
 import type { Command } from 'commander'
 import type { Holdfast, Patch } from '../../client/index.ts'
+import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
 import { printOne } from '../output.ts'
@@ -70,7 +71,7 @@ function created(flags: ChangeFlags): Document {
     .filter(flag => flags[camel(flag)] !== undefined)
     .map(flag => [attribute(flag), pairsIn(flags[camel(flag)] as string[])])
   const all = given({ ...Object.fromEntries(words), ...Object.fromEntries(documents) } as Document)
-  return { driver: 'fake-hardware', ...all }
+  return { driver: DEFAULT_DRIVER, ...all }
 }
 
 function setting(flags: ChangeFlags): Patch[] {
