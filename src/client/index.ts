@@ -14,6 +14,7 @@ import { isRenewable, type Login, logIn, sessionOf } from './login.ts'
 import { ResourceClasses, Traits } from './names.ts'
 import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
+import { Names, Projects, Users } from './people.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
 import { Quotas } from './quotas.ts'
@@ -52,6 +53,7 @@ export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
+export type { Grant, Named, Project, User } from './people.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { Limit, Quota, QuotaInFull } from './quotas.ts'
@@ -107,7 +109,9 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     wire.at('/compute/v2.1'),
     wire.at('/holdfast/v1'),
   ]
+  const identity = wire.at('/identity/v3')
   const events = new Events(operator)
+  const names = new Names(operator)
   return {
     url: wire.url,
     /** The ids of our user and project; null if no identity service was asked. */
@@ -132,6 +136,10 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
     quotas: new Quotas(operator),
+    /** What users and projects are called. */
+    names,
+    projects: new Projects(identity, names),
+    users: new Users(identity, names),
     /** All events as they happen. */
     events: (wanted?: EventsWanted) => events.follow(wanted),
     /** Waits until an object has become what is wanted. */

@@ -32,7 +32,7 @@ patchOneAllocation.operation = {
 } satisfies Operation
 
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has, now } = request
+  const { context, has, now } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
   const keeper = givenParameter(request, 'keeper')
   const patches = parsePatches(request.json(PATCH))
@@ -68,7 +68,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
   const row = await context.store.write(() =>
     life.patchAllocation(request.param('ident'), request.access(), change, now),
   )
-  return { status: 200, body: shownAllocation(row, base, has) }
+  return { status: 200, body: shownAllocation(row, request) }
 }
 
 export const FAREWELL_PARAMETERS = parametersOf({
@@ -111,11 +111,11 @@ const DELETION = {
 type End = (access: Access, farewell: Farewell, now: number) => Write<Allocation | null>
 
 async function endedBy(request: MetalRequest, end: End): Promise<Answer> {
-  const { context, base, has, now } = request
+  const { context, now } = request
   const farewell = farewellOf(request)
   const access = accessToEnd(request, farewell)
   const asked = await context.store.write(() => end(access, farewell, now))
-  return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, base, has) }
+  return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, request) }
 }
 
 deleteOneAllocation.operation = {

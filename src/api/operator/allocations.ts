@@ -71,13 +71,13 @@ explainAllocation.operation = {
 /** `decided` holds the reasons at the time of the decision, `now` those at this moment. */
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const { row, held, ahead } = await context.store.read(function* () {
     const row = yield* findAllocation(request.param('ident'), request.access())
     return { row, held: yield* heldNodes(now), ahead: yield* countAhead(row) }
   })
   const decided = row.reasons === null ? null : jsonIn(row.reasons)
-  const [allocation, reasons] = [shownAllocation(row, base, has), reasonsNow(context, row, held, now)]
+  const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
   return { status: 200, body: { allocation, state: row.state, decided, now: reasons, ahead } }
 }
 
@@ -153,7 +153,7 @@ postKeep.operation = {
 
 export async function postKeep(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const { keeper, until, planned_end } = membersIn(request, KEEP)
   if (typeof keeper !== 'string' || until === undefined) throw refuse('keeper and until are mandatory.')
   const wanted = {
@@ -162,7 +162,7 @@ export async function postKeep(asked: OperatorRequest): Promise<Answer> {
     plannedEnd: planned_end === undefined ? null : futureInstant('planned_end', planned_end, now),
   }
   const row = await context.store.write(() => keepLeased(request.param('ident'), request.access(), wanted, now))
-  return { status: 200, body: shownAllocation(row, base, has) }
+  return { status: 200, body: shownAllocation(row, request) }
 }
 
 postRetry.operation = {
@@ -174,7 +174,7 @@ postRetry.operation = {
 
 export async function postRetry(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const body = request.hasBody ? membersIn(request, RETRY) : {}
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
   const routing = routingOf(request)
@@ -182,5 +182,5 @@ export async function postRetry(asked: OperatorRequest): Promise<Answer> {
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  return { status: 202, body: shownAllocation(row, base, has) }
+  return { status: 202, body: shownAllocation(row, request) }
 }
