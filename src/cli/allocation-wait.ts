@@ -7,7 +7,8 @@ import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, cancelled, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
-import { type OutputFlags, printOne } from './output.ts'
+import { printAllocation } from './allocation-sheet.ts'
+import type { OutputFlags } from './output.ts'
 import { placeWords } from './queue-words.ts'
 import { causesIn, relaxationIn, withoutPreamble } from './reasons.ts'
 import { lasting } from '../client/renewal.ts'
@@ -55,7 +56,8 @@ export async function printWhenReady(
     const other = terms.timeoutMs === null ? '--wait 10m waits for one' : ''
     const advice = isRemoved ? other : wait.line(`allocation retry ${made.name ?? ident}`)
     try {
-      printOne(await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left }), flags)
+      const ready = await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left })
+      await printAllocation(server, ready, flags)
     } catch (error) {
       throw error instanceof NoNode && isRemoved ? await withoutTrace(error, server, made.uuid, wait) : error
     }
