@@ -125,7 +125,10 @@ atShell('holdfast run', person => {
     assert.match(warned, /^holdfast: \S+@\S+ keeps .*two users may be on the machine\n$/)
     const { code, stderr } = await exit
     assert.equal(code, 4)
-    assert.match(stderr, /the node is lost: someone has deleted its allocation; the command was ended/)
+    assert.match(
+      stderr,
+      /the node is lost: (someone has deleted its allocation|it could not be renewed in time.*); the command was ended/,
+    )
   })
 
   test('whoever ends it asks first: the command is told to end, and then the node is free', async () => {
