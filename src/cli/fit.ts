@@ -71,12 +71,15 @@ const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 
+/** Half a time or half a state says nothing. */
+const isWord = ({ heading, cells }: Column) => heading === 'state' || cells.some(isMinute)
+
 /** Cuts the widest texts first. A name is cut only if it takes more than NAME_SHARE of the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {
   const cut = columns.map(one => ({
     ...one,
     width: Math.min(one.width, width),
-    least: isName(one) ? width * NAME_SHARE : one.cells.some(isMinute) ? Infinity : TEXT_MIN,
+    least: isName(one) ? width * NAME_SHARE : isWord(one) ? Infinity : TEXT_MIN,
   }))
   for (let over = sumOf(cut) - width; over > 0; over--) {
     const long = cut.filter(one => one.width > one.least)

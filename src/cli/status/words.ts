@@ -1,7 +1,7 @@
 // The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
 import type { Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
 import { type Around, shownWhen } from '../../shared/when.ts'
-import { withoutPreamble } from '../reasons.ts'
+import { causeIn } from '../reasons.ts'
 
 /** What is asked for: the filters, and whether only one's own. */
 export type Asked = StatusFilter & { mine?: boolean | undefined }
@@ -86,7 +86,7 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     since: shown(since, around),
     start: startOf(waiting, around),
     because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
-    reason: reason && withoutPreamble(reason),
+    reason: reason && causeIn(reason),
   }
 }
 
@@ -106,9 +106,10 @@ function wantsOf({ class: of, traits, count }: Waiting): string {
 }
 
 /** The answer first: how many are free, or what one has. */
-export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: Around): string {
+export function sentenceOf(status: Status, asked: Asked, around: Around): string {
+  const { machines, waiting } = status
   if (asked.mine) return mineOf(machines, waiting, around)
-  if (machines.length === 0) return emptyOf(asked)
+  if (machines.length === 0) return emptyOf(status, asked)
   const { who, project, state } = asked
   const counts = countsOf(machines)
   const place = placeOf(asked)
@@ -142,15 +143,19 @@ const placeOf = ({ class: of, trait, rack }: Asked) =>
     ' ',
   )
 
-function emptyOf(asked: Asked): string {
+function emptyOf({ me }: Status, asked: Asked): string {
   const isFiltered = Object.values(asked).some(value => value !== undefined)
-  return isFiltered
-    ? 'No machine is like that. holdfast status without options shows all that you may see.'
-    : 'There is no machine yet, or none that you may see. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
+  if (isFiltered) return 'No machine is like that. holdfast status without options shows all that you may see.'
+  if (!me.may.includes('create node')) {
+    const project = me.project ?? 'PROJECT'
+    return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${project}.`
+  }
+  return 'There is no machine yet. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
 }
 
 function mineOf(machines: readonly Machine[], waiting: readonly Waiting[], around: Around): string {
-  const queue = waiting.length === 0 ? '' : ` You wait for ${waiting.length} more.`
+  const waits = waiting.filter(({ state }) => state === 'waiting').length
+  const queue = waits === 0 ? '' : ` You wait for ${waits} more.`
   if (machines.length === 0) return `You have no machine.${queue}`
   const ends = machines.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)])).toSorted((a, b) => a - b)
   const first = ends[0]
