@@ -80,7 +80,7 @@ atLogin('the first hour of a lab', ({ api }) => {
 
   test('a machine in maintenance says why, and stays with whoever has it', async () => {
     await alice.does('node maintenance set gpu-05 --reason "fan is loud"')
-    assert.match(await bob.sees('status'), /^gpu-05 +gpu +maintenance +(- +)*fan is l/m)
+    assert.match(await bob.sees('status'), /^gpu-05 +gpu +maintenance +(- +)*fan is loud/m)
     await alice.does('node maintenance unset gpu-05')
     await bob.does('allocation delete bob-1')
     assert.match(await bob.sees('status --mine'), /^You have no machine\./)

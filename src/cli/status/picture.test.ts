@@ -200,6 +200,11 @@ test('sentences say what was asked', () => {
 
 test('a booked machine says by whom and from when', () => {
   const { next } = LAB[1]!
+  const from = (start: string) =>
+    /from [^-]*?(?=  )/.exec(shown(statusOf([machine('n1', 'booked', { next: { ...next!, start } })])))?.[0]
+  assert.equal(from('2026-11-17T08:00:00Z'), 'from tomorrow 09:00')
+  assert.equal(from('2026-11-27T08:00:00Z'), 'from Fri 27 Nov')
+  assert.equal(from('2030-03-04T08:00:00Z'), 'from 4 Mar 2030')
   assert.match(
     shown(statusOf([machine('n1', 'booked', { next })])),
     /^n1 +gpu +booked +carol +ops +from Fri 19:00 +course$/m,

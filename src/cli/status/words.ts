@@ -28,7 +28,13 @@ type Cells<Column extends string> = Record<Column, string | null>
 const personOf = ({ who, project }: { who: string | null; project: string | null }): string | null =>
   who !== null && project !== null ? `${who} (${project})` : (who ?? project)
 
-const shown = (at: string | null, around: Around) => (at === null ? null : shownWhen(Date.parse(at), around))
+/** What is more than a week away needs no hour, and what is far no weekday: `Fri 27 Nov`, `4 Mar 2030`. */
+const shown = (at: string | null, around: Around) =>
+  at === null
+    ? null
+    : shownWhen(Date.parse(at), around)
+        .replace(/(?<=\d [A-Z]\w{2}( \d{4})?) \d\d:\d\d$/, '')
+        .replace(/^\w{3} (?=\d+ \w{3} \d{4}$)/, '')
 
 const joined = (parts: readonly (string | null | false)[], by: string) =>
   parts.filter(part => part !== null && part !== false && part !== '').join(by) || null
