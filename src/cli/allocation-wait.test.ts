@@ -1,41 +1,10 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import type { Holdfast } from '../client/index.ts'
-import { lookForNode } from './allocation-wait.ts'
-import { type Look, waitFor } from '../client/waiting.ts'
-
-/** Looks at each of these in turn, a second apart by the clock of the wait, and returns what was shown. */
-async function shownOf(looks: readonly Look<string>[]): Promise<string[]> {
-  const shown: string[] = []
-  let at = 0
-  const progress = { show: (text: string) => void shown.push(`${at / 1_000} s: ${text}`), clear: () => {} }
-  const look = async () => {
-    at += 1_000
-    return looks[at / 1_000 - 1]!
-  }
-  assert.equal(await waitFor(look, { timeoutMs: null, now: () => at, progress }), 'a node')
-  return shown
-}
-
-const taken = { waitingFor: '1 allocated' }
-const free = { waitingFor: '1 free', isBrief: true }
-const done = { done: 'a node' }
-
-void test('a wait that is over in a moment is not spoken of', async () => {
-  assert.deepEqual(await shownOf([free, free, done]), [])
-})
-
-void test('a wait that seemed to be brief is spoken of when it lasts', async () => {
-  assert.deepEqual(await shownOf([free, free, free, done]), ['3 s: 1 free'])
-})
-
-void test('how long it is brief counts from when it became so', async () => {
-  assert.deepEqual(await shownOf([taken, taken, taken, free, free, done]), [
-    '1 s: 1 allocated',
-    '2 s: 1 allocated',
-    '3 s: 1 allocated',
-  ])
-})
+import { ApiError, type Holdfast } from '../client/index.ts'
+import { lookForNode, printWhenReady } from './allocation-wait.ts'
+import { CommandFailure } from './failures.ts'
+import { atTerminal, type Terminal } from './terminal.ts'
 
 const explained = (available: number, ahead: number, state = 'allocating') => ({
   state,
@@ -44,9 +13,10 @@ const explained = (available: number, ahead: number, state = 'allocating') => ({
   decided: null,
 })
 
+const serverWith = (allocations: object) => ({ within: () => ({ allocations }) }) as unknown as Holdfast
+
 const isBrief = async (answer: object) => {
-  const allocations = { show: async () => ({ state: 'allocating' }), explain: async () => answer }
-  const server = { within: () => ({ allocations }) } as unknown as Holdfast
+  const server = serverWith({ show: async () => ({ state: 'allocating' }), explain: async () => answer })
   const seen = await lookForNode(server, 'a uuid', '')(new AbortController().signal)
   return 'waitingFor' in seen && seen.isBrief
 }
@@ -56,4 +26,47 @@ void test('a node that is free for the allocation is about to be its own', async
   assert.equal(await isBrief(explained(0, 0)), false)
   assert.equal(await isBrief(explained(1, 1)), false, 'whoever waits before it gets that one')
   assert.equal(await isBrief(explained(0, 0, 'active')), true, 'it has got one between the two questions')
+})
+
+/** How a command ends whose allocation fails, and what it has deleted. */
+async function failing({ isNew, keep, refusal }: { isNew: boolean; keep?: boolean; refusal?: ApiError }) {
+  const failed = { uuid: 'u1', state: 'error', last_error: 'no node', wait_until: null }
+  const deleted: string[] = []
+  const server = serverWith({
+    show: async () => failed,
+    explain: async () => explained(0, 0, 'error'),
+    delete: async (uuid: string) => {
+      deleted.push(uuid)
+      if (refusal) throw refusal
+      return null
+    },
+  })
+  const wait = { timeoutMs: null, startedAt: 0, line: (words: string) => `holdfast ${words}` }
+  const asking = { send: async () => failed as never, find: async () => null, isNew }
+  const flags = { format: 'table' as const, ...(keep !== undefined && { keep }) }
+  const around = Object.assign(new EventEmitter(), { stderr: {}, env: {} }) as unknown as Terminal
+  try {
+    await atTerminal(around, () => printWhenReady(server, 'u1', wait, flags, asking))
+  } catch (error) {
+    assert.ok(error instanceof CommandFailure)
+    return { deleted, hint: error.hint }
+  }
+  return assert.fail('it has failed')
+}
+
+void test('an allocation that fails is removed by the command that made it', async () => {
+  assert.deepEqual(await failing({ isNew: true }), { deleted: ['u1'], hint: '--wait 10m waits for one' })
+  const gone = new ApiError(404, 'gone')
+  assert.deepEqual(await failing({ isNew: true, refusal: gone }), { deleted: ['u1'], hint: '--wait 10m waits for one' })
+})
+
+void test('one that it did not make, or is to keep, stays', async () => {
+  const kept = { deleted: [], hint: 'holdfast allocation retry u1' }
+  assert.deepEqual(await failing({ isNew: false }), kept)
+  assert.deepEqual(await failing({ isNew: true, keep: true }), kept)
+})
+
+void test('if it cannot be removed, the failure says which command does', async () => {
+  const { hint } = await failing({ isNew: true, refusal: new ApiError(403, 'not now') })
+  assert.match(hint!, /the allocation may still be there; remove it with: holdfast allocation delete u1$/)
 })

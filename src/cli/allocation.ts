@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
+import { addChangeCommands } from './allocation-change.ts'
 import { printWhenReady } from './allocation-wait.ts'
 import { ifThere } from '../client/asking.ts'
 import {
@@ -21,6 +22,7 @@ import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { printList, printOne, say, tell } from './output.ts'
+import { holderWords, placeWords, withPlace } from './queue-words.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
@@ -39,6 +41,7 @@ interface CreateFlags extends Flags, DryRun, KeepFlags {
   extra?: string[]
   expiresAt?: string
   waitUntil?: string
+  note?: string
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -63,22 +66,12 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--owner <owner>', "its project, and whose nodes it may get; the caller's project for all but admins")
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
     .option('--expires-at <time>', `when it ends by itself: ${END_FORMS}`, endFlag('until'))
+    .option('--note <text>', 'what others should know about it')
     .option('--wait-until <time>', 'how long the server waits for a free node; likewise', endFlag('waits until'))
     .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
   addDeleteCommand(allocation)
-  printingCommand(
-    allocation,
-    'renew <allocation>',
-    'keep the node longer, or shorter',
-    'allocation renew job-17 --expires-at 2h',
-  )
-    .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
-    .action(
-      onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
-        printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
-      ),
-    )
+  addChangeCommands(allocation)
   withWait(
     printingCommand(
       allocation,
@@ -160,6 +153,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     extra: flags.extra && pairsIn(flags.extra),
     expires_at: flags.expiresAt,
     wait_until: flags.waitUntil,
+    note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
   if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
@@ -168,6 +162,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
   await printWhenReady(server, uuid, wait, flags, {
     send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
     find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+    isNew: true,
   })
 }
 
@@ -180,13 +175,14 @@ async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flag
       const present = await server.within(signal).allocations.show(ident)
       return present.state === 'error' ? null : present
     },
+    isNew: false,
   })
 }
 
 async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
   const explained = await allocations.explain(ident)
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained as unknown as Document, flags)
-  const { state, now, decided, allocation } = explained
+  const { state, now, decided, allocation, queue } = explained
   const rows = [decided && { when: 'decided', reasons: decided }, { when: 'now', reasons: now }].filter(
     row => row !== null,
   )
@@ -200,8 +196,10 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
     CAUSES,
     flags,
   )
+  if (flags.format !== 'table') return
+  if (queue) for (const line of [placeWords(queue, now.at), ...holderWords(queue)]) if (line !== null) say(line)
   const help = relaxationIn(now)
-  if (flags.format === 'table' && help) say(help)
+  if (help) say(help)
 }
 
 interface ListFlags extends WatchFlags {
@@ -249,9 +247,10 @@ function addLookCommands(allocation: Command): void {
     )
       .option('--fields <fields...>', 'only these fields', listed)
       .action(
-        onServer(async (server, ident: string, flags: ListFlags) =>
-          printOne(await server.allocations.show(ident, flags.fields), flags),
-        ),
+        onServer(async (server, ident: string, flags: ListFlags) => {
+          const found = await server.allocations.show(ident, flags.fields)
+          printOne(flags.fields ? found : await withPlace(server, found), flags)
+        }),
       )
   }
 }

@@ -83,7 +83,8 @@ async function endingOf({ what, cancel, isMade, kept, left }: Asked): Promise<st
   }
 }
 
-async function cancelled(cancel: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+/** Takes it back, also if the server is away for a moment. */
+export async function cancelled(cancel: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const line = new Progress()
   const show = (_: string, waitedMs: number) =>
     line.show('the server is away; trying to take it back, Ctrl-C again leaves at once', waitedMs)

@@ -5,9 +5,9 @@ import { type Clock, systemClock } from '../clock/clock.ts'
 import { countdown } from '../clock/countdown.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import type { Allocation, Ending, Holdfast } from '../client/index.ts'
-import { CANCEL_MAX_MS, GRACE_MAX_MS, newKeeper, release, termOf } from '../client/keeping.ts'
+import { GRACE_MAX_MS, givenBack, newKeeper, termOf } from '../client/keeping.ts'
 import { Child } from './child.ts'
-import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import { connectWith, countOf, durationOf, listed, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
@@ -33,6 +33,7 @@ type RunFlags = ServerFlags &
     trait?: string[]
     candidateNode?: string[]
     name?: string
+    note?: string
     for?: string
     wait?: string
     renewEvery: number
@@ -41,7 +42,18 @@ type RunFlags = ServerFlags &
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** The exit code of timeout(1). */
 const TIMED_OUT = 124
+/** Traits are of capitals, and commands hardly ever. */
+function traitsOf(value: string, before: string[] | undefined): string[] {
+  if (!/^[A-Z0-9_, ]+$/.test(value)) throw new UsageError(`'${value}' is no trait; put -- before the command`)
+  return listed(value, before)
+}
+
 export function addCommands(program: Command, { name, help }: Word): void {
+  const traits = new Option('--trait <traits...>', 'with all of these traits').argParser(traitsOf)
+  // Several only where -- says where the command begins. Commander's types leave out the words that were typed.
+  program.hook('preSubcommand', () => {
+    traits.variadic = (program as Command & { rawArgs: string[] }).rawArgs.includes('--')
+  })
   withDryRun(
     serverCommand(
       program,
@@ -57,13 +69,15 @@ export function addCommands(program: Command, { name, help }: Word): void {
         'trait',
         'candidateNode',
         'name',
+        'note',
         'wait',
         'dryRun',
       ]),
     )
-    .option('--trait <trait>', 'with this trait; may be repeated', many)
-    .option('--candidate-node <node>', 'one of these; may be repeated', many)
+    .addOption(traits)
+    .option('--candidate-node <node>', 'one of these; may be repeated, or a,b', listed)
     .option('--name <name>', 'name of the allocation')
+    .option('--note <text>', 'a line for others to read, such as what it is for')
     .option('--for <duration>', 'end the command after so long')
     .option('--wait <duration>', 'wait so long for a node while there is none')
     .option('--renew-every <seconds>', 'how often to renew the allocation', countOf, 20)
@@ -109,6 +123,7 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
       : new LeasedNode(server, { lease: flags.lease, keeper: wanted.keeper, term, connect })
   const interrupts = new Interrupts(asked.left)
   let hasNode = false
+  let ended: { why: string; name: string } | null = null
   try {
     const got = await asked.node(interrupts.signal)
     hasNode = true
@@ -117,25 +132,26 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
     signals.aborted.throwIfAborted()
     const renewal = asked.renewal!
     const endsAt = clock.now() + forMs
-    if (forMs !== Infinity) {
-      const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
-      tell(`${name} is yours until ${localTime(endsAt)}`)
-      await renewal.plan(endsAt)
-    }
-    return await commandEnds(words, environment, { signals, renewal, endsAt, term })
+    const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
+    tell(`${name} is yours until ${endOf(Math.min(endsAt, asked.held?.leaseEndsAt ?? Infinity))}`)
+    if (forMs !== Infinity) await renewal.plan(endsAt)
+    const watch = { name, signals, renewal, endsAt, term }
+    const { code, why } = await commandEnds(words, environment, watch)
+    ended = { why, name }
+    return code
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
     asked.renewal?.stop()
     const { held, renewal } = asked
-    const holder = renewal?.server ?? server
-    const from = hasNode ? holder : holder.within(AbortSignal.timeout(CANCEL_MAX_MS))
-    const failure = held && (await release(from, held))
+    const failure = held && (await givenBack(renewal?.server ?? server, held, renewal !== null))
     if (held && !hasNode && signals.first !== null) {
       report(failure ? `${asked.left()} (${failure})` : `cancelled: allocation ${held.uuid} is deleted`)
-    }
-    if (failure && hasNode) tell(`the node is released when its allocation expires: ${failure}`)
+    } else if (failure && !hasNode && renewal) report(`${asked.left()} (${failure})`)
+    const after = failure ? `is free when its allocation expires (${failure})` : 'is given back'
+    if (ended) tell(`${ended.why}; ${ended.name} ${after}`)
+    else if (failure && hasNode) tell(`the node ${after}`)
     interrupts.stop()
     signals.stop()
   }
@@ -153,7 +169,10 @@ const wishIn = (flags: RunFlags) => ({
   traits: flags.trait,
   candidate_nodes: flags.candidateNode,
   name: flags.name,
+  note: flags.note,
 })
+
+const endOf = (at: number) => (at === Infinity ? 'the command ends' : localTime(at))
 
 function userName(): string {
   try {
@@ -218,23 +237,30 @@ class Signals {
 }
 
 interface Watch {
+  /** Of the node. */
+  name: string
   signals: Signals
   renewal: Renewal
   endsAt: number
   term: Term
 }
 
-/** Runs the command until it ends, the time is up, the node is lost or someone ends the allocation: an exit code. */
+interface Ended {
+  code: number
+  why: string
+}
+
+/** Runs the command until it ends or the time is up. Throws if the node is lost or someone takes it back. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
-): Promise<number> {
+  { name, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
+): Promise<Ended> {
   if (renewal.left() <= 0) throw lost('it could not be renewed in time')
   const child = new Child(words, env, { graceMs: graceMs - marginMs })
   signals.follow(child)
   const over = new AbortController()
-  let verdict: number | CommandFailure | null = null
+  let verdict: Ended | CommandFailure | null = null
   const giveUp = (reason: CommandFailure, left: Left) => {
     verdict ??= reason
     renewal.stop()
@@ -243,21 +269,24 @@ async function commandEnds(
   }
   const hear = ({ news, left }: { news: Ending | string; left: Left }) => {
     if (over.signal.aborted) return
-    if (typeof news === 'string') return giveUp(lost(news === 'gone' ? 'it is gone' : news), left)
-    const why = endingIn(news)
+    if (typeof news === 'string')
+      return giveUp(lost(news === 'gone' ? 'someone has deleted its allocation' : news), left)
+    const why = `${news.by} takes ${name} back${news.message === null ? '' : `: ${news.message}`}`
     tell(`${why}; the command is told to end, and has until ${localTime(news.until)}`)
     giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), left)
   }
   void renewal.taken(over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
-    verdict ??= TIMED_OUT
+    if (verdict === null) tell('the time of --for ran out; the command is told to end')
+    verdict ??= { code: TIMED_OUT, why: 'the command was ended, because the time of --for ran out' }
     child.end('SIGTERM', countdown(graceMs))
   })
   try {
     const code = await child.over
-    const said = verdict as number | CommandFailure | null
+    const said = verdict as Ended | CommandFailure | null
     if (said instanceof CommandFailure) throw said
-    return said ?? code
+    const after = signals.first === null ? '' : ` after ${signals.first}`
+    return said ?? { code, why: `the command exited with ${code}${after}` }
   } finally {
     timer.stop()
     over.abort()
@@ -265,5 +294,3 @@ async function commandEnds(
 }
 
 const lost = (reason: string) => new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-
-const endingIn = ({ by, message }: Ending) => `${by} ends this allocation${message === null ? '' : `: ${message}`}`

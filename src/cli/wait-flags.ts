@@ -18,7 +18,7 @@ export interface KeepFlags extends WaitFlags {
 export const withWait = (command: Command, help: string): Command =>
   command
     .option('--wait [duration]', `wait here until ${help}, at most so long`)
-    .option('--keep', 'on Ctrl-C leave what was asked for; otherwise it is cancelled')
+    .option('--keep', 'on Ctrl-C or a failure leave what was asked for; otherwise it is cancelled')
 
 /** How long a command waits, counted from its start. */
 export interface Wait extends Pick<WaitOptions, 'timeoutMs'> {

@@ -5,6 +5,7 @@ import type { Events } from './events.ts'
 import { lookForNode } from './node-look.ts'
 import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
+import type { PlaceExplained } from './queue.ts'
 import type { Look } from './waiting.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
@@ -94,8 +95,10 @@ export interface AllocationExplained {
   /** The reasons at the time of the decision. */
   decided: Reasons | null
   now: Reasons
-  /** How many of its class wait before it. An older server doesn't say. */
+  /** How many wait before it for the same nodes. An older server doesn't say. */
   ahead?: number
+  /** Where it stands, and what is in its way; null if it doesn't wait. An older server doesn't say. */
+  queue?: PlaceExplained | null
 }
 
 /** The result that an allocation would have. */
@@ -146,6 +149,11 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** What `renew` would make of it; fails if `renew` would fail. */
+  explainRenewal = (allocation: string, expiresAt: string) =>
+    this.#operator.post<Allocation>(`/explain/allocations/${segment(allocation)}`, [
+      { op: 'add', path: '/expires_at', value: expiresAt },
+    ])
   /** Writes a note on it; null takes the note away. */
   note = (allocation: string, note: string | null) =>
     this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [{ op: 'add', path: '/note', value: note }])

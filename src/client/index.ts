@@ -16,6 +16,7 @@ import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
+import { Queue } from './queue.ts'
 import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
@@ -58,12 +59,22 @@ export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './ev
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
-export type { Lease, LeaseChange, LeaseExplained, LeaseWait, NewLease } from './leases.ts'
+export type {
+  Lease,
+  LeaseChange,
+  LeaseExplained,
+  LeaseObstacle,
+  LeaseReason,
+  LeaseRefusal,
+  LeaseWait,
+  NewLease,
+} from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
+export type { PlaceExplained, PlaceInQueue, ProjectShare, Queued } from './queue.ts'
 export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
@@ -148,6 +159,7 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
+    queue: new Queue(operator),
     quotas: new Quotas(operator),
     /** All events as they happen. */
     events: (wanted?: EventsWanted) => events.follow(wanted),

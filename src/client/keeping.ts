@@ -1,9 +1,10 @@
 // What it takes to keep a node for a piece of work: a term, a proof, and letting go of it in the end.
 import { countdown } from '../clock/countdown.ts'
 import { plainClock } from '../clock/plain.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isAway } from './errors.ts'
 import type { Holdfast } from './index.ts'
 import type { Held, Term } from './renewal.ts'
+import { waitFor } from './waiting.ts'
 
 /** How long the work may take to end when it must. */
 export const GRACE_MAX_MS = 10_000
@@ -28,13 +29,27 @@ export function newKeeper(name: string): string {
   return `${shown}/${plainClock.newSecret(KEEPER_PROOF_BYTES)}`
 }
 
-/** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
-export async function release({ allocations }: Holdfast, { uuid, keeper }: Held): Promise<string | null> {
+/**
+ * Gives the node back. Returns the reason if it can't: then the allocation expires by itself. If the allocation was made
+ * for sure, a server that is away for a moment is asked again.
+ */
+export async function givenBack(server: Holdfast, held: Held, isMade: boolean): Promise<string | null> {
+  const once = (signal: AbortSignal) => released(server.within(signal), held)
+  try {
+    if (!isMade) return await once(AbortSignal.timeout(CANCEL_MAX_MS))
+    return await waitFor(async signal => ({ done: await once(signal) }), { timeoutMs: CANCEL_MAX_MS })
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** Throws if the server can't be asked. */
+async function released({ allocations }: Holdfast, { uuid, keeper }: Held): Promise<string | null> {
   try {
     await allocations.delete(uuid, { keeper })
     return null
   } catch (error) {
-    if (!(error instanceof ApiError)) return (error as Error).message
+    if (isAway(error) || !(error instanceof ApiError)) throw error
     if (error.status === 404) return null
     // 409: the work has deployed the node. It is torn down when its allocation ends, so that ends now.
     const isEnding = error.status === 409 && (await endsNow(allocations, { uuid, keeper }))

@@ -47,9 +47,24 @@ void describe('a renewal that is refused', () => {
   })
 
   void test('because the server is away is tried again', async () => {
-    assert.deepEqual(await lost(refusing(new Error('away'))), {
-      news: 'it could not be renewed in time (away)',
+    assert.deepEqual(await lost(refusing(new Error('odd'))), {
+      news: 'it could not be renewed in time (odd)',
       told: '',
     })
+    assert.deepEqual(await lost(refusing(new ApiError(503, 'it starts'))), {
+      news: 'the server was away for too long (it starts)',
+      told: '',
+    })
+  })
+
+  void test('at the end of its lease it is no failure of the server', async () => {
+    const server = { allocations: { keep: async () => ({}) } } as unknown as Holdfast
+    const term = { ...TERM, countdown: quickly, warn: () => {} }
+    const held = { ...HELD, leaseEndsAt: 30_000 }
+    const renewal = new Renewal(held, term, server, () => Promise.resolve(server), quickly(12_000))
+    let now = 0
+    // The clock goes on until nothing of the lease is left.
+    Object.assign(term, { now: () => (now += 5_000) })
+    assert.equal(await renewal.lost, 'its lease ends')
   })
 })

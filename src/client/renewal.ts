@@ -1,6 +1,6 @@
 // Renews an allocation at intervals, and reports when it may be lost.
 import type { Allocation, Ending } from './allocations.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isAway } from './errors.ts'
 import type { Holdfast } from './index.ts'
 import { ended, endingOf } from './notice.ts'
 import { sleep } from './timers.ts'
@@ -63,7 +63,8 @@ export class Renewal {
   #left: Left
   #endsAt = Infinity
   #isPlanned = true
-  #lastError = ''
+  /** Why the last renewal failed, or was the last. */
+  #why: string | null = null
 
   /** `left` began before the request was sent. `connect` logs in again: a token may expire before the work is done. */
   constructor(held: Held, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, left: Left) {
@@ -115,7 +116,7 @@ export class Renewal {
         return new Promise(() => {})
       }
       // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
-      if (this.#beforeGraceMs <= 0) return `it could not be renewed in time${this.#lastError}`
+      if (this.#beforeGraceMs <= 0) return this.#why ?? 'it could not be renewed in time'
       try {
         await this.#renew()
         pause = this.#term.everyMs
@@ -127,9 +128,10 @@ export class Renewal {
           const ending = await this.#ending()
           if (ending !== null) return ending
           // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.
-          if (this.#lastError === '') this.#term.warn(`the node can't be kept longer: ${error.message}`)
+          if (this.#why === null) this.#term.warn(`the node can't be kept longer: ${error.message}`)
         }
-        this.#lastError = ` (${(error as Error).message})`
+        const what = isAway(error) ? 'the server was away for too long' : 'it could not be renewed in time'
+        this.#why = `${what} (${(error as Error).message})`
         pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
       }
     }
@@ -144,15 +146,15 @@ export class Renewal {
     const { leaseEndsAt = Infinity } = this.#held
     // A second less than the lease has: a request has whole seconds.
     const leaseMs = leaseEndsAt - now() - 1_000
-    if (leaseMs <= 0) this.#lastError = ' (its lease ends)'
     const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
-    if (ms <= 0) return
+    const why = ms === leaseMs ? 'its lease ends' : null
+    if (ms <= 0) return void (this.#why = why)
     const left = countdown(ms)
     // As long from now, not as an instant: the server's clock may be another.
     const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
     await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
     this.#left = left
-    this.#lastError = ''
+    this.#why = why
     this.#isPlanned = true
   }
 

@@ -100,6 +100,7 @@ export interface Waiting {
   gives_up: string | null
   /** 1 is the first; null for one that gave up. */
   place: number | null
+  /** How many wait for the same machines. */
   of: number
   /** When it likely begins; null if nobody can tell. */
   start: string | null

@@ -5,7 +5,7 @@ import { durationIn } from '../shared/when.ts'
 import type { Allocation, Ending } from './allocations.ts'
 import { WrongUse, NodeLost, WaitedTooLong } from './errors.ts'
 import type { Holdfast } from './index.ts'
-import { CANCEL_MAX_MS, newKeeper, release, termOf } from './keeping.ts'
+import { givenBack, newKeeper, termOf } from './keeping.ts'
 import { lookForNode } from './node-look.ts'
 import type { Node } from './nodes.ts'
 import type { NodeSource, Term } from './renewal.ts'
@@ -59,11 +59,9 @@ export async function withNode<T>(server: Holdfast, user: string, wanted: NodeWa
   const forMs = wanted.for === undefined ? Infinity : msIn(wanted.for)
   const source = sourceOf(server, wanted, newKeeper(wanted.keeper ?? user), term)
   const stop = () => over.abort(signal!.reason)
-  let hasNode = false
   try {
     signal?.throwIfAborted()
     const allocation = await source.node(signal)
-    hasNode = true
     signal?.addEventListener('abort', stop)
     signal?.throwIfAborted()
     const look = async (each: AbortSignal) => ({ done: await server.within(each).nodes.show(allocation.node_uuid!) })
@@ -74,9 +72,9 @@ export async function withNode<T>(server: Holdfast, user: string, wanted: NodeWa
   } finally {
     signal?.removeEventListener('abort', stop)
     source.renewal?.stop()
-    const { held } = source
+    const { held, renewal } = source
     // If it can't be released, it ends by itself when nobody renews it.
-    if (held) await release(hasNode ? server : server.within(AbortSignal.timeout(CANCEL_MAX_MS)), held)
+    if (held) await givenBack(server, held, renewal !== null)
   }
 }
 

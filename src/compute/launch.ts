@@ -27,6 +27,7 @@ export type ServerRequest = Pick<
   | 'reservation_id'
   | 'description'
   | 'launch_index'
+  | 'network'
 > & {
   wish: Wish
   only: string | null

@@ -47,6 +47,7 @@ const FIXED = [
   'key_name',
   'reservation_id',
   'launch_index',
+  'network',
   'created_at',
 ] as readonly (keyof NewServer)[]
 

@@ -55,7 +55,7 @@ export function* leasesOfHosts(leasables: readonly Leasable[], now: number): Rea
     const row = byId.get(lease)
     if (!row) continue
     const { id, name, user_id: user, project_id: project, start_at: start, end_at: end } = row
-    found.set(host, { kind: 'lease', id, name, user, project, owner: project, start, end, keeper: null })
+    found.set(host, { kind: 'lease', id, name, user, project, owner: project, start, end, keeper: null, note: null })
   }
   return found
 }

@@ -21,6 +21,8 @@ export interface MachinePromise {
   end: number | null
   /** Who keeps it, as people know them. */
   keeper: string | null
+  /** What people wrote about it. */
+  note: string | null
 }
 
 export interface MachineRow {
@@ -51,6 +53,7 @@ const ofLease = ({ id, name, user_id, project_id, start_at, end_at }: BookingPar
   start: start_at,
   end: end_at,
   keeper: null,
+  note: null,
 })
 
 /** Who has it for good: not by a hold. */
@@ -59,8 +62,8 @@ function claimOn({ node, allocation, claims, server, hold, bookings }: MachineSo
   if (allocation) {
     const lease = bookings.find(booking => booking.allocation === allocation.uuid)
     const keeper = allocation.keeper === null ? null : keeperName(allocation.keeper)
-    if (lease) return { ...ofLease(lease), keeper }
-    const { uuid, name, user_id, project_id, owner, expires_at, created_at } = allocation
+    const { uuid, name, user_id, project_id, owner, expires_at, created_at, note } = allocation
+    if (lease) return { ...ofLease(lease), keeper, note }
     const claimed = claims.find(claim => claim.uuid === uuid)
     return {
       kind: 'allocation',
@@ -73,6 +76,7 @@ function claimOn({ node, allocation, claims, server, hold, bookings }: MachineSo
       start: claimed?.created_at ?? created_at,
       end: expires_at,
       keeper,
+      note,
     }
   }
   const claim =
@@ -80,12 +84,13 @@ function claimOn({ node, allocation, claims, server, hold, bookings }: MachineSo
     claims.find(({ uuid, expires_at }) => uuid !== hold?.uuid && expires_at === null)
   if (!claim) return null
   const { uuid, project_id, user_id, created_at } = claim
-  const whose = { user: user_id, project: project_id, owner: project_id, start: created_at, end: null, keeper: null }
+  const whose = { user: user_id, project: project_id, owner: project_id, start: created_at, end: null }
+  const bare = { ...whose, keeper: null, note: null }
   if (server?.uuid === uuid) {
     const { name, project_id: project, user_id: user } = server
-    return { ...whose, kind: 'server', id: uuid, name, user, project, owner: project }
+    return { ...bare, kind: 'server', id: uuid, name, user, project, owner: project }
   }
-  return { ...whose, kind: uuid === instance_uuid ? 'instance' : 'claim', id: uuid, name: null }
+  return { ...bare, kind: uuid === instance_uuid ? 'instance' : 'claim', id: uuid, name: null }
 }
 
 function holdOn({ hold, claims }: MachineSource, now: number): MachinePromise | null {
@@ -94,7 +99,8 @@ function holdOn({ hold, claims }: MachineSource, now: number): MachinePromise | 
   const claim = claims.find(one => one.uuid === uuid)
   const project = owner ?? project_id ?? claim?.project_id ?? NOBODY.project
   const user = claim?.user_id ?? NOBODY.user
-  return { kind: 'hold', id: uuid, name: null, user, project, owner, start: created_at, end: expires_at, keeper: null }
+  const span = { start: created_at, end: expires_at }
+  return { kind: 'hold', id: uuid, name: null, user, project, owner, ...span, keeper: null, note: null }
 }
 
 export function rowOf(source: MachineSource, now: number): MachineRow {

@@ -1,7 +1,8 @@
 // Reads what the board shows of machines, some at a time, and the allocations that wait or gave up.
 import { sql } from 'kysely'
+import type { AllocationRow } from '../metal/allocations/rows.ts'
 import { limits } from '../shared/limits.ts'
-import type { AllocationId, NodeId, ProviderId } from '../store/schema/ids.ts'
+import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import { inRow, query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
 
@@ -19,7 +20,8 @@ const nodesWith = query((db, a: { ids: readonly NodeId[] }, on) =>
 const allocationsOn = query((db, a: { ids: readonly NodeId[] }, on) =>
   db
     .selectFrom('allocations')
-    .select(['node_id', 'uuid', 'name', 'owner', 'project_id', 'user_id', 'expires_at', 'created_at', 'keeper'])
+    .select(['node_id', 'uuid', 'name', 'owner', 'project_id', 'user_id', 'expires_at', 'created_at', 'note'])
+    .select(['keeper', 'planned_end', 'ending_at'])
     .where(on.isIn('node_id', a.ids, 'bigint')),
 )
 const holdsOn = query((db, a: { ids: readonly NodeId[] }, on) =>
@@ -48,7 +50,7 @@ const bookingsOf = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
     .selectFrom('bookings as b')
     .innerJoin('leases as l', 'l.id', 'b.lease_id')
-    .select(['b.provider_id', 'b.start_at', 'b.end_at', 'b.allocation'])
+    .select(['b.provider_id', 'b.start_at', 'b.end_at', 'b.free_at', 'b.allocation'])
     .select(['l.id', 'l.name', 'l.project_id', 'l.user_id'])
     .where(on.isIn('b.provider_id', a.providers, 'bigint'))
     .orderBy('b.start_at'),
@@ -111,45 +113,25 @@ export function* machinesWith(ids: readonly NodeId[]): Read<MachineSource[]> {
   }))
 }
 
-const WAITING = [
-  'id',
-  'uuid',
-  'name',
-  'node_id',
-  'owner',
-  'project_id',
-  'user_id',
-  'resource_class',
-  'traits',
-  'candidate_nodes',
-  'expires_at',
-  'wait_until',
-  'created_at',
-  'updated_at',
-  'state',
-  'last_error',
-  'reasons',
-] as const
-
 const allWaiting = query((db, _: object) =>
   db
     .selectFrom('allocations')
-    .select(WAITING)
+    .selectAll()
     .where('state', '=', sql.lit('allocating' as const)),
 )
 const lastErrors = query((db, a: { limit: number }) =>
   db
     .selectFrom('allocations')
-    .select(WAITING)
+    .selectAll()
     .where('state', '=', sql.lit('error' as const))
     .orderBy('id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
 const allocationsNamed = query((db, a: { uuids: readonly string[] }, on) =>
-  db.selectFrom('allocations').select(WAITING).where(on.isIn('uuid', a.uuids)),
+  db.selectFrom('allocations').selectAll().where(on.isIn('uuid', a.uuids)),
 )
 
-export type WaitingPart = RowOf<typeof allWaiting> & { id: AllocationId }
+export type WaitingPart = AllocationRow
 
 /** Those that wait, and the last that gave up. */
 export function* waitingNow(): Read<WaitingPart[]> {

@@ -73,7 +73,7 @@ export function machineOf(row: MachineRow, sight: Sight, names: NamesOfPeople, t
     id: isOpen ? promise.id : null,
     since: timeOf(promise?.start ?? null),
     until: timeOf(promise?.end ?? null),
-    purpose: null,
+    purpose: isOpen ? promise.note : null,
     next: ahead.length === 0 ? null : bookingOf(ahead[0]!, sight, names),
     bookable: node.leasable === 1,
     reason: node.maintenance ? node.maintenance_reason : node.retired ? node.retired_reason : null,
@@ -117,7 +117,7 @@ interface Reasons {
   relaxations?: readonly object[]
 }
 
-export function waitingOf(row: WaitingPart, line: InLine | null, of: number, names: NamesOfPeople) {
+export function waitingOf(row: WaitingPart, line: InLine | null, names: NamesOfPeople) {
   const { because = null } = line ?? {}
   return {
     uuid: row.uuid,
@@ -131,7 +131,7 @@ export function waitingOf(row: WaitingPart, line: InLine | null, of: number, nam
     since: timeOf(row.created_at),
     gives_up: timeOf(row.wait_until),
     place: line?.place ?? null,
-    of,
+    of: line?.of ?? 0,
     start: timeOf(line?.start ?? null),
     because: because && { ...because, end: timeOf(because.end) },
     suits: line?.suits ?? [],

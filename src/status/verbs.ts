@@ -55,7 +55,7 @@ type ProvisionVerb = keyof typeof PROVISION
 export type MachineVerb = ProvisionVerb | 'power' | 'maintenance' | 'note' | 'delete' | 'allocate' | 'reserve' | 'book'
 
 /** Verbs on what has the machine. */
-export type PromiseVerb = 'extend' | 'move' | 'release'
+export type PromiseVerb = 'extend' | 'move' | 'note' | 'release'
 
 const INSTALLING: ReadonlySet<ProvisionVerb> = new Set(['deploy', 'adopt', 'rebuild'])
 const AT_WORK = 'A conductor is at work on it.'
@@ -103,6 +103,7 @@ export const verbsIn = (at: Situation): [MachineVerb, string | null][] => [
 export function promiseVerbs({ kind, hasEnd }: Pick<Situation, 'kind' | 'hasEnd'>): PromiseVerb[] {
   const extend: PromiseVerb[] = hasEnd ? ['extend'] : []
   if (kind === 'lease') return [...extend, 'move', 'release']
-  if (kind === 'allocation' || kind === 'hold') return [...extend, 'release']
+  if (kind === 'allocation') return [...extend, 'note', 'release']
+  if (kind === 'hold') return [...extend, 'release']
   return kind === 'server' ? ['release'] : []
 }

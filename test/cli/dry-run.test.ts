@@ -130,7 +130,7 @@ eachDatabase('holdfast --dry-run', databases => {
       await person.isRefused(
         `lease create next --for 1h ${wish} --dry-run`,
         4,
-        /would not fit; .*1 leased as a whole.*\(it would from \d{4}-/,
+        /doesn't fit: 0 of 1 gpu is free then; gpu-1 is booked from .* by week;.*\(it fits from tomorrow/,
       )
       const explained = await person.readsJson(`lease explain --for 1h ${wish}`)
       assert.equal(explained.fits, false)

@@ -74,6 +74,9 @@ eachCompute('microversions of compute', api => {
     for (const networks of ['none', 'auto', [], [{ uuid: '6f6a1a0e-7d8e-4f4f-9a44-0d6b8e9b6f01' }]]) {
       expectStatus(await api.create(flavor, { networks }, at(37)), 202)
     }
+    const addresses = async (networks: unknown) => (await api.server(flavor, { networks }, at(37))).addresses
+    assert.deepEqual(await addresses('auto'), { auto: [] })
+    assert.deepEqual(await addresses('none'), {})
     for (const networks of ['some', null, 7, {}, [{ uuid: 'x' }], ['none']]) {
       expectFault(await api.create(flavor, { networks }, at(37)), 400)
     }

@@ -193,6 +193,29 @@ eachReservation('the status', api => {
     assert.deepEqual(await seen(bob), [])
   })
 
+  void test('says when one who waits is likely to begin, and because of whose end', async () => {
+    const node = await machine('scarce', { owner: 'nlp' })
+    const until = await inMinutes(30)
+    const first = { resource_class: 'scarce', name: 'runs', expires_at: until }
+    await metal.allocated(first)
+    const wish = { resource_class: 'scarce', wait_until: await inMinutes(60), owner: 'nlp' }
+    const ask = async (name: string) =>
+      expectStatus(await metal.post('/v1/allocations', { ...wish, name }, { ...bob, ...NEWEST }), 201).body.uuid
+    const uuids = [await ask('next'), await ask('after')]
+    const { waiting } = await status('?class=scarce')
+    assert.deepEqual(
+      waiting.map((row: Shown) => [row.name, row.place, row.of, row.start, row.suits, row.may]),
+      [
+        ['next', 1, 2, until, [node], ['delete', 'priority']],
+        ['after', 2, 2, null, [node], ['delete', 'priority']],
+      ],
+    )
+    assert.deepEqual(waiting[0].because, { machine: node, what: 'runs', end: until })
+    const his = (await status('?class=scarce', bob)).waiting
+    assert.deepEqual([his[0].because, his[0].may], [{ machine: node, what: null, end: until }, ['delete']])
+    for (const uuid of uuids) expectStatus(await metal.del(`/v1/allocations/${uuid}`, { ...bob, ...NEWEST }), 204)
+  })
+
   void test('a project sees its machines, and of others no names', async () => {
     await machine('shared', { owner: 'vision', lessee: 'nlp', description: 'near the door' })
     await machine('private', { owner: 'ops' })
@@ -268,6 +291,20 @@ eachReservation('the status', api => {
     }
     const { body } = expectStatus(await api.operate('GET', '/status/shared', undefined, rita), 200)
     assert.ok(body.verbs.every(({ may, why_not }: Shown) => !may && why_not === 'You may not.'))
+  })
+
+  void test('what it says can not be done is refused', async () => {
+    const args: Record<string, object> = { clean: { clean_steps: [] }, rescue: { rescue_password: 'x' } }
+    const provision = /^(manage|provide|inspect|clean|adopt|deploy|rebuild|undeploy|rescue|unrescue|abort)$/
+    for (const name of ['free', 'new', 'mended', 'old', 'cursed', 'deployed', 'claimed', 'leased']) {
+      const { body } = expectStatus(await api.operate('GET', `/status/${name}`), 200)
+      for (const { verb, why_not } of body.verbs) {
+        if (why_not === null || !provision.test(verb)) continue
+        const { status: answered } = await metal.provision(name, verb, args[verb])
+        assert.ok(answered >= 400 && answered < 500, `${verb} of ${name}: ${answered}, although ${why_not}`)
+      }
+      assert.equal((await rowOf(name)).state, body.machine.state)
+    }
   })
 
   void test('refuses what it does not know, in words', async () => {

@@ -106,6 +106,8 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     if (reservation === null) return { flavor, wish: wishOf(flavor) }
     return { flavor, wish: inReservation(wishOf(flavor), yield* requireHosts(reservation, request.project)) }
   })
+  // As upstream, whoever lets us choose a network has one, and openstacksdk deletes a server that has none.
+  const network = request.has.networks && wanted.networks === 'auto' ? 'auto' : null
   const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
   const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
     uuid: context.clock.newUuid(),
@@ -117,6 +119,7 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     key_name: wanted.key_name ?? null,
     description: wanted.description ?? null,
     launch_index: i,
+    network,
     metadata: jsonText(asTexts(wanted.metadata ?? {})),
     reservation_id,
     wish,

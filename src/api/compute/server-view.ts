@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type TSchema, Type } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
 import type { Server } from '../../compute/servers.ts'
-import { byName, Count, Document, from, Links, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
+import { byName, Count, from, Links, named, oneOf, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { bookmark, linksTo, ShownRecordTime, shownRecordTime, ShownTime, shownTime } from './links.ts'
 import type { ComputeRequest } from './request.ts'
@@ -47,7 +47,7 @@ export function detail(request: ComputeRequest, server: Server): object {
     },
     created: shownTime(server.created_at),
     updated: shownTime(server.updated_at),
-    addresses: {},
+    addresses: server.network === null ? {} : { [server.network]: [] },
     accessIPv4: '',
     accessIPv6: '',
     key_name: server.key_name,
@@ -120,7 +120,7 @@ export const ServerShape = named('Server', {
   flavor: Type.Object({ id: Text, links: Links }),
   created: ShownTime,
   updated: ShownTime,
-  addresses: Document,
+  addresses: byName(Type.Array(Type.Unknown(), { maxItems: 0 })),
   accessIPv4: Text,
   accessIPv6: Text,
   key_name: TextOrNull,

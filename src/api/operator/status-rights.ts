@@ -17,6 +17,7 @@ const PROMISES: Readonly<
     seesAll: 'baremetal:node:list_all',
     reads: 'baremetal:allocation:get',
     extend: 'baremetal:allocation:update',
+    note: 'baremetal:allocation:update',
     release: 'baremetal:allocation:delete',
   },
   hold: {
@@ -135,8 +136,9 @@ export class StatusRights {
 
   mayWith(at: Situation, relation: number): string[] {
     const verbs = verbsIn(at).filter(([verb, whyNot]) => whyNot === null && this.mayUse(verb, relation))
-    const kind = at.kind
-    return [...verbs.map(([verb]) => verb), ...(kind === null ? [] : this.#mayWithPromise(kind, at.hasEnd, relation))]
+    const onPromise = at.kind === null ? [] : this.#mayWithPromise(at.kind, at.hasEnd, relation)
+    // The machine has a note of its own.
+    return [...verbs.map(([verb]) => verb), ...onPromise.map(verb => (verb === 'note' ? 'purpose' : verb))]
   }
 
   /** Whether the policy lets the caller use the verb on such a machine. */
@@ -162,6 +164,7 @@ export class StatusRights {
     const may = (action: Action) => this.#request.may(action, { project: owner })
     return [
       ...(may('baremetal:allocation:delete') ? ['delete'] : []),
+      ...(state === 'allocating' && may('holdfast:queue:set') ? ['priority'] : []),
       ...(state === 'error' && may('holdfast:allocation:retry') ? ['retry'] : []),
     ]
   }

@@ -3,12 +3,13 @@ import { endOf, textOf } from '../../events/event.ts'
 import type { BoardEntry, Viewpoint } from '../../status/board.ts'
 import { hostsIn, leasesOfHosts } from '../../status/hosts.ts'
 import { isNoone } from '../../status/machine.ts'
-import { bookingOf, maintenanceOf, promisesOf, spanOf, timeOf, waitingOf } from '../../status/shown.ts'
+import { bookingOf, maintenanceOf, promisesOf, spanOf, timeOf } from '../../status/shown.ts'
 import type { Operation } from '../operation.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 import { isWithin, parameters, type StatusFilter, statusFilterOf, type Window } from './status-filter.ts'
 import { StatusRights } from './status-rights.ts'
 import { StatusShape } from './status-shapes.ts'
+import { waitingFor } from './status-waiting.ts'
 
 getStatus.operation = {
   summary: 'Say who has what, until when, who waits, and what comes',
@@ -23,18 +24,21 @@ getStatus.operation = {
 
 export async function getStatus(request: OperatorRequest): Promise<Answer> {
   const filter = statusFilterOf(request)
-  const { board } = request.context
+  const { context } = request
+  const { board } = context
   const rights = new StatusRights(request)
   const sequence = await board.fresh()
   // After the place in the log was read, so that none of it is older.
+  await context.catchUp()
   const hosts = rights.seesHosts ? await hostsOf(request, rights) : []
+  const waiting = await waitingFor(request, rights, filter)
   const viewpoint = board.viewpoint(rights.sight)
   const machines = textsOf(request, rights, viewpoint, filter)
   const rest = {
     // After the machines, whose texts may bring new ones.
     traits: [...viewpoint.traits.keys()],
     hosts,
-    waiting: waitingFor(request, rights, filter),
+    waiting,
     spans: filter.window === null ? [] : spansOf(request, rights, filter, filter.window),
   }
   const head = { ...headOf(request, sequence), me: meOf(request, rights) }
@@ -134,24 +138,8 @@ export function spansOn(
   return spans
 }
 
-function waitingFor({ context: { board } }: OperatorRequest, rights: StatusRights, filter: StatusFilter): object[] {
-  const all = board.waiting
-  const line = all.filter(({ state }) => state === 'allocating')
-  const placeOf = new Map(line.map(({ uuid }, at) => [uuid, at + 1]))
-  return all
-    .filter(row => rights.seesWaiting(row) && filter.matchesWaiting(row))
-    .filter(row => !filter.isMine || rights.isMineWaiting(row))
-    .map(row => {
-      const place = placeOf.get(row.uuid)
-      const inLine = place === undefined ? null : { place, of: line.length, start: null, because: null, suits: [] }
-      const mine = rights.isMineWaiting(row)
-      return { ...waitingOf(row, inLine, line.length, board.names), mine, may: rights.mayWithWaiting(row) }
-    })
-}
-
 async function hostsOf({ context, now }: OperatorRequest, { sight }: StatusRights): Promise<object[]> {
   const { board, mirror, calendar, store } = context
-  await context.catchUp()
   const hosts = hostsIn(mirror.table)
   if (hosts.length === 0) return []
   const leases = await store.read(() => leasesOfHosts(calendar.leasables, now))

@@ -14,6 +14,7 @@ import {
 import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands } from './change.ts'
+import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
@@ -55,6 +56,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addTraitCommands(node)
   addPortCommands(node)
   addLeasableCommands(node)
+  addKickCommands(node)
 }
 
 async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

@@ -99,16 +99,15 @@ function scarcest(free: Size, capacity: Size, size: Size): string {
   return name === undefined ? 'nothing' : `${Math.max(free[name], 0)} of ${capacity[name]} ${name} free`
 }
 
+/** The first that is in the way. */
 function whenTaken({ booked }: Leasable, window: Window, except: string | null): ReturnType<Cause['told']> {
   const others = booked.filter(one => one.lease !== except && meets(one, window))
   if (others.length === 0) return { detail: 'not given back yet by a lease that is over' }
-  const first = others.reduce((one, other) => (other.start < one.start ? other : one))
-  const free = Math.max(...others.map(one => one.free))
+  const { lease, start, free } = others.reduce((one, other) => (other.start < one.start ? other : one))
   if (free === Infinity) return { detail: 'in use, and nobody knows until when' }
   // An allocation or hold has no start here.
-  if (others.some(one => one.lease === NO_LEASE)) return { detail: `in use until ${shownMinute(free)}`, until: free }
-  const detail = `booked from ${shownMinute(first.start)} to ${shownMinute(free)}`
-  return { detail, from: first.start, until: free, lease: first.lease }
+  if (lease === NO_LEASE) return { detail: `in use until ${shownMinute(free)}`, until: free }
+  return { detail: `booked from ${shownMinute(start)} to ${shownMinute(free)}`, from: start, until: free, lease }
 }
 
 /** As clients write dates, in UTC. */

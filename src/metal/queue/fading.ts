@@ -15,8 +15,7 @@ export interface EndedUse extends Use {
 }
 
 /** What is left of an amount after a time. */
-const faded = (amount: number, ms: number, halfLifeMs: number): number =>
-  amount * 2 ** -(Math.max(0, ms) / halfLifeMs)
+const faded = (amount: number, ms: number, halfLifeMs: number): number => amount * 2 ** -(Math.max(0, ms) / halfLifeMs)
 
 /** What the use of a node counts at `now`: each moment of it has faded since. */
 export function countOf(from: number, until: number, now: number, halfLifeMs: number): number {

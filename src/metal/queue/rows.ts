@@ -60,7 +60,7 @@ export function* queueNow(fleet: Fleet, now: number): Read<QueueNow> {
     const { node_id, uuid, name, owner, user_id: user } = row
     const lease = ofLease.get(uuid)
     const occupant: Occupant =
-      lease === undefined ? { what: 'allocation', end: endOf(row) } : { what: 'lease', end: lease }
+      lease === undefined ? { what: 'allocation', end: likelyEnd(row) } : { what: 'lease', end: lease }
     holders.set(node_id!, { ...occupant, owner, allocation: { uuid, name, user } })
   }
   const booked = new Map<NodeId, Booked[]>()
@@ -72,8 +72,9 @@ export function* queueNow(fleet: Fleet, now: number): Read<QueueNow> {
 }
 
 /** A kept one is renewed again and again, so its `expires_at` tells nothing until someone ends it. */
-const endOf = (row: Pick<AllocationRow, 'keeper' | 'ending_at' | 'planned_end' | 'expires_at'>): number | null =>
-  row.keeper !== null && row.ending_at === null ? row.planned_end : row.expires_at
+export const likelyEnd = (
+  row: Pick<AllocationRow, 'keeper' | 'ending_at' | 'planned_end' | 'expires_at'>,
+): number | null => (row.keeper !== null && row.ending_at === null ? row.planned_end : row.expires_at)
 
 /** The places of all who wait, in serving order. */
 export const lineNow = (

@@ -52,6 +52,8 @@ export interface ComputeTables {
     tags: JsonText<string[]>
     /** Its place among the servers of one request. */
     launch_index: number
+    /** The network that it asked for, and has no address in. */
+    network: string | null
     reservation_id: string
     launched_at: number | null
     created_at: number
