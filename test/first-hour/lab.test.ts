@@ -63,26 +63,44 @@ atLogin('the first hour of a lab', ({ api }) => {
 
   test('a course books machines, and everyone sees when', async () => {
     await alice.does('node leasable set gpu-09 gpu-10 gpu-11 gpu-12')
-    await alice.does(
-      'lease create course --start-date "2030-03-04 08:00" --end-date "2030-03-08 18:00" --reservation resource_type=physical:node,resource_class=gpu,min=3,max=3',
-    )
-    const shown = await bob.sees('calendar --from 2030-03-04 --for 1w')
+    await alice.does('lease create course --nodes gpu:3 --start "4 Mar 2030 9:00" --for 5d')
+    const shown = await bob.sees('calendar --from "4 Mar 2030" --for 1w')
     assert.match(shown, /Times are\s+those of Europe\/Berlin \(CET\)/)
     assert.equal(shown.match(/▓alice course/g)?.length, 3)
     assert.match(await bob.sees('calendar'), /▼ now/)
-    assert.match(await bob.sees('status --state booked'), /^3 machines are booked\./)
-    await bob.isRefused(
-      'lease create seminar --start-date "2030-03-05 08:00" --for 8h --reservation resource_type=physical:node,resource_class=gpu,min=3,max=3',
-      4,
-      /It would fit from/,
+    assert.match(
+      await bob.sees('status --state booked'),
+      /^3 machines are booked\.[^]*alice +lab +from 4 Mar 2030 +course$/m,
     )
+    await bob.sees('lease list')
+    await bob.does('lease show course')
+    await bob.isRefused(
+      'lease create seminar --nodes gpu:3 --start "5 Mar 2030 9:00" --for 8h',
+      4,
+      /doesn't fit: 1 of 3 gpu are free then; .*it fits from Sat 9 Mar 2030 09:00 CET .*--next books that/,
+    )
+    await bob.does('lease create seminar --nodes gpu:3 --start "5 Mar 2030 9:00" --for 8h --next')
+    await alice.isRefused('lease extend course 1d', 4, /gpu-09, gpu-10, gpu-12 are booked from .* by seminar/)
+    await bob.does('lease delete seminar')
+    await alice.does('lease extend course 1d')
+    await alice.does('lease move course --start "11 Mar 2030 9:00"')
+    assert.match(await bob.sees('status --state booked'), /from 11 Mar 2030/)
+  })
+
+  test('people leave notes, stay longer, and are asked to go', async () => {
+    await bob.does('allocation note bob-1 "the paper is due on Friday"')
+    await alice.does('node note gpu-12 "loud; left of the door"')
+    assert.match(await bob.sees('status'), /^gpu-12 .*loud; left/m)
+    await bob.does('allocation extend bob-1 1h')
+    assert.match(await alice.sees('status --who bob'), /bob-1: the paper/)
+    const { machine } = await alice.finds('bob-1')
+    await alice.does(`node kick ${machine} --message "the demo needs it"`)
+    assert.match(await bob.sees('status --mine'), /^You have no machine\./)
   })
 
   test('a machine in maintenance says why, and stays with whoever has it', async () => {
     await alice.does('node maintenance set gpu-05 --reason "fan is loud"')
     assert.match(await bob.sees('status'), /^gpu-05 +gpu +maintenance +(- +)*fan is loud/m)
     await alice.does('node maintenance unset gpu-05')
-    await bob.does('allocation delete bob-1')
-    assert.match(await bob.sees('status --mine'), /^You have no machine\./)
   })
 })

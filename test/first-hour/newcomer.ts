@@ -72,6 +72,13 @@ export class Newcomer {
     return exits[0]!.shown
   }
 
+  /** On which machine something runs, as the status says it. */
+  async finds(what: string): Promise<{ machine: string }> {
+    const { stdout } = await this.begins('status -f json').exit
+    const { machines } = JSON.parse(stdout) as { machines: { name: string; what: string | null }[] }
+    return { machine: machines.find(one => one.what === what)!.name }
+  }
+
   /** A refusal is for people, and says what to do. */
   async isRefused(line: string, code: number, helps: RegExp): Promise<string> {
     const { code: exit, shown } = await this.#reads(line)

@@ -147,7 +147,7 @@ n10   gpu    free         -      -        -            -            -
 
 test('who waits has a place, a time and its cause, by name', () => {
   const queue = [
-    waiting('later', { place: 2, of: 2 }),
+    waiting('later', { place: 2, of: 2, gives_up: '2026-11-16T17:30:00Z' }),
     waiting('llama', {
       of: 2,
       start: '2026-11-16T19:07:00Z',
@@ -164,9 +164,9 @@ test('who waits has a place, a time and its cause, by name', () => {
     waits,
     `\
 2 wait:
-place   name   who   project  wants          since        start        because
-1 of 2  llama  dora  nlp      gpu with A100  today 17:00  today 20:07  embed-wiki-7 ends on n2
-2 of 2  later  dora  nlp      gpu with A100  today 17:00  can't tell   -`,
+place   name   who   project  wants          since        start                 because
+1 of 2  llama  dora  nlp      gpu with A100  today 17:00  today 20:07           embed-wiki-7 ends on n2
+2 of 2  later  dora  nlp      gpu with A100  today 17:00  gives up today 18:30  -`,
   )
   assert.match(
     gaveUp!,

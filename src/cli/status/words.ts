@@ -96,9 +96,10 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
   }
 }
 
-function startOf({ start }: Waiting, around: Around): string {
-  if (start === null) return "can't tell"
-  return Date.parse(start) <= around.now ? 'any moment' : shown(start, around)!
+function startOf({ start, gives_up }: Waiting, around: Around): string {
+  if (start !== null) return Date.parse(start) <= around.now ? 'any moment' : shown(start, around)!
+  // Nothing is known to end before that.
+  return gives_up === null ? "can't tell" : `gives up ${shown(gives_up, around)}`
 }
 
 function machineNamed(ident: string, { machines }: Status): string {
