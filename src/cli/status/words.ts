@@ -91,7 +91,7 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     wants: wantsOf(waiting),
     since: shown(since, around),
     start: startOf(waiting, around),
-    because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
+    because: because && becauseOf(because, status),
     reason: reason && causeIn(reason),
   }
 }
@@ -102,8 +102,10 @@ function startOf({ start, gives_up }: Waiting, around: Around): string {
   return gives_up === null ? "can't tell" : `gives up ${shown(gives_up, around)}`
 }
 
-function machineNamed(ident: string, { machines }: Status): string {
-  return machines.find(({ uuid }) => uuid === ident)?.name ?? ident
+/** What has it may have no name, or none that is told. */
+function becauseOf({ machine, what }: NonNullable<Waiting['because']>, { machines }: Status): string {
+  const name = machines.find(({ uuid }) => uuid === machine)?.name ?? machine
+  return what === null ? `${name} becomes free` : `${what} ends on ${name}`
 }
 
 /** `2 gpu with A100`: the prefix of custom traits says nothing to people. */
