@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { addChangeCommands } from './allocation-change.ts'
+import { printAllocation } from './allocation-sheet.ts'
 import { printWhenReady } from './allocation-wait.ts'
 import { ifThere } from '../client/asking.ts'
 import {
@@ -156,7 +157,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
-  if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
+  if (!flags.wait) return printAllocation(server, await server.allocations.create(wanted), flags)
   // Chosen by us, so that we can ask for the allocation and end it even if the answer is lost.
   const uuid = flags.uuid ?? systemClock.newUuid()
   await printWhenReady(server, uuid, wait, flags, {
@@ -168,7 +169,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
 
 async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flags: CreateFlags): Promise<void> {
   const { allocations } = server
-  if (!flags.wait) return printOne(await allocations.retry(ident, flags.waitUntil), flags)
+  if (!flags.wait) return printAllocation(server, await allocations.retry(ident, flags.waitUntil), flags)
   await printWhenReady(server, ident, wait, flags, {
     send: (signal, waitUntil) => server.within(signal).allocations.retry(ident, waitUntil),
     find: async signal => {

@@ -4,7 +4,7 @@ import type { Holdfast, Patch } from '../../client/index.ts'
 import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
-import { printOne } from '../output.ts'
+import { printShort } from '../output.ts'
 
 /** Attributes with one value, and attributes with key=value pairs. The API spells them with underscores. */
 const WORDS = [
@@ -24,6 +24,16 @@ const DOCUMENTS: Record<string, string> = {
   'instance-info': 'instance_info',
   extra: 'extra',
 }
+
+/** What can be changed here, and how the node is. */
+const SHOWN = [
+  'uuid',
+  ...WORDS.map(flag => flag.replaceAll('-', '_')),
+  ...Object.values(DOCUMENTS),
+  'provision_state',
+  'maintenance',
+  'last_error',
+]
 
 const attribute = (flag: string) => DOCUMENTS[flag] ?? flag.replaceAll('-', '_')
 const camel = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -55,7 +65,7 @@ export function addChangeCommands(node: Command): void {
     unset.option(`--${flag} <key>`, `a member of ${attribute(flag)}; may be repeated`, many)
   }
   create.action(
-    onServer(async (server, flags: ChangeFlags) => printOne(await server.nodes.create(created(flags)), flags)),
+    onServer(async (server, flags: ChangeFlags) => printShort(await server.nodes.create(created(flags)), SHOWN, flags)),
   )
   set.action(
     onServer(async (server, ident: string, flags: ChangeFlags) => update(server, ident, setting(flags), flags)),
@@ -102,5 +112,5 @@ const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 async function update({ nodes }: Holdfast, ident: string, patches: Patch[], flags: Flags): Promise<void> {
   if (patches.length === 0) throw new UsageError('say what is to change; --help lists what can')
-  printOne(await nodes.update(ident, patches), flags)
+  printShort(await nodes.update(ident, patches), SHOWN, flags)
 }
