@@ -111,7 +111,7 @@ const isState = ({ heading }: Column) => /(^|_)stat(e|us)$/.test(heading)
 
 /** States, times, and columns of short words are never cut. */
 const isWhole = (one: Column) =>
-  isState(one) || one.cells.every(cell => isMinute(cell) || (!cell.includes(' ') && widthOf(cell) <= WORD_MAX))
+  isState(one) || one.cells.some(isMinute) || one.cells.every(cell => !cell.includes(' ') && widthOf(cell) <= WORD_MAX)
 
 /** Cuts the widest texts first. A name is cut only if it is wider than the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {

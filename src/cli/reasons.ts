@@ -32,7 +32,8 @@ export function relaxationIn({ relaxations: [first] }: Reasons): string | null {
 }
 
 /** What stood in the way, of the words that programs look for, as in Ironic: `Failed to process …: no … match …. What.` */
-export const causeIn = (lastError: string) => lastError.replace(/^Failed to process allocation \S+: .*?\. (?=.)/, '')
+export const causeIn = (lastError: string) =>
+  lastError.replace(/^Failed to process allocation \S+: (?:.*?\. (?=.))?/, '')
 
 export const CAUSE_COLUMNS = ['cause', 'count', 'traits', 'sample']
 
