@@ -25,6 +25,7 @@ const ANSWERED: readonly (readonly [string, RegExp])[] = [
   ['application credential list', /^$|ID/],
   ['versions show', /compute .*2\.38/],
 
+  ['usage show --project other', /Servers +\| 0 /],
   ['usage list', /play +\| 1 /],
   ['usage show', /Servers +\| 1 /],
   ['host list', /compute-1 +\| compute +\| nova/],
@@ -112,6 +113,9 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['image create a', /405|404/],
   ['--os-compute-api-version 2.90 server list', /Minimum is 2\.1 and maximum is 2\.38/],
   ['baremetal driver raid property list fake-hardware', /404/],
+  ['baremetal node console show n1', /HTTP 404/],
+  ['baremetal node passthru list n1', /HTTP 404/],
+  ['baremetal volume connector create --node n1 --type iqn --connector-id x', /HTTP 405/],
   ['reservation floatingip list', /not found/],
   // Without a network or volume service in the catalog the client doesn't even ask.
   ['availability zone list', /network service .* not found/],

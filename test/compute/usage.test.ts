@@ -38,9 +38,11 @@ eachCompute('what projects use', api => {
     )
     about(server.hours, shown.total_hours)
     // Before the server was there, and for a project without servers, there is nothing.
-    assert.deepEqual(await usage(period(launched - 2 * HOUR_MS, launched - HOUR_MS)), {})
+    const early = await usage(period(launched - 2 * HOUR_MS, launched - HOUR_MS))
+    assert.deepEqual([early.total_hours, early.server_usages], [0, []])
     const nobody = await api.get(`/os-simple-tenant-usage/nobody?${far(launched - HOUR_MS)}`)
-    assert.deepEqual(expectStatus(nobody, 200).body.tenant_usage, {})
+    const { tenant_id, total_vcpus_usage } = expectStatus(nobody, 200).body.tenant_usage
+    assert.deepEqual([tenant_id, total_vcpus_usage], ['nobody', 0])
   })
 
   test('operators list all projects, in detail if they want', async () => {
