@@ -104,6 +104,25 @@ eachCompute('what projects use', api => {
     expectFault(await api.get('/os-hosts', member('p')), 403)
   })
 
+  test('quotas of instances and cores are set, hold, and are taken back', async () => {
+    const put = (quota_set: object, project = 'r') => api.put(`/os-quota-sets/${project}`, { quota_set })
+    const { quota_set } = expectStatus(await put({ cores: '3', ram: -1, force: true }), 200).body
+    assert.deepEqual([quota_set.cores, quota_set.instances, quota_set.id], [3, -1, undefined])
+    expectStatus(await api.create(flavor, {}, member('r')), 202)
+    expectFault(await api.create(flavor, {}, member('r')), 403, /vcpus|cores/)
+    for (const wrong of [{ ram: 5 }, { cores: -2 }, { cores: 'x' }, { cores: '9999999999' }, { nonsense: 1 }]) {
+      expectFault(await put(wrong), 400)
+    }
+    expectFault(await api.put('/os-quota-sets/r', { quota_set: { cores: 9 } }, member('r')), 403)
+    expectStatus(await api.del('/os-quota-sets/r'), 202)
+    assert.equal((await api.get('/os-quota-sets/r')).body.quota_set.cores, -1)
+    const all = (cores: number) => api.put('/os-quota-class-sets/default', { quota_class_set: { cores } })
+    assert.equal(expectStatus(await all(7), 200).body.quota_class_set.cores, 7)
+    assert.equal((await api.get('/os-quota-sets/r')).body.quota_set.cores, 7)
+    expectStatus(await all(-1), 200)
+    expectFault(await api.put('/os-quota-class-sets/other', { quota_class_set: { cores: 1 } }), 400)
+  })
+
   test('limits and quotas say how much is used', async () => {
     const { absolute } = expectStatus(await api.get('/limits', member('p')), 200).body.limits
     assert.deepEqual([absolute.totalInstancesUsed, absolute.totalCoresUsed, absolute.totalRAMUsed], [1, 2, 1_024])
