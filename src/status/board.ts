@@ -6,7 +6,7 @@ import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import type { Read } from '../store/transaction.ts'
-import { changedAfter, type Dirt, nodesIn } from './dirt.ts'
+import { changedAfter, type Dirt, nodesIn, type Since } from './dirt.ts'
 import { idsIn, type MachineRow, rowOf } from './machine.ts'
 import { allocationsWith, everyNodeId, machinesWith, type MachineSource, type WaitingPart, waitingNow } from './rows.ts'
 import { machineOf, type NamesOfPeople, type Sight } from './shown.ts'
@@ -42,6 +42,8 @@ const NO_BLOCK: Block = { entries: [], texts: new Map() }
 
 interface BoardOptions {
   store: Store
+  /** Resolves when all that is committed was told by `touch`, or all is forgotten. */
+  catchUp: () => Promise<void>
   now: () => number
   names: NamesOfPeople
 }
@@ -59,6 +61,7 @@ interface Found {
 
 export class Board {
   readonly #store: Store
+  readonly #catchUpMemory: () => Promise<void>
   readonly #now: () => number
   readonly #names: Called
   readonly #entries = new Map<NodeId, BoardEntry>()
@@ -71,7 +74,7 @@ export class Board {
   readonly #situationAt = new Map<string, number>()
   /** All up to this place of the log is in the rows. Null until all was read. */
   #sequence: number | null = null
-  /** Providers that changed in memory. Most of them are in the log too, but a row may change without an entry. */
+  /** Providers that changed, as memory heard: by claims of other services too, which aren't looked for in the log. */
   #touched = new Set<ProviderId>()
   /** Until someone has asked, nothing is kept. */
   #isAsked = false
@@ -82,8 +85,9 @@ export class Board {
   #last: Promise<number> = Promise.resolve(0)
   #next: Promise<number> | null = null
 
-  constructor({ store, now, names }: BoardOptions) {
+  constructor({ store, catchUp, now, names }: BoardOptions) {
     this.#store = store
+    this.#catchUpMemory = catchUp
     this.#now = now
     this.#names = new Called(names)
   }
@@ -191,24 +195,26 @@ export class Board {
 
   async #catchUp(): Promise<number> {
     await this.#store.ordered()
-    const [touched, forgotten] = [this.#touched, this.#forgotten]
+    const [after, forgotten] = [this.#sequence, this.#forgotten]
+    const since = await this.#store.read(() => changedAfter(after))
+    // What memory had not heard of yet, of all that has its place by now.
+    await this.#catchUpMemory()
+    const touched = this.#touched
     this.#touched = new Set()
     try {
-      const after = this.#sequence
-      const found = await this.#store.read(() => this.#find(after, [...touched]))
+      const found = await this.#store.read(() => this.#find(since, [...touched]))
       await this.#read(found)
       this.#take(found)
-      if (forgotten === this.#forgotten) this.#sequence = found.newest
+      if (forgotten === this.#forgotten) this.#sequence = since.newest
       this.#passTime(this.#now())
-      return found.newest
+      return since.newest
     } catch (error) {
       for (const provider of touched) this.#touched.add(provider)
       throw error
     }
   }
 
-  *#find(after: number | null, touched: readonly ProviderId[]): Read<Found> {
-    const { newest, dirt } = yield* changedAfter(after)
+  *#find({ newest, dirt }: Since, touched: readonly ProviderId[]): Read<Found> {
     if (dirt === null) {
       return { newest, ids: yield* everyNodeId(), isAll: true, waiting: yield* waitingNow(), asked: [] }
     }

@@ -58,7 +58,12 @@ eachDatabase('the board', ({ kind, create }) => {
     const store = openStore(database)
     try {
       const now = await metal.now()
-      const board = new Board({ store, now: () => now, names: { user: id => id, project: id => id } })
+      const board = new Board({
+        store,
+        catchUp: async () => {},
+        now: () => now,
+        names: { user: id => id, project: id => id },
+      })
       await board.fresh()
       const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS) }
       const viewpoint = board.viewpoint(sight)
@@ -140,6 +145,18 @@ eachDatabase('the board', ({ kind, create }) => {
       for (const { machines } of await statuses()) {
         assert.equal(machines.find(({ name }: Shown) => name === 'm0').note, `note ${i}`)
       }
+    }
+  })
+
+  void test('also the claims of other services', async () => {
+    const states = async () =>
+      (await statuses()).map(({ machines }) => machines.find(({ name }: Shown) => name === 'm7').state)
+    for (let i = 0; i < 10; i++) {
+      const consumer = randomUUID()
+      expectStatus(await metal.placement.claim(consumer, { [nodes[7]!]: { CUSTOM_SOME: 1 } }), 204)
+      assert.deepEqual(new Set(await states()), new Set(['taken']))
+      expectStatus(await metal.placement.del(`/allocations/${consumer}`), 204)
+      assert.deepEqual(new Set(await states()), new Set(['free']))
     }
   })
 
