@@ -73,6 +73,34 @@ eachDatabase('the board', ({ kind, create }) => {
       await store.close()
     }
   }
+  void test('a reading that fails is tried again, and what was forgotten is read again', async () => {
+    const store = openStore(database)
+    let failures = 0
+    const flaky = new Proxy(store, {
+      get(target, name) {
+        if (name === 'read' && failures > 0 && --failures === 0) return () => Promise.reject(new Error('no database'))
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const names = { user: (id: string) => id, project: (id: string) => id }
+    const board = new Board({ store: flaky, catchUp: async () => {}, now: () => 0, names })
+    const note = () => board.entryOf('m1')?.row.source.node.description
+    try {
+      for (const [step, at] of [1, 2, 3, 1, 2, 3].entries()) {
+        expectStatus(await metal.change('m1', 'description', `try ${step}`), 200)
+        if (step === 3) board.forget()
+        failures = at
+        await assert.rejects(board.fresh(), /no database/)
+        const [{ sequence }] = await statuses()
+        assert.ok((await board.fresh()) >= Number.parseInt(sequence))
+        assert.equal(note(), `try ${step}`)
+      }
+    } finally {
+      await store.close()
+    }
+  })
+
   const withNames = ({ mine: _, may: __, ...row }: Shown, traits: readonly string[]) => ({
     ...row,
     traits: row.traits.map((place: number) => traits[place]),
