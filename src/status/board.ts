@@ -195,14 +195,15 @@ export class Board {
 
   async #catchUp(): Promise<number> {
     await this.#store.ordered()
-    const [after, forgotten] = [this.#sequence, this.#forgotten]
+    const [after, before] = [this.#sequence, this.#forgotten]
     const since = await this.#store.read(() => changedAfter(after))
     // What memory had not heard of yet, of all that has its place by now.
     await this.#catchUpMemory()
-    const touched = this.#touched
+    const [touched, forgotten] = [this.#touched, this.#forgotten]
+    const changed = forgotten === before ? since : { ...since, dirt: null }
     this.#touched = new Set()
     try {
-      const found = await this.#store.read(() => this.#find(since, [...touched]))
+      const found = await this.#store.read(() => this.#find(changed, [...touched]))
       await this.#read(found)
       this.#take(found)
       if (forgotten === this.#forgotten) this.#sequence = since.newest
