@@ -6,6 +6,7 @@ import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import type { Read } from '../store/transaction.ts'
+import { Called } from './called.ts'
 import { changedAfter, type Dirt, nodesIn, type Since } from './dirt.ts'
 import { idsIn, type MachineRow, rowOf } from './machine.ts'
 import { allocationsWith, everyNodeId, machinesWith, type MachineSource, type WaitingPart, waitingNow } from './rows.ts'
@@ -51,7 +52,10 @@ interface BoardOptions {
 /** What one look at the log found. */
 interface Found {
   newest: number
-  /** What to read; all others stay. Null for all. */
+  /** Some that changed, and what was read of them. */
+  first: NodeId[]
+  read: MachineSource[]
+  /** The rest that is to be read. */
   ids: NodeId[]
   isAll: boolean
   waiting: WaitingPart[]
@@ -217,12 +221,16 @@ export class Board {
 
   *#find({ newest, dirt }: Since, touched: readonly ProviderId[]): Read<Found> {
     if (dirt === null) {
-      return { newest, ids: yield* everyNodeId(), isAll: true, waiting: yield* waitingNow(), asked: [] }
+      const ids = yield* everyNodeId()
+      return { newest, first: [], read: [], ids, isAll: true, waiting: yield* waitingNow(), asked: [] }
     }
     const ids = yield* nodesIn(dirt, touched)
     for (const id of this.#shownIn(dirt)) ids.add(id)
     const waiting = yield* allocationsWith([...dirt.allocation])
-    return { newest, ids: [...ids], isAll: false, waiting, asked: dirt.allocation }
+    // Mostly they are few, and then they are read in the same transaction.
+    const [first, rest] = [[...ids].slice(0, limits.statusReadMax), [...ids].slice(limits.statusReadMax)]
+    const read = first.length === 0 ? [] : yield* machinesWith(first)
+    return { newest, first, read, ids: rest, isAll: false, waiting, asked: dirt.allocation }
   }
 
   /** The rows that show one of these objects now. */
@@ -232,7 +240,7 @@ export class Board {
   }
 
   /** In parts, each newer than `newest`, so that others get a turn between them. */
-  async #read({ ids, isAll }: Found): Promise<void> {
+  async #read({ first, read, ids, isAll }: Found): Promise<void> {
     if (isAll) {
       const there = new Set(ids)
       for (const id of this.#entries.keys()) if (!there.has(id)) this.#drop(id)
@@ -242,14 +250,19 @@ export class Board {
       for (const { looks } of this.#entries.values()) looks.clear()
       this.#blocks = null
     }
-    const now = this.#now()
+    this.#replace(first, read)
     for (let at = 0; at < ids.length; at += limits.statusReadMax) {
       const some = ids.slice(at, at + limits.statusReadMax)
-      const read = await this.#store.read(() => machinesWith(some))
-      const found = new Set(read.map(({ node }) => node.id))
-      for (const id of some) if (!found.has(id)) this.#drop(id)
-      for (const source of read) this.#put(source, now)
+      this.#replace(some, await this.#store.read(() => machinesWith(some)))
     }
+  }
+
+  /** These are as they were read; those that were not found are gone. */
+  #replace(ids: readonly NodeId[], read: readonly MachineSource[]): void {
+    const now = this.#now()
+    const found = new Set(read.map(({ node }) => node.id))
+    for (const id of ids) if (!found.has(id)) this.#drop(id)
+    for (const source of read) this.#put(source, now)
   }
 
   #take({ newest, isAll, waiting, asked }: Found): void {
@@ -312,36 +325,5 @@ export class Board {
     const situation = situationOf(row)
     const key = JSON.stringify(situation)
     return this.#situationAt.getOrInsertComputed(key, () => this.#situations.push(situation) - 1)
-  }
-}
-
-/** Remembers which names it said, to tell when one of them has changed. */
-class Called implements NamesOfPeople {
-  readonly #names: NamesOfPeople
-  readonly #users = new Map<string, string>()
-  readonly #projects = new Map<string, string>()
-
-  constructor(names: NamesOfPeople) {
-    this.#names = names
-  }
-
-  user(id: string): string {
-    return this.#users.getOrInsertComputed(id, () => this.#names.user(id))
-  }
-
-  project(id: string): string {
-    return this.#projects.getOrInsertComputed(id, () => this.#names.project(id))
-  }
-
-  /** Forgets what it said, if some of it is no longer so. */
-  haveChanged(): boolean {
-    const isOld =
-      this.#users.entries().some(([id, name]) => this.#names.user(id) !== name) ||
-      this.#projects.entries().some(([id, name]) => this.#names.project(id) !== name)
-    if (isOld) {
-      this.#users.clear()
-      this.#projects.clear()
-    }
-    return isOld
   }
 }
