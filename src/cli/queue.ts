@@ -57,8 +57,10 @@ const cellsOf = ({ because, traits, resource_class, place, of, ...row }: Queued)
   place: `${place} of ${of}`,
   name: row.name ?? row.uuid,
   wants: [resource_class, ...traits].join(' '),
-  because: because && `${because.node.name ?? because.node.uuid} (${because.what})`,
+  because: because && `${because.node.name ?? because.node.uuid} (${BECAUSE[because.what]})`,
 })
+
+const BECAUSE = { allocation: 'allocated', hold: 'held', lease: 'leased', ahead: 'one before it' }
 
 function levelIn(text: string): number {
   const level = Number(text)
