@@ -116,7 +116,7 @@ function shownWaiting(context: Context, row: AllocationRow, place: PlaceInLine) 
     who: names.user(row.user_id),
     resource_class: row.resource_class,
     traits: jsonIn(row.traits),
-    since: shownTime(row.created_at),
+    since: shownTime(row.retried_at ?? row.created_at),
     wait_until: shownTime(row.wait_until),
     expires_at: shownTime(row.expires_at),
     ...shownPlace(context, place),
