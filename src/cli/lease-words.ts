@@ -158,8 +158,11 @@ function noneOf(asked: Document, outside: LeaseReason | undefined): string {
   return `there is no machine of class ${kindOf(asked)}${such}`
 }
 
+/** Only admins are told which, and only they can do it. */
 const enrolling = ({ sample }: LeaseReason) =>
-  `holdfast node leasable set ${sample.length === 0 ? 'NODE' : sample.map(({ name }) => name).join(' ')}`
+  sample.length === 0
+    ? 'an admin can enrol them'
+    : `holdfast node leasable set ${sample.map(({ name }) => name).join(' ')}`
 
 function obstaclesIn(matching: readonly LeaseReason[]): string[] {
   const busy = matching.filter(({ reason }) => reason !== 'free')

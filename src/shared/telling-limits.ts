@@ -101,6 +101,11 @@ export const tellingLimits = {
   statusReadMax: 1_000,
   // Requests that gave up lately: more than anyone looks through.
   statusGaveUpMax: 100,
+  // Requests in line that are shown, and machines that would do for each: together some megabytes at the most.
+  statusWaitingMax: 1_000,
+  statusSuitsMax: 100,
+  // While nothing changes, the places in the line are worked out this often: time alone moves them little.
+  statusLineMs: 1_000,
   // How a row of the board looks to callers with different rights: its owner, its lessee, operators and readers.
   statusLooksMax: 8,
   // Projects and roles whose view of the board is remembered.

@@ -76,6 +76,7 @@ export class Board {
   /** Until someone has asked, nothing is kept. */
   #isAsked = false
   #forgotten = 0
+  #version = 0
   /** The first time at which a row changes by itself. */
   #nextChange = Infinity
   #last: Promise<number> = Promise.resolve(0)
@@ -146,6 +147,11 @@ export class Board {
     const text = make()
     texts.set(caller, text)
     return text
+  }
+
+  /** Grows with every change of what is shown. */
+  get version(): number {
+    return this.#version
   }
 
   /** Those that wait, in the order of their ids, then the last that gave up. */
@@ -239,7 +245,8 @@ export class Board {
     }
   }
 
-  #take({ isAll, waiting, asked }: Found): void {
+  #take({ newest, isAll, waiting, asked }: Found): void {
+    if (newest !== this.#sequence) this.#version++
     if (isAll) this.#waiting.clear()
     for (const uuid of asked) this.#waiting.delete(uuid)
     for (const row of waiting) if (row.state !== 'active') this.#waiting.set(row.uuid, row)
@@ -258,6 +265,7 @@ export class Board {
   }
 
   #put(source: MachineSource, now: number): void {
+    this.#version++
     const { id, name, uuid } = source.node
     const before = this.#entries.get(id)
     if (before) this.#unlist(before)

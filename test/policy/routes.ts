@@ -78,6 +78,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/allocations/:ident/keep': () => ({ keeper: 'alice/0123456789abcdef', until: '1m' }),
   'POST /holdfast/v1/allocations/:ident/retry': nothing,
   'POST /holdfast/v1/explain/allocations': () => ({ resource_class: 'no-such-class' }),
+  'POST /holdfast/v1/explain/allocations/:ident': patch('/extra/a', 1),
   'POST /holdfast/v1/explain/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),
   'GET /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/explain/leases': () => lease(),

@@ -14,7 +14,7 @@ import { type Server, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const MACHINES = 8
-const STEPS = 40
+const STEPS = 30
 const ROUNDS = 2
 const MINE = { ...NEWEST, token: 'alice:p1', headers: { 'x-roles': 'member' } }
 

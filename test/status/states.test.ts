@@ -320,5 +320,7 @@ eachReservation('the status', api => {
     await refused('spans=2026-01-01T00:00:00Z/2036-01-01T00:00:00Z', /at most 400 days/)
     await refused('state=free&state=taken', /only once/)
     assert.deepEqual((await status('?class=no-such-class')).machines, [])
+    const head = expectStatus(await api.operate('HEAD', '/status'), 200)
+    assert.ok(Number(head.headers['content-length']) > 1_000)
   })
 })
