@@ -65,6 +65,7 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
       reasons: null,
       conductor_affinity: a.conductor_affinity,
       wait_until: a.wait_until,
+      retried_at: a.updated_at,
       updated_at: a.updated_at,
     })
     .where('id', '=', a.id)
