@@ -87,7 +87,14 @@ export const insertAllocation = command((db, a: NewRow) =>
     .returning('id'),
 )
 /** What a new row has in the columns that insertAllocation leaves out. */
-const UNKEPT = { kept_until: null, ending_by: null, ending_at: null, ending_message: null, retried_at: null }
+const UNKEPT = {
+  end_known_at: null,
+  kept_until: null,
+  ending_by: null,
+  ending_at: null,
+  ending_message: null,
+  retried_at: null,
+}
 
 /** What a client asks for, checked. */
 export interface AllocationRequest {
