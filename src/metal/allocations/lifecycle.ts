@@ -40,6 +40,7 @@ import {
 } from '../nodes/provider.ts'
 import { letGo, mayHaveUntil, requireOwnEnd } from '../nodes/lease-promise.ts'
 import { mayDeallocate } from '../nodes/states.ts'
+import { called } from '../called.ts'
 
 const countAtWork = query((db, _: object) =>
   db
@@ -279,7 +280,7 @@ function* endLocked(
   if (node) {
     if (!mayDeallocate(node)) {
       throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${row.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
+        reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because the node is in state "${node.provision_state}" and not in maintenance.`,
       })
     }
     requireOwnEnd(node)
@@ -319,7 +320,7 @@ function* restartAllocation(
   const changes = { id: found.id, conductor_affinity, wait_until, updated_at: now }
   if ((yield* run(restart(changes))) === 0) {
     throw problem('node_refuses', {
-      reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
+      reason: `Allocation ${called(found)} is in state "${found.state}"; only one in "error" can be tried again.`,
     })
   }
   yield* mark(allocationBecame(found, 'retried', { from: 'error', to: 'allocating', wait_until: timeOf(wait_until) }))
