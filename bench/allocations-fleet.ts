@@ -66,11 +66,18 @@ export async function makeFree(port: number, count: number): Promise<string[]> {
   return nodes
 }
 
-/** Creates nodes of the same class that are in use. */
-export function makeTaken(port: number, count: number): Promise<void> {
-  return inParallel(port, count, async connection => {
-    await makeNode(connection, { resource_class: CLASS, instance_uuid: crypto.randomUUID() })
+/** Creates nodes with these fields. Returns their uuids. */
+export async function makeNodes(port: number, count: number, fields: () => Record<string, string>): Promise<string[]> {
+  const nodes: string[] = []
+  await inParallel(port, count, async connection => {
+    nodes.push(await makeNode(connection, fields()))
   })
+  return nodes
+}
+
+/** Creates nodes of the same class that are in use. */
+export async function makeTaken(port: number, count: number): Promise<void> {
+  await makeNodes(port, count, () => ({ resource_class: CLASS, instance_uuid: crypto.randomUUID() }))
 }
 
 /** Allocates a node and waits until it is active. Returns the allocation's path. */

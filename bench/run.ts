@@ -8,6 +8,7 @@ import { benchDoors } from './doors.ts'
 import { benchEvents } from './events.ts'
 import { benchLeases } from './leases.ts'
 import { benchMetal } from './metal.ts'
+import { benchStatus } from './status.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
 
@@ -19,6 +20,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   leases: benchLeases,
   doors: benchDoors,
   events: benchEvents,
+  status: benchStatus,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

@@ -17,6 +17,7 @@ const ROOMS = [
   'leases',
   'identity',
   'calendars',
+  'status',
   'webhooks',
 ]
 
@@ -36,6 +37,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   leases: [...DOMAIN, 'audit', 'events/subject.ts', 'ledger', 'quotas', 'metal', 'compute'],
   identity: [...DOMAIN, 'audit'],
   calendars: [...DOMAIN, 'audit', 'metal', 'leases', 'identity'],
+  // The board shows what all rooms promise of a machine.
+  status: [...DOMAIN, 'audit', 'events', 'ledger', 'metal', 'leases'],
   webhooks: [...DOMAIN, 'audit', 'events', 'nodemailer'],
   measure: ROOMS,
   http: ['shared', 'problems', 'store', 'audit', 'identity', 'measure', 'fastify'],
@@ -50,7 +53,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'fastify',
   ].concat('process/context.ts'),
   process: [...ROOMS, 'measure', 'config', 'http', 'api'],
-  client: ['shared'],
+  // Also for browsers: only what every platform has.
+  client: ['shared', 'clock/countdown.ts', 'clock/plain.ts'],
   // The rooms only where it works on this machine's files and databases.
   cli: [
     'client',
@@ -126,6 +130,20 @@ test('rooms import only what is declared', () => {
   const named = ({ from, to }: Import) =>
     unexcused(`${from} → ${to}`, `${from} → src/${roomOf(to)}`, `src/${roomOf(from)} → ${to}`)
   assert.deepEqual(wrong.flatMap(named), [])
+})
+
+test('the library needs no built-in modules of Node to be loaded, so that browsers can', () => {
+  const taken = new Set<string>()
+  const take = (file: string) => {
+    if (taken.has(file)) return
+    taken.add(file)
+    for (const { from, to, kind } of imports) if (from === file && kind === 'value') take(to)
+  }
+  take('src/client/index.ts')
+  assert.deepEqual(
+    [...taken].filter(file => !file.startsWith('src/')),
+    [],
+  )
 })
 
 test('no file needs itself by way of others to be loaded', () => {

@@ -72,6 +72,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],
+  queue: ['fifo', 'fair', 'fifo', 'fair'],
+  'queue-half-life-hours': [168, 1, 2, 3],
   'lease-before-end-minutes': [60, 1, 2, 3],
   'lease-cleaning-minutes': [0, 1, 2, 3],
   'lease-healing-minutes': [60, 1, 2, 3],

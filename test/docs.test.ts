@@ -27,6 +27,7 @@ const NOT_RUN = [
   'docs/DEPLOYING.md: docker build -f deploy/Dockerfile -t holdfast .',
   'docs/DEPLOYING.md: cd deploy && mkdir -p config && npx holdfast user add admin --project ops --role admin --users config/users.yaml',
   'docs/DEPLOYING.md: kubectl apply -k deploy/kubernetes/example',
+  'docs/LIBRARY.md: npm pack ./packages/client',
   'docs/OPERATING.md: pg_dump -Fc -d postgres://holdfast:secret@db/holdfast -f holdfast.dump',
   'docs/PERFORMANCE.md: npm run bench -- claims',
 ]

@@ -92,7 +92,9 @@ eachReservation('quotas', api => {
       const { error } = expectStatus(await metal.operator('POST', path, body, options), 403).body
       assert.match(error.message, /^Quota exceeded for nodes: Requested 1, but already used 0 of 0 nodes$/)
     }
-    const explained = expectStatus(await api.explain([instances()], {}, member(project)), 403).body
+    const { only } = await api.pool(1)
+    const wanted = [instances({ resource_properties: only })]
+    const explained = expectStatus(await api.explain(wanted, {}, member(project)), 403).body
     assert.equal(explained.error.message, 'Quota exceeded for leases: Requested 1, but already used 0 of 0 leases')
   })
 

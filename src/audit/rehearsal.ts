@@ -18,7 +18,7 @@ class Undone<T> extends Error {
 }
 
 /** Throws the same problems as the real transaction. Caches are not told, and no audit entry is written. */
-export async function rehearse<T>(store: Store, work: () => Write<T>): Promise<Rehearsed<T>> {
+export async function rehearse<T>(store: Pick<Store, 'write'>, work: () => Write<T>): Promise<Rehearsed<T>> {
   try {
     return await store.write(() => undone(work()))
   } catch (error) {
@@ -26,6 +26,12 @@ export async function rehearse<T>(store: Store, work: () => Write<T>): Promise<R
     throw error
   }
 }
+
+/** A store on which every write is rehearsed: for work that needs more than one transaction to decide. */
+export const rehearsing = (store: Pick<Store, 'read' | 'write'>): Pick<Store, 'read' | 'write'> => ({
+  read: work => store.read(work),
+  write: async work => (await rehearse(store, work)).value,
+})
 
 function* undone<T>(work: Write<T>): Write<never> {
   const subjects = new Map<string, Subject>()

@@ -1,22 +1,31 @@
 // Waits until an allocation has a node, and takes it back on Ctrl-C.
 import type { Allocation, Holdfast } from '../client/index.ts'
-import { answered } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
+import type { Look } from '../client/waiting.ts'
+import { answered, waitFor } from './progress.ts'
 import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
-import { type Asked, interruptible } from './interrupt.ts'
+import { type Asked, cancelled, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
-import { type OutputFlags, printOne } from './output.ts'
-import { causesIn, relaxationIn } from './reasons.ts'
-import { lasting } from './renewal.ts'
+import { printAllocation } from './allocation-sheet.ts'
+import type { OutputFlags } from './output.ts'
+import { placeWords } from './queue-words.ts'
+import { causesIn, relaxationIn, withoutPreamble } from './reasons.ts'
+import { lasting } from '../client/renewal.ts'
+import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor, type WaitOptions } from './waiting.ts'
 
 type WaitingFlags = OutputFlags & KeepFlags & { waitUntil?: string }
 
 interface Sending {
   send: (signal: AbortSignal, waitUntil: string | undefined) => Promise<Allocation>
   find: (signal: AbortSignal) => Promise<Allocation | null>
+  /** Whether it is made here. Then it is removed if it fails, so that its name isn't taken. */
+  isNew: boolean
 }
+
+/** The allocation got no node, and is in the state error. */
+class NoNode extends CommandFailure {}
 
 /** Asks for a node, waits until there is one, and prints the allocation. */
 export async function printWhenReady(
@@ -43,12 +52,28 @@ export async function printWhenReady(
     const send = (each: AbortSignal, leftMs: number | null) =>
       asking.send(each, flags.waitUntil ?? (leftMs === null ? undefined : lasting(leftMs)))
     made = await answered({ send, find: asking.find }, { ...terms, signal, left })
-    printOne(await allocated(server, made, { ...terms, signal, left }), flags)
+    const isRemoved = asking.isNew && !flags.keep
+    const other = terms.timeoutMs === null ? '--wait 10m waits for one' : ''
+    const advice = isRemoved ? other : wait.line(`allocation retry ${made.name ?? ident}`)
+    try {
+      const ready = await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left })
+      printAllocation(ready, flags)
+    } catch (error) {
+      throw error instanceof NoNode && isRemoved ? await withoutTrace(error, server, made.uuid, wait) : error
+    }
   })
 }
 
-/** The server counts the time of `--wait` too, and says how it ended; so it is heard out. */
-export const VERDICT_GRACE_MS = 60_000
+/** Removes what failed, also if the server is away for a moment. If it can't, the failure says how to. */
+async function withoutTrace(failure: NoNode, server: Holdfast, uuid: string, wait: Wait): Promise<CommandFailure> {
+  try {
+    await cancelled(signal => ifThere(server.within(signal).allocations.delete(uuid)))
+    return failure
+  } catch {
+    const end = `the allocation may still be there; remove it with: ${wait.line(`allocation delete ${uuid}`)}`
+    return new CommandFailure(failure.exitCode, failure.message, [failure.hint, end].filter(Boolean).join('; '))
+  }
+}
 
 /** If only one of --wait and --wait-until says a time, it is that of both. */
 function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) {
@@ -61,26 +86,25 @@ function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) 
   }
 }
 
-/** Waits until the allocation has a node. If it fails, the error names the causes. */
-const allocated = (server: Holdfast, { uuid }: Allocation, options: WaitOptions): Promise<Allocation> =>
-  waitFor(lookForNode(server, uuid, `holdfast allocation retry ${uuid}`), options)
-
+/** Whether the allocation has a node. If it fails, the error names the causes. */
 export const lookForNode =
   (server: Holdfast, uuid: string, advice: string) =>
   async (signal: AbortSignal): Promise<Look<Allocation>> => {
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
     if (present.state === 'active') return { done: present }
-    const { now, decided, ahead = 0, state } = await allocations.explain(uuid)
+    const { now, decided, ahead = 0, queue, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
-      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
-      const why = present.last_error ?? `allocation ${uuid} failed`
+      const reasons = decided ?? now
+      const look = reasons.considered === 0 ? 'holdfast status shows which machines you may see' : null
+      const hint = [look, relaxationIn(reasons), advice].filter(Boolean).join('; ')
+      const why = `${present.name ?? 'it'} got no node: ${withoutPreamble(present.last_error ?? 'it failed')}`
       // One that may wait fails only when its time is over.
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
-      throw new CommandFailure(EXIT.conflict, `${over}${why}`, hint)
+      throw new NoNode(EXIT.conflict, `${over}${why}`, hint)
     }
-    const line = ahead === 0 ? '' : `; ${ahead} of that class ${ahead === 1 ? 'waits' : 'wait'} before it`
+    const line = [causesIn(now), queue && placeWords(queue, now.at)].filter(Boolean).join('; ')
     // A node is free for it, so that a conductor is about to take it up; or one has, since we looked.
     const isBrief = now.available > ahead || state !== present.state
-    return { waitingFor: `waiting for a node: ${causesIn(now)}${line}`, isBrief }
+    return { waitingFor: `waiting for a node: ${line}`, isBrief }
   }

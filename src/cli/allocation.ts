@@ -2,8 +2,10 @@
 import { type Command, Option } from 'commander'
 import type { Allocation, Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
+import { addChangeCommands } from './allocation-change.ts'
+import { printAllocation } from './allocation-sheet.ts'
 import { printWhenReady } from './allocation-wait.ts'
-import { ifThere } from './asking.ts'
+import { ifThere } from '../client/asking.ts'
 import {
   countOf,
   type Document,
@@ -22,6 +24,7 @@ import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
 import { idOf, soughtId } from './names.ts'
 import { printList, printOne, type Row, say, tell } from './output.ts'
+import { holderWords, placeWords, withPlace } from './queue-words.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
@@ -41,6 +44,7 @@ interface CreateFlags extends Flags, DryRun, KeepFlags {
   extra?: string[]
   expiresAt?: string
   waitUntil?: string
+  note?: string
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -65,22 +69,12 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--owner <owner>', "its project, and whose nodes it may get; the caller's project for all but admins")
     .option('--extra <key=value>', 'a member of extra; may be repeated', many)
     .option('--expires-at <time>', `when it ends by itself: ${END_FORMS}`, endFlag('until'))
+    .option('--note <text>', 'what others should know about it')
     .option('--wait-until <time>', 'how long the server waits for a free node; likewise', endFlag('waits until'))
     .action(onServerWaiting(async (server, wait, flags: CreateFlags) => createAllocation(server, wait, flags)))
   addLookCommands(allocation)
   addDeleteCommand(allocation)
-  printingCommand(
-    allocation,
-    'renew <allocation>',
-    'keep the node longer, or shorter',
-    'allocation renew job-17 --expires-at 2h',
-  )
-    .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
-    .action(
-      onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
-        printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
-      ),
-    )
+  addChangeCommands(allocation)
   withWait(
     printingCommand(
       allocation,
@@ -162,33 +156,36 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     extra: flags.extra && pairsIn(flags.extra),
     expires_at: flags.expiresAt,
     wait_until: flags.waitUntil,
+    note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
-  if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
+  if (!flags.wait) return printAllocation(await server.allocations.create(wanted), flags)
   // Chosen by us, so that we can ask for the allocation and end it even if the answer is lost.
   const uuid = flags.uuid ?? systemClock.newUuid()
   await printWhenReady(server, uuid, wait, flags, {
     send: (signal, wait_until) => server.within(signal).allocations.create({ ...wanted, uuid, wait_until }),
     find: signal => ifThere(server.within(signal).allocations.show(uuid)),
+    isNew: true,
   })
 }
 
 async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flags: CreateFlags): Promise<void> {
   const { allocations } = server
-  if (!flags.wait) return printOne(await allocations.retry(ident, flags.waitUntil), flags)
+  if (!flags.wait) return printAllocation(await allocations.retry(ident, flags.waitUntil), flags)
   await printWhenReady(server, ident, wait, flags, {
     send: (signal, waitUntil) => server.within(signal).allocations.retry(ident, waitUntil),
     find: async signal => {
       const present = await server.within(signal).allocations.show(ident)
       return present.state === 'error' ? null : present
     },
+    isNew: false,
   })
 }
 
 async function explainAllocation({ allocations }: Holdfast, ident: string, flags: Flags): Promise<void> {
   const explained = await allocations.explain(ident)
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained as unknown as Document, flags)
-  const { state, now, decided, allocation } = explained
+  const { state, now, decided, allocation, queue } = explained
   const rows = [decided && { when: 'decided', reasons: decided }, { when: 'now', reasons: now }].filter(
     row => row !== null,
   )
@@ -202,8 +199,10 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
     CAUSES,
     flags,
   )
+  if (flags.format !== 'table') return
+  if (queue) for (const line of [placeWords(queue, now.at), ...holderWords(queue)]) if (line !== null) say(line)
   const help = relaxationIn(now)
-  if (flags.format === 'table' && help) say(help)
+  if (help) say(help)
 }
 
 /** Who has which node until when, in names. All other fields stay, for those who choose them. */
@@ -265,9 +264,10 @@ function addLookCommands(allocation: Command): void {
     )
       .option('--fields <fields...>', 'only these fields', listed)
       .action(
-        onServer(async (server, ident: string, flags: ListFlags) =>
-          printOne(await server.allocations.show(ident, flags.fields), flags),
-        ),
+        onServer(async (server, ident: string, flags: ListFlags) => {
+          const found = await server.allocations.show(ident, flags.fields)
+          printOne(flags.fields ? found : await withPlace(server, found), flags)
+        }),
       )
   }
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailure, EXIT } from './failures.ts'
 import { codeOf } from './interrupt.ts'
-import type { Left } from './renewal.ts'
+import type { Left } from '../client/renewal.ts'
 import { terminal } from './terminal.ts'
 
 /** How often a deadline is looked at: timers stop while the machine sleeps. */

@@ -25,6 +25,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
     node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
     allocation: { help: 'any node of a class, with traits', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
+    queue: { help: 'who waits for a node, and whose turn is next', load: () => import('./queue.ts') },
     run: { help: 'run a command with a node allocated to it', load: () => import('./run.ts') },
   },
   'Time:': {

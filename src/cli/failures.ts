@@ -1,6 +1,6 @@
 // How a failed command reports: one line, a hint, and an exit code that scripts can test.
 import { styleText } from 'node:util'
-import { ApiError, ConnectionUnclear, LoginRefused, Unreachable } from '../client/errors.ts'
+import { ApiError, ConnectionUnclear, LoginRefused, Unreachable, WaitedTooLong } from '../client/errors.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 
@@ -50,6 +50,10 @@ const REFUSALS: Record<number, [ExitCode, string | null]> = {
 /** null for an unexpected error, which is a bug. */
 export function verdictOn(error: unknown): Verdict | null {
   if (error instanceof CommandFailure) return error
+  if (error instanceof WaitedTooLong) {
+    const { message, hint, isAway } = error
+    return { exitCode: isAway ? EXIT.unreachable : EXIT.failed, message, hint }
+  }
   if (error instanceof ConnectionUnclear) return { exitCode: EXIT.usage, message: error.message, hint: null }
   if (error instanceof Unreachable) {
     const hint = error.message.includes('certificate')

@@ -2,14 +2,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { constants } from 'node:os'
 import { ApiError } from '../client/errors.ts'
+import { CANCEL_MAX_MS } from '../client/keeping.ts'
 import { verdictOn } from './failures.ts'
 import { visible } from './output.ts'
 import { type Terminal, terminal } from './terminal.ts'
-import { Progress, waitFor } from './waiting.ts'
+import { Progress, waitFor } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** Long enough for a server that just starts again, short enough for someone who wants to leave. */
-export const CANCEL_MAX_MS = 5_000
 
 export const codeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal]
 
@@ -84,7 +83,8 @@ async function endingOf({ what, cancel, isMade, kept, left }: Asked): Promise<st
   }
 }
 
-async function cancelled(cancel: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+/** Takes it back, also if the server is away for a moment. */
+export async function cancelled(cancel: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const line = new Progress()
   const show = (_: string, waitedMs: number) =>
     line.show('the server is away; trying to take it back, Ctrl-C again leaves at once', waitedMs)

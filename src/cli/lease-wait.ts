@@ -1,14 +1,22 @@
 // Books a lease, waits until it has started, and takes it back on Ctrl-C.
 import type { Holdfast, Lease, NewLease } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
-import { answered, ifThere } from './asking.ts'
+import type { Look } from '../client/waiting.ts'
+import { ifThere } from '../client/asking.ts'
+import { answered, waitFor } from './progress.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, interruptible } from './interrupt.ts'
+import { isForPeople, sheetFor } from './lease-words.ts'
 import { type OutputFlags, printOne } from './output.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
-import { type Look, waitFor } from './waiting.ts'
 
-export async function printWhenStarted(server: Holdfast, wanted: NewLease, wait: Wait, flags: OutputFlags & KeepFlags) {
+export async function printWhenStarted(
+  server: Holdfast,
+  wanted: NewLease,
+  wait: Wait,
+  flags: OutputFlags & KeepFlags,
+  make: (on: Holdfast, wanted: NewLease) => Promise<Lease>,
+) {
   // Chosen by us, so that we can ask for the lease and end it even if the answer is lost.
   const id = systemClock.newUuid()
   let made: Lease | null = null
@@ -25,12 +33,13 @@ export async function printWhenStarted(server: Holdfast, wanted: NewLease, wait:
   const { timeoutMs, startedAt } = wait
   await interruptible(asked, async signal => {
     const options = { timeoutMs, startedAt, signal, left }
-    const send = (each: AbortSignal) => server.within(each).leases.create({ ...wanted, id })
+    const send = (each: AbortSignal) => make(server.within(each), { ...wanted, id })
     const find = (each: AbortSignal) => ifThere(server.within(each).leases.show(id))
     made = await answered({ send, find }, options)
     // An older server chooses the id itself.
     const { id: given } = made
-    printOne(await waitFor(async each => lookAt(await server.within(each).leases.show(given)), options), flags)
+    const started = await waitFor(async each => lookAt(await server.within(each).leases.show(given)), options)
+    printOne(isForPeople(flags) ? sheetFor(started) : started, flags)
   })
 }
 

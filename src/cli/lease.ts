@@ -1,56 +1,32 @@
 // holdfast lease: capacity booked for a period of time.
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
-import type { Holdfast, Lease, LeaseChange, LeaseExplained, NewLease } from '../client/index.ts'
-import { UsageError } from '../shared/usage-error.ts'
-import {
-  type Document,
-  durationOf,
-  type Flags,
-  forEach,
-  given,
-  jsonOrText,
-  many,
-  onServer,
-  pairsIn,
-  printingCommand,
-  type ServerFlags,
-  serverCommand,
-} from './client-command.ts'
+import type { Holdfast, LeaseExplained, NewLease } from '../client/index.ts'
+import { type Flags, forEach, onServer, printingCommand, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
-import { CommandFailure, EXIT } from './failures.ts'
+import { addChangeCommands } from './lease-change.ts'
+import { createNext, startingAt } from './lease-next.ts'
+import { type TermFlags, wantedIn, withTerms } from './lease-terms.ts'
 import { printWhenStarted } from './lease-wait.ts'
+import { COLUMNS, doesNotFit, inWords, isForPeople, rowOf, sheetFor, windowIn } from './lease-words.ts'
 import { printList, printOne, say } from './output.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
-const COLUMNS = ['id', 'name', 'status', 'start_date', 'end_date', 'degraded']
-
-interface LeaseFlags extends Flags, DryRun, KeepFlags {
-  name?: string
-  startDate?: string
-  endDate?: string
-  for?: string
-  beforeEndDate?: string
-  prolongFor?: string
-  reduceBy?: string
-  reservation?: string[]
+interface LeaseFlags extends Flags, DryRun, KeepFlags, TermFlags {
+  next?: boolean
 }
 
-const INSTANCES = 'resource_type=virtual:instance,vcpus=2,memory_mb=1024,disk_gb=5,amount=3'
+const TERMS = "--nodes gpu:3 --for 2d --start 'tue 9:00'"
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const lease = program.command(name).description(help)
   withWait(
     withDryRun(
-      withTerms(
-        printingCommand(
-          lease,
-          'create <name>',
-          'book capacity',
-          `lease create week-7 --for 2d --reservation ${INSTANCES}`,
-        ),
+      withTerms(printingCommand(lease, 'create <name>', 'book capacity', `lease create week-7 ${TERMS}`)).option(
+        '--next',
+        'if it does not fit then, book the first time at which it does',
       ),
     ),
     'it has started',
@@ -62,7 +38,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       lease,
       'explain [name]',
       'say where a lease would go, or why it does not fit and when it would',
-      `lease explain --for 2d --reservation ${INSTANCES}`,
+      `lease explain ${TERMS}`,
     ),
   ).action(
     onServer(async ({ leases }, name: string | undefined, flags: LeaseFlags) =>
@@ -71,27 +47,21 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   withWatch(printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS)).action(
     onServer(async (server, flags: WatchFlags) => {
-      const rows = async () => ({ rows: await server.leases.list(), columns: COLUMNS })
+      const isDocument = flags.format === 'json' || flags.format === 'yaml'
+      const rows = async () => {
+        const found = await server.leases.list()
+        return { rows: isDocument ? found : found.map(rowOf), columns: COLUMNS }
+      }
       await printRows(server, { kinds: ['lease'], rows }, flags)
     }),
   )
   printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(
-    onServer(async (server, ident: string, flags: Flags) => printOne(await server.leases.show(ident), flags)),
+    onServer(async (server, ident: string, flags: Flags) => {
+      const found = await server.leases.show(ident)
+      printOne(isForPeople(flags) ? sheetFor(found) : found, flags)
+    }),
   )
-  printingCommand(lease, 'update <lease>', 'change a lease', 'lease update week-7 --prolong-for 1h')
-    .option('--name <name>', 'a new name')
-    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"')
-    .option('--end-date <date>', 'likewise; now ends it')
-    .option('--prolong-for <duration>', 'move the end so much later')
-    .option('--reduce-by <duration>', 'move the end so much earlier')
-    .option('--before-end-date <date>', 'when to be reminded of the end')
-    .option('--reservation <id=ID,key=value,...>', 'what changes in a reservation; may be repeated', many)
-    .action(
-      onServer(async (server, ident: string, flags: LeaseFlags) => {
-        const present = await server.leases.show(ident)
-        printOne(await server.leases.update(present.id, changeIn(present, flags)), flags)
-      }),
-    )
+  addChangeCommands(lease)
   withDryRun(serverCommand(lease, 'delete <leases...>', 'end and delete leases', 'lease delete week-7')).action(
     onServer(async ({ leases }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
@@ -104,37 +74,36 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
 }
 
-const withTerms = (command: Command) =>
-  command
-    .option('--start-date <date>', 'UTC, as in "2030-01-01 10:00"', 'now')
-    .option('--end-date <date>', 'likewise')
-    .option('--for <duration>', 'how long, instead of the end')
-    .option('--before-end-date <date>', 'when to be reminded of the end')
-    .option('--reservation <key=value,...>', 'what is booked; may be repeated', many)
-
 async function createLease(server: Holdfast, wait: Wait, name: string, flags: LeaseFlags): Promise<void> {
-  const { leases } = server
-  const wanted = { ...wantedIn(flags, systemClock.now()), name }
-  if (!flags.dryRun && flags.wait) return printWhenStarted(server, wanted, wait, flags)
-  if (!flags.dryRun) return printOne(await leases.create(wanted), flags)
-  const explained = await leases.explain(wanted)
-  printExplained(explained, flags)
-  if (explained.fits) return
-  const [next] = explained.windows
-  const hint = next ? `it would from ${typed(next.start_date)} to ${typed(next.end_date)}` : null
-  throw new CommandFailure(EXIT.conflict, `the lease would not fit; ${obstaclesIn(explained)}`, hint)
+  const wanted: NewLease = { ...wantedIn(flags, systemClock.now()), name }
+  if (flags.dryRun) return explainNew(server, wanted, flags)
+  const asked = { reservations: wanted.reservations, next: '--next books that' }
+  const make = (on: Holdfast, lease: NewLease) =>
+    flags.next ? createNext(on, lease) : inWords(asked, () => on.leases.create(lease))
+  if (flags.wait) return printWhenStarted(server, wanted, wait, flags, make)
+  const made = await make(server, wanted)
+  printOne(isForPeople(flags) ? sheetFor(made) : made, flags)
 }
 
-function obstaclesIn({ reasons }: LeaseExplained): string {
-  if (reasons.length === 0) return 'there is nothing to be leased'
-  return `hosts and nodes: ${reasons.map(({ reason, count }) => `${count} ${reason}`).join(', ')}`
+/** Fails as the real one does, with the same words. */
+async function explainNew({ leases }: Holdfast, wanted: NewLease, flags: LeaseFlags): Promise<void> {
+  const explained = await leases.explain(wanted)
+  const [first] = explained.windows
+  if (!explained.fits && flags.next && first) {
+    if (isForPeople(flags)) say(`It would be booked from ${windowIn({ ...first, last_start_date: first.start_date })}.`)
+    return printExplained(await leases.explain(startingAt(wanted, first)), flags)
+  }
+  if (explained.fits || !isForPeople(flags)) printExplained(explained, flags)
+  if (!explained.fits) {
+    throw doesNotFit(explained, { reservations: wanted.reservations, next: '--next books that' })
+  }
 }
 
 function printExplained(explained: LeaseExplained, flags: Flags): void {
   if (flags.format === 'json' || flags.format === 'yaml') return printOne(explained, flags)
-  const { fits, places, reasons, windows } = explained
-  const isForPeople = flags.format === 'table'
-  if (isForPeople) say(fits ? 'It would fit:' : 'It would not fit:')
+  const { fits, places, reasons, windows, most } = explained
+  const isForTable = flags.format === 'table'
+  if (isForTable) say(fits ? 'It would fit:' : 'It would not fit:')
   if (fits) {
     const rows = places.flatMap((place, reservation) =>
       Object.entries(place).map(([on, slots]) => ({ reservation, on, slots })),
@@ -143,60 +112,10 @@ function printExplained(explained: LeaseExplained, flags: Flags): void {
   }
   const rows = reasons.map(reason => ({
     ...reason,
-    sample: reason.sample.map(({ host, detail }) => `${host}: ${detail}`),
+    sample: reason.sample.map(({ name, detail }) => `${name}: ${detail}`),
   }))
   printList(rows, ['reservation', 'reason', 'count', 'sample'], flags)
-  if (!isForPeople) return
-  for (const { start_date, end_date } of windows) say(`It would fit from ${typed(start_date)} to ${typed(end_date)}.`)
+  if (!isForTable) return
+  for (const { count, of } of most) if (count < of) say(`${count} of ${of} are free then.`)
+  for (const window of windows) say(`It would fit from ${windowIn(window)}.`)
 }
-
-function wantedIn(flags: LeaseFlags, now: number): Omit<NewLease, 'name'> {
-  const { startDate = 'now', for: duration } = flags
-  if ((flags.endDate === undefined) === (duration === undefined))
-    throw new UsageError('say --end-date, or --for how long')
-  if (!flags.reservation) throw new UsageError('say with --reservation what is to be booked')
-  const end = flags.endDate ?? shownDate((startDate === 'now' ? now : timeOf(startDate)) + durationOf(duration!))
-  return {
-    start_date: startDate,
-    end_date: end,
-    reservations: flags.reservation.map(reservationIn),
-    ...(flags.beforeEndDate !== undefined && { before_end_date: flags.beforeEndDate }),
-  }
-}
-
-function changeIn(present: Lease, flags: LeaseFlags): LeaseChange {
-  const { prolongFor, reduceBy, endDate } = flags
-  const ends = [prolongFor, reduceBy, endDate].filter(one => one !== undefined)
-  if (ends.length > 1) throw new UsageError('--end-date, --prolong-for and --reduce-by exclude each other')
-  const by = prolongFor ? durationOf(prolongFor) : reduceBy ? -durationOf(reduceBy) : 0
-  const change = given({
-    name: flags.name,
-    start_date: flags.startDate,
-    end_date: by === 0 ? endDate : shownDate(timeOf(present.end_date) + by),
-    before_end_date: flags.beforeEndDate,
-    reservations: flags.reservation?.map(reservationIn),
-  })
-  if (Object.keys(change).length === 0) throw new UsageError('say what is to change; --help lists what can')
-  return change
-}
-
-/** `key=value,key=value`; a comma separates only if another key follows, else it belongs to the value. */
-function reservationIn(text: string): Document {
-  const pairs = pairsIn(text.split(/,(?=[a-z_]+=)/), value => value)
-  const { traits } = pairs
-  if (traits === undefined) return pairs
-  const read = jsonOrText(traits as string)
-  return { ...pairs, traits: Array.isArray(read) ? read : (traits as string).split(/[,+]/) }
-}
-
-function timeOf(date: string): number {
-  const ms = Date.parse(`${date.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
-  if (Number.isNaN(ms)) throw new UsageError(`'${date}' is no date such as "2030-01-01 10:00"`)
-  return ms
-}
-
-/** A date from the server in the form that users type. */
-const typed = (date: string) => date.slice(0, 16).replace('T', ' ')
-
-/** The server counts in whole minutes. */
-const shownDate = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')

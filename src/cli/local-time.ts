@@ -39,9 +39,9 @@ export const endFlag = (word: string) => (text: string) => {
   return span === null ? timeFlag(word)(text) : `${Math.ceil(span / 1_000)}s`
 }
 
-/** null if it is an instant. */
+/** null if it is an instant, or a number that may be anything. */
 function spanSaid(text: string): number | null {
-  return durationIn(text.replace(/^\s*(?:in |\+)/i, ''))
+  return /^\s*\d+\s*$/.test(text) ? null : durationIn(text.replace(/^\s*(?:in |\+)/i, ''))
 }
 
 const isExact = (text: string, { zone }: Around) =>

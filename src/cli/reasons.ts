@@ -3,8 +3,20 @@ import type { Forecast, Reasons } from '../client/index.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type OutputFlags, printList, printOne, say } from './output.ts'
 
+/** Causes that read badly behind a number. */
+const WORDS: Record<string, string> = {
+  maintenance: 'in maintenance',
+  claimed: 'claimed through Placement',
+  'no power state': 'without a power state',
+  'missing traits': 'without',
+  leasable: 'kept for leases',
+  'not a candidate': 'not among the candidates',
+}
+
 const countedIn = ({ causes }: Reasons) =>
-  causes.map(({ cause, count, traits }) => `${count} ${cause}${traits ? ` ${traits.join(' and ')}` : ''}`).join(', ')
+  causes
+    .map(({ cause, count, traits }) => `${count} ${WORDS[cause] ?? cause}${traits ? ` ${traits.join(' and ')}` : ''}`)
+    .join(', ')
 
 export function causesIn(reasons: Reasons): string {
   const { resource_class, considered, available } = reasons
@@ -18,6 +30,9 @@ export function relaxationIn({ relaxations: [first] }: Reasons): string | null {
   const left = [...traits, ...(candidate_nodes ? ['the list of candidates'] : [])]
   return `without ${left.join(' and ')} there ${first.nodes === 1 ? 'is 1' : `are ${first.nodes}`}`
 }
+
+/** Programs look for the words before it, as in Ironic; people know what they asked for. */
+export const withoutPreamble = (lastError: string) => lastError.replace(/^Failed to process allocation \S+: /, '')
 
 export const CAUSE_COLUMNS = ['cause', 'count', 'traits', 'sample']
 

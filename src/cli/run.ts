@@ -4,24 +4,27 @@ import { type Command, Option } from 'commander'
 import { type Clock, systemClock } from '../clock/clock.ts'
 import { countdown } from '../clock/countdown.ts'
 import { UsageError } from '../shared/usage-error.ts'
-import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
+import type { Allocation, Ending, Holdfast } from '../client/index.ts'
+import { GRACE_MAX_MS, givenBack, newKeeper, termOf } from '../client/keeping.ts'
 import { Child } from './child.ts'
-import { connectWith, countOf, durationOf, many, type ServerFlags, serverCommand } from './client-command.ts'
+import { connectWith, countOf, durationOf, listed, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
-import { CANCEL_MAX_MS, codeOf, Interrupts, report } from './interrupt.ts'
+import { codeOf, Interrupts, report } from './interrupt.ts'
 import { localTime } from './local-time.ts'
-import { ended } from './notice.ts'
 import { tell } from './output.ts'
 import { printForecast } from './reasons.ts'
-import { type Held, lasting, type Left, type NodeSource, type Renewal, type Term } from './renewal.ts'
-import { LeasedNode } from './run-lease.ts'
-import { RunWait } from './run-wait.ts'
+import { lasting, type Left, type NodeSource, type Renewal, type Term } from '../client/renewal.ts'
+import { LeasedNode } from '../client/run-lease.ts'
+import { RunWait } from '../client/run-wait.ts'
+import { untilInstant } from '../client/timers.ts'
+import { lookForNode } from './allocation-wait.ts'
 import { environmentOf, serverFlagsOf } from './server-flags.ts'
 import { terminal } from './terminal.ts'
-import { connectWaiting, waitIn } from './wait-flags.ts'
-import { waitFor, type WaitOptions } from './waiting.ts'
+import { connectWaiting, type Wait, waitIn } from './wait-flags.ts'
+import type { WaitOptions } from '../client/waiting.ts'
+import { Progress, waitFor } from './progress.ts'
 
 type RunFlags = ServerFlags &
   DryRun & {
@@ -30,24 +33,27 @@ type RunFlags = ServerFlags &
     trait?: string[]
     candidateNode?: string[]
     name?: string
+    note?: string
     for?: string
     wait?: string
     renewEvery: number
   }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** How long the command may take to end after a signal, before SIGKILL. */
-const GRACE_MAX_MS = 10_000
 /** The exit code of timeout(1). */
 const TIMED_OUT = 124
-/** For a busy machine, and for clocks that differ: the command is over this long before the node may be another's. */
-const MARGIN_MAX_MS = 2_000
-/** Two renewals may fail before the node is lost. */
-const RENEWALS_PER_TERM = 3
-const KEEPER_NAME_MAX = 100
-const KEEPER_PROOF_BYTES = 18
+/** Traits are of capitals, and commands hardly ever. */
+function traitsOf(value: string, before: string[] | undefined): string[] {
+  if (!/^[A-Z0-9_, ]+$/.test(value)) throw new UsageError(`'${value}' is no trait; put -- before the command`)
+  return listed(value, before)
+}
 
 export function addCommands(program: Command, { name, help }: Word): void {
+  const traits = new Option('--trait <traits...>', 'with all of these traits').argParser(traitsOf)
+  // Several only where -- says where the command begins. Commander's types leave out the words that were typed.
+  program.hook('preSubcommand', () => {
+    traits.variadic = (program as Command & { rawArgs: string[] }).rawArgs.includes('--')
+  })
   withDryRun(
     serverCommand(
       program,
@@ -63,13 +69,15 @@ export function addCommands(program: Command, { name, help }: Word): void {
         'trait',
         'candidateNode',
         'name',
+        'note',
         'wait',
         'dryRun',
       ]),
     )
-    .option('--trait <trait>', 'with this trait; may be repeated', many)
-    .option('--candidate-node <node>', 'one of these; may be repeated', many)
+    .addOption(traits)
+    .option('--candidate-node <node>', 'one of these; may be repeated, or a,b', listed)
     .option('--name <name>', 'name of the allocation')
+    .option('--note <text>', 'a line for others to read, such as what it is for')
     .option('--for <duration>', 'end the command after so long')
     .option('--wait <duration>', 'wait so long for a node while there is none')
     .option('--renew-every <seconds>', 'how often to renew the allocation', countOf, 20)
@@ -89,8 +97,8 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const wait = waitIn(flags, flags.wait)
   const server = await connectWaiting(flags, wait)
   const forMs = flags.for === undefined ? Infinity : durationOf(flags.for)
-  const term = termOf(flags.renewEvery * 1_000, () => clock.now())
-  const wanted = { ...wishIn(flags), keeper: newKeeper(clock) }
+  const term = termOf(flags.renewEvery * 1_000, tell)
+  const wanted = { ...wishIn(flags), keeper: newKeeper(`${userName()}@${hostname()}`) }
   if (flags.dryRun) {
     const forecast = await server.allocations.forecast({ ...wanted, expires_at: lasting(term.lastsMs) })
     printForecast(forecast, { format: 'table' })
@@ -101,40 +109,59 @@ async function run(words: readonly string[], flags: RunFlags, clock: Clock): Pro
   const connect = () => connectWith(flags)
   const asked: NodeSource =
     flags.lease === undefined
-      ? new RunWait(server, { wanted, term, wait, isWaiting, newUuid: () => clock.newUuid(), connect })
+      ? new RunWait(server, {
+          wanted,
+          term,
+          wait,
+          isWaiting,
+          newUuid: () => clock.newUuid(),
+          connect,
+          lookFor: (at, uuid) => lookForNode(at, uuid, isWaiting ? '' : '--wait 10m waits for one'),
+          progress: new Progress(),
+          left: (uuid, waitsUntil) => leftOf(uuid, waitsUntil, term, wait),
+        })
       : new LeasedNode(server, { lease: flags.lease, keeper: wanted.keeper, term, connect })
   const interrupts = new Interrupts(asked.left)
   let hasNode = false
+  let ended: { why: string; name: string } | null = null
   try {
-    const got = await asked.node(interrupts.signal, isWaiting ? '' : '--wait 10m waits for one')
+    const got = await asked.node(interrupts.signal)
     hasNode = true
     interrupts.stop()
     const environment = await surroundings(server, got, flags, { timeoutMs: term.lastsMs, signal: signals.aborted })
     signals.aborted.throwIfAborted()
     const renewal = asked.renewal!
     const endsAt = clock.now() + forMs
-    if (forMs !== Infinity) {
-      const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
-      tell(`${name} is yours until ${localTime(endsAt)}`)
-      await renewal.plan(endsAt)
-    }
-    return await commandEnds(words, environment, { uuid: got.uuid, signals, renewal, endsAt, term })
+    const name = environment.HOLDFAST_NODE_NAME || environment.HOLDFAST_NODE_UUID
+    tell(`${name} is yours until ${endOf(Math.min(endsAt, asked.held?.leaseEndsAt ?? Infinity))}`)
+    if (forMs !== Infinity) await renewal.plan(endsAt)
+    const watch = { name, signals, renewal, endsAt, term }
+    const { code, why } = await commandEnds(words, environment, watch)
+    ended = { why, name }
+    return code
   } catch (error) {
     if (signals.first === null) throw error
     return codeOf(signals.first)
   } finally {
     asked.renewal?.stop()
     const { held, renewal } = asked
-    const holder = renewal?.server ?? server
-    const from = hasNode ? holder : holder.within(AbortSignal.timeout(CANCEL_MAX_MS))
-    const failure = held && (await release(from, held))
+    const failure = held && (await givenBack(renewal?.server ?? server, held, renewal !== null))
     if (held && !hasNode && signals.first !== null) {
       report(failure ? `${asked.left()} (${failure})` : `cancelled: allocation ${held.uuid} is deleted`)
-    }
-    if (failure && hasNode) tell(`the node is released when its allocation expires: ${failure}`)
+    } else if (failure && !hasNode && renewal) report(`${asked.left()} (${failure})`)
+    const after = failure ? `is free when its allocation expires (${failure})` : 'is given back'
+    if (ended) tell(`${ended.why}; ${ended.name} ${after}`)
+    else if (failure && hasNode) tell(`the node ${after}`)
     interrupts.stop()
     signals.stop()
   }
+}
+
+/** What is left if the allocation can't be deleted. */
+function leftOf(uuid: string, waitsUntil: string | null, { lastsMs }: Term, wait: Wait): string {
+  const until = waitsUntil === null ? '' : ` until ${localTime(waitsUntil)}`
+  const end = `end it with: ${wait.line(`allocation delete ${uuid}`)}`
+  return `allocation ${uuid} may still be waiting${until}, and ends by itself within ${lasting(lastsMs)}; ${end}`
 }
 
 const wishIn = (flags: RunFlags) => ({
@@ -142,19 +169,10 @@ const wishIn = (flags: RunFlags) => ({
   traits: flags.trait,
   candidate_nodes: flags.candidateNode,
   name: flags.name,
+  note: flags.note,
 })
 
-function termOf(everyMs: number, now: () => number): Term {
-  const graceMs = Math.min(GRACE_MAX_MS, everyMs / 2)
-  const marginMs = Math.min(MARGIN_MAX_MS, graceMs / 2)
-  return { everyMs, lastsMs: everyMs * RENEWALS_PER_TERM, graceMs, marginMs, now, countdown }
-}
-
-/** Who runs it, for others to read, and a proof that nobody else can give. */
-function newKeeper(clock: Clock): string {
-  const name = `${userName()}@${hostname()}`.replaceAll(/[/\p{C}]/gu, '-').slice(0, KEEPER_NAME_MAX)
-  return `${name}/${clock.newSecret(KEEPER_PROOF_BYTES).toString('base64url')}`
-}
+const endOf = (at: number) => (at === Infinity ? 'the command ends' : localTime(at))
 
 function userName(): string {
   try {
@@ -219,49 +237,56 @@ class Signals {
 }
 
 interface Watch {
-  uuid: string
+  /** Of the node. */
+  name: string
   signals: Signals
   renewal: Renewal
   endsAt: number
   term: Term
 }
 
-/** Runs the command until it ends, the time is up, the node is lost or someone ends the allocation: an exit code. */
+interface Ended {
+  code: number
+  why: string
+}
+
+/** Runs the command until it ends or the time is up. Throws if the node is lost or someone takes it back. */
 async function commandEnds(
   words: readonly string[],
   env: Record<string, string | undefined>,
-  { uuid, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
-): Promise<number> {
+  { name, signals, renewal, endsAt, term: { graceMs, marginMs, now } }: Watch,
+): Promise<Ended> {
   if (renewal.left() <= 0) throw lost('it could not be renewed in time')
   const child = new Child(words, env, { graceMs: graceMs - marginMs })
   signals.follow(child)
   const over = new AbortController()
-  let verdict: number | CommandFailure | null = null
+  let verdict: Ended | CommandFailure | null = null
   const giveUp = (reason: CommandFailure, left: Left) => {
     verdict ??= reason
     renewal.stop()
     over.abort()
     child.endInTime(left)
   }
-  const hear = (news: Ending | string) => {
+  const hear = ({ news, left }: { news: Ending | string; left: Left }) => {
     if (over.signal.aborted) return
-    if (news === 'gone') return giveUp(lost('it is gone'), countdown(graceMs))
-    if (typeof news === 'string') return giveUp(lost(news), renewal.left)
-    const why = endingIn(news)
+    if (typeof news === 'string')
+      return giveUp(lost(news === 'gone' ? 'someone has deleted its allocation' : news), left)
+    const why = `${news.by} takes ${name} back${news.message === null ? '' : `: ${news.message}`}`
     tell(`${why}; the command is told to end, and has until ${localTime(news.until)}`)
-    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), renewal.left)
+    giveUp(new CommandFailure(EXIT.conflict, `${why}; the command was ended`), left)
   }
-  void renewal.lost.then(hear)
-  void ended(() => renewal.server, uuid, over.signal).then(hear)
+  void renewal.taken(over.signal).then(hear)
   const timer = untilInstant(endsAt, now, () => {
-    verdict ??= TIMED_OUT
+    if (verdict === null) tell('the time of --for ran out; the command is told to end')
+    verdict ??= { code: TIMED_OUT, why: 'the command was ended, because the time of --for ran out' }
     child.end('SIGTERM', countdown(graceMs))
   })
   try {
     const code = await child.over
-    const said = verdict as number | CommandFailure | null
+    const said = verdict as Ended | CommandFailure | null
     if (said instanceof CommandFailure) throw said
-    return said ?? code
+    const after = signals.first === null ? '' : ` after ${signals.first}`
+    return said ?? { code, why: `the command exited with ${code}${after}` }
   } finally {
     timer.stop()
     over.abort()
@@ -269,42 +294,3 @@ async function commandEnds(
 }
 
 const lost = (reason: string) => new CommandFailure(EXIT.conflict, `the node is lost: ${reason}; the command was ended`)
-
-const endingIn = ({ by, message }: Ending) => `${by} ends this allocation${message === null ? '' : `: ${message}`}`
-
-/** The longest delay that setTimeout takes. */
-const TIMER_MAX_MS = 2 ** 31 - 1
-
-function untilInstant(at: number, now: () => number, act: () => void) {
-  let timer: NodeJS.Timeout | undefined
-  const arm = () => {
-    const left = at - now()
-    if (left <= 0) act()
-    else timer = setTimeout(arm, Math.min(left, TIMER_MAX_MS))
-  }
-  if (at !== Infinity) arm()
-  return { stop: () => clearTimeout(timer) }
-}
-
-/** Releases the node. Returns the reason if it can't: then the allocation expires by itself. */
-async function release({ allocations }: Holdfast, { uuid, keeper }: Held): Promise<string | null> {
-  try {
-    await allocations.delete(uuid, { keeper })
-    return null
-  } catch (error) {
-    if (!(error instanceof ApiError)) return (error as Error).message
-    if (error.status === 404) return null
-    // 409: the command has deployed the node. It is torn down when its allocation ends, so that ends now.
-    const isEnding = error.status === 409 && (await endsNow(allocations, { uuid, keeper }))
-    return isEnding ? null : error.message
-  }
-}
-
-async function endsNow(allocations: Holdfast['allocations'], { uuid, keeper }: Held): Promise<boolean> {
-  try {
-    await allocations.renew(uuid, '1s', { keeper })
-    return true
-  } catch {
-    return false
-  }
-}

@@ -4,7 +4,8 @@ import type { Holdfast } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { connectWith, durationOf, type ServerFlags } from './client-command.ts'
 import { commandLineOf, serverFlagsOf } from './server-flags.ts'
-import { waitFor, type WaitOptions } from './waiting.ts'
+import type { WaitOptions } from '../client/waiting.ts'
+import { waitFor } from './progress.ts'
 
 export interface WaitFlags extends ServerFlags {
   wait?: string | true
@@ -17,7 +18,7 @@ export interface KeepFlags extends WaitFlags {
 export const withWait = (command: Command, help: string): Command =>
   command
     .option('--wait [duration]', `wait here until ${help}, at most so long`)
-    .option('--keep', 'on Ctrl-C leave what was asked for; otherwise it is cancelled')
+    .option('--keep', 'on Ctrl-C or a failure leave what was asked for; otherwise it is cancelled')
 
 /** How long a command waits, counted from its start. */
 export interface Wait extends Pick<WaitOptions, 'timeoutMs'> {

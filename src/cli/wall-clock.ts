@@ -41,6 +41,10 @@ export function localTime(at: number | string): string {
 /** With the date, for lines that are read later: `Tue 17 Nov 14:00:42 CET`. */
 export const localStamp = (at: string): string => shownFully(Date.parse(at), hereAndNow(), 'second')
 
+/** A sentence of the server, with its instants by the clock on the wall. */
+export const inLocalTimes = (sentence: string): string =>
+  sentence.replaceAll(/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|\+00:00)/g, localTime)
+
 type Row = Readonly<Record<string, unknown>>
 
 const TIMES = /(^|_)(at|date|until|end|start|since)$/
@@ -52,7 +56,7 @@ function instantOf(name: string, value: unknown): number | null {
   return date === undefined ? null : Date.parse(`${date}T${time}Z`)
 }
 
-/** Rows whose times are local. The headings say the zone: `expires_at (CET)`, with both if clocks are set in between. */
+/** Rows whose times are local; to the second in the column of a log (`at`). The headings say the zone: `expires_at (CET)`, with both if clocks are set in between. */
 export function withLocalTimes(names: readonly string[], rows: readonly Row[]): { headings: string[]; rows: Row[] } {
   const around = hereAndNow()
   const zones = new Map(names.map(name => [name, new Map<number, number>()]))
@@ -61,7 +65,7 @@ export function withLocalTimes(names: readonly string[], rows: readonly Row[]): 
       const at = instantOf(name, row[name])
       if (at === null) return []
       zones.get(name)!.set(offsetAt(at, around.zone), at)
-      return [[name, shownWhen(at, around)]]
+      return [[name, shownWhen(at, around, name === 'at' ? 'second' : 'minute')]]
     })
     return times.length === 0 ? row : { ...row, ...Object.fromEntries(times) }
   })

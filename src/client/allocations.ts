@@ -1,5 +1,12 @@
 // Allocations: any node of a resource class, with the wanted traits.
+import { ifThere } from './asking.ts'
+import { ApiError } from './errors.ts'
+import type { Events } from './events.ts'
+import { lookForNode } from './node-look.ts'
+import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
+import type { PlaceExplained } from './queue.ts'
+import type { Look } from './waiting.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
 export interface Allocation extends Json {
@@ -94,8 +101,10 @@ export interface AllocationExplained {
   /** The reasons at the time of the decision. */
   decided: Reasons | null
   now: Reasons
-  /** How many of its class wait before it. An older server doesn't say. */
+  /** How many wait before it for the same nodes. An older server doesn't say. */
   ahead?: number
+  /** Where it stands, and what is in its way; null if it doesn't wait. An older server doesn't say. */
+  queue?: PlaceExplained | null
 }
 
 /** The result that an allocation would have. */
@@ -116,13 +125,20 @@ interface AllocationFilter {
   limit?: number | undefined
 }
 
+export interface AllocationWait extends ObjectWait {
+  /** `active`, with a node, if it isn't said; or `gone`. */
+  until?: 'active' | 'gone' | undefined
+}
+
 export class Allocations {
   readonly #api: Api
   readonly #operator: Api
+  readonly #events: Events
 
-  constructor(api: Api, operator: Api) {
+  constructor(api: Api, operator: Api, events: Events) {
     this.#api = api
     this.#operator = operator
+    this.#events = events
   }
 
   list = ({ where = {}, fields, limit }: AllocationFilter = {}) =>
@@ -139,6 +155,11 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** What `renew` would make of it; fails if `renew` would fail. */
+  explainRenewal = (allocation: string, expiresAt: string) =>
+    this.#operator.post<Allocation>(`/explain/allocations/${segment(allocation)}`, [
+      { op: 'add', path: '/expires_at', value: expiresAt },
+    ])
   /** Writes a note on it; null takes the note away. */
   note = (allocation: string, note: string | null) =>
     this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [{ op: 'add', path: '/note', value: note }])
@@ -157,6 +178,20 @@ export class Allocations {
       `/allocations/${segment(allocation)}/retry`,
       waitUntil === undefined ? {} : { wait_until: waitUntil },
     )
+  /** Waits until it has a node, or until it is gone. One that ends without a node throws NoFit, with the reasons. */
+  wait(allocation: string, { until = 'active', ...wait }: AllocationWait = {}): Promise<Allocation> {
+    let last: Allocation | null = null
+    const look = async (signal: AbortSignal): Promise<Look<Allocation>> => {
+      const at = new Allocations(this.#api.within(signal), this.#operator.within(signal), this.#events)
+      if (until === 'active') return lookForNode(at, allocation)
+      const seen = await ifThere(at.show(allocation))
+      // Who waits for the end of one that never was has a wrong name.
+      if (seen === null && last === null) throw new ApiError(404, `Allocation ${allocation} could not be found.`)
+      last = seen ?? last
+      return seen === null ? { done: last! } : { waitingFor: `allocation ${allocation} is still there` }
+    }
+    return waitForObject(this.#events, `allocation/${allocation}`, look, wait)
+  }
   explain = (allocation: string) =>
     this.#operator.get<AllocationExplained>(`/explain/allocations/${segment(allocation)}`)
   /** What `create` would do now; creates nothing. */

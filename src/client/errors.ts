@@ -144,6 +144,16 @@ export class NodeLost extends HoldfastError {
 /** What was waited for didn't come in time. */
 export class WaitedTooLong extends HoldfastError {
   readonly kind = 'timeout'
+  /** The server didn't answer any more. */
+  readonly isAway: boolean
+  /** What is left of what was asked for. */
+  readonly hint: string | null
+
+  constructor(message: string, { isAway = false, hint = null }: Partial<Pick<WaitedTooLong, 'isAway' | 'hint'>> = {}) {
+    super(message)
+    this.isAway = isAway
+    this.hint = hint
+  }
 }
 
 /** No answer came. The request may have arrived all the same, unless there was no connection. */
@@ -186,6 +196,11 @@ export function isAway(error: unknown): error is ApiError | Unreachable {
 
 /** The options don't say where the server is, or which user to log in as. */
 export class ConnectionUnclear extends HoldfastError {
+  readonly kind = 'invalid'
+}
+
+/** What the library was asked for makes no sense. */
+export class WrongUse extends HoldfastError {
   readonly kind = 'invalid'
 }
 

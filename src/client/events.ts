@@ -1,7 +1,7 @@
 // Events: what becomes of each object, heard as it happens.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, isAway } from './errors.ts'
 import { type Told, toldIn } from './event-lines.ts'
+import { sleep } from './timers.ts'
 import type { Api, Json, Query } from './wire.ts'
 
 /** An event, in the form of CloudEvents 1.0. */
@@ -95,7 +95,7 @@ export class Events {
           after = '0'
         } else if (isFirst || !isAway(error)) throw error
       }
-      await sleep(pauseMs, undefined, signal && { signal }).catch(() => {})
+      await sleep(pauseMs, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     }
   }

@@ -17,6 +17,7 @@ import { auditAt, fsckAt, Usage } from './operations.ts'
 import { Names, Projects, Users } from './people.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
+import { Queue } from './queue.ts'
 import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
@@ -24,8 +25,17 @@ import { machineAt, statusAt } from './status.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
+import { type NodeWanted, type NodeWork, withNode } from './with-node.ts'
 
-export type { Allocation, AllocationExplained, Ending, Forecast, NewAllocation, Reasons } from './allocations.ts'
+export type {
+  Allocation,
+  AllocationExplained,
+  AllocationWait,
+  Ending,
+  Forecast,
+  NewAllocation,
+  Reasons,
+} from './allocations.ts'
 export type { Calendar, CalendarOf, NewCalendar } from './calendars.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
@@ -44,18 +54,29 @@ export {
   type NoFitReason,
   Unreachable,
   WaitedTooLong,
+  WrongUse,
 } from './errors.ts'
 export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
-export type { Lease, LeaseChange, LeaseExplained, NewLease } from './leases.ts'
+export type {
+  Lease,
+  LeaseChange,
+  LeaseExplained,
+  LeaseObstacle,
+  LeaseReason,
+  LeaseRefusal,
+  LeaseWait,
+  NewLease,
+} from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
-export type { Node, NodeFilter, Patch, Verb } from './nodes.ts'
+export type { Node, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
 export type { Grant, Named, Project, User } from './people.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
+export type { PlaceExplained, PlaceInQueue, ProjectShare, Queued } from './queue.ts'
 export type { Limit, Quota, QuotaInFull } from './quotas.ts'
 export type { NewReservation, Reservation } from './reservations.ts'
 export type { NewServer, Server } from './servers.ts'
@@ -77,10 +98,13 @@ export type {
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange, WebhookWithSecret } from './webhooks.ts'
 export type { Json, Query } from './wire.ts'
+export type { NodeWanted, NodeWork } from './with-node.ts'
 
 export type Holdfast = Nouns & {
   /** The same server; `signal` ends requests to it. */
   within: (signal: AbortSignal) => Holdfast
+  /** Allocates a node, does a piece of work with it, and releases it. */
+  withNode: <T>(wanted: NodeWanted, work: NodeWork<T>) => Promise<T>
 }
 
 /** Logs in, and again when the token has ended. */
@@ -94,10 +118,14 @@ export async function connect(options: ConnectOptions): Promise<Holdfast> {
 /** For callers that have logged in themselves. */
 export const holdfastAt = (login: Login): Holdfast => over(new Wire(login.url, sessionOf(login, null)), login)
 
-const over = (wire: Wire, login: Login): Holdfast => ({
-  ...nounsOf(wire, login),
-  within: signal => over(wire.within(signal), login),
-})
+function over(wire: Wire, login: Login): Holdfast {
+  const server: Holdfast = {
+    ...nounsOf(wire, login),
+    within: signal => over(wire.within(signal), login),
+    withNode: (wanted, work) => withNode(server, login.who?.user ?? 'a program', wanted, work),
+  }
+  return server
+}
 
 type Nouns = ReturnType<typeof nounsOf>
 
@@ -117,14 +145,14 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     /** The ids of our user and project; null if no identity service was asked. */
     user,
     project,
-    nodes: new Nodes(metal, operator),
+    nodes: new Nodes(metal, operator, events),
     ports: new Ports(metal),
     chassis: new EveryChassis(metal),
     conductors: new Conductors(metal),
     leasableNodes: new LeasableNodes(operator),
-    allocations: new Allocations(metal, operator),
+    allocations: new Allocations(metal, operator, events),
     reservations: new Reservations(metal, operator),
-    leases: new Leases(reservation, operator),
+    leases: new Leases(reservation, operator, events),
     calendars: new Calendars(operator, `${wire.url}/holdfast/v1`),
     hosts: new Hosts(reservation),
     flavors: new Flavors(compute),
@@ -135,6 +163,7 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     candidates: new CandidateSearch(placement, operator),
     claims: new Claims(placement, { user, project }),
     usage: new Usage(placement),
+    queue: new Queue(operator),
     quotas: new Quotas(operator),
     /** What users and projects are called. */
     names,

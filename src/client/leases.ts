@@ -1,5 +1,7 @@
 // Leases: capacity that is promised for a period of time.
 import { ApiError } from './errors.ts'
+import type { Events } from './events.ts'
+import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
 import { type Api, type Json, segment } from './wire.ts'
 
@@ -12,6 +14,11 @@ export interface Lease extends Json {
   /** Why it is still STARTING or TERMINATING. */
   status_reason?: string
   degraded: boolean
+  user_id: string
+  project_id: string
+  /** What they are called. An older server doesn't say. */
+  user_name?: string
+  project_name?: string
   reservations: Json[]
   events: Json[]
 }
@@ -29,27 +36,64 @@ export interface NewLease {
 
 export type LeaseChange = { [Name in keyof Omit<NewLease, 'id'>]?: NewLease[Name] | undefined }
 
+/** Why a lease doesn't fit, and when it would. Times are UTC. */
+export interface LeaseRefusal {
+  reasons: LeaseReason[]
+  /** When the whole lease would fit. It may start at any time until `last_start_date`; null: at any later time. */
+  windows: { start_date: string; end_date: string; last_start_date: string | null }[]
+  /** The latest end with which it would fit from the start that was asked for. */
+  until_date: string | null
+  /** For each reservation by itself, how many there are then and how many it needs. */
+  most: { count: number; of: number }[]
+}
+
+export interface LeaseReason {
+  reservation: number
+  reason: string
+  count: number
+  sample: LeaseObstacle[]
+}
+
+export interface LeaseObstacle {
+  host: string
+  /** What people call it. */
+  name: string
+  detail: string
+  from: string | null
+  until: string | null
+  lease: { id: string; name: string; project_id: string; user_id: string } | null
+}
+
 /** The result that a lease would have. */
-export interface LeaseExplained extends Json {
+export interface LeaseExplained extends Json, LeaseRefusal {
   fits: boolean
+  /** What the refusal of the real one would say. */
+  message: string | null
   /** For each reservation, the number of slots by host or node name. */
   places: Record<string, number>[]
-  reasons: { reservation: number; reason: string; count: number; sample: { host: string; detail: string }[] }[]
-  /** Times at which the whole lease would fit. */
-  windows: { start_date: string; end_date: string }[]
+}
+
+export interface LeaseWait extends ObjectWait {
+  /** `ACTIVE` if it isn't said. */
+  until?: 'ACTIVE' | 'TERMINATED' | undefined
 }
 
 interface One {
   lease: Lease
 }
 
+/** Nothing else comes after these. */
+const OVER = new Set(['TERMINATED', 'ERROR'])
+
 export class Leases {
   readonly #api: Api
   readonly #operator: Api
+  readonly #events: Events
 
-  constructor(api: Api, operator: Api) {
+  constructor(api: Api, operator: Api, events: Events) {
     this.#api = api
     this.#operator = operator
+    this.#events = events
   }
 
   async list(): Promise<Lease[]> {
@@ -77,9 +121,24 @@ export class Leases {
   }
   delete = (id: string) => this.#api.delete(`/leases/${segment(id)}`)
 
+  /** Waits until it has started, or until it is over. One that can't become that any more is a conflict. */
+  wait(lease: string, { until = 'ACTIVE', ...wait }: LeaseWait = {}): Promise<Lease> {
+    const look = async (signal: AbortSignal) => {
+      const seen = await new Leases(this.#api.within(signal), this.#operator, this.#events).show(lease)
+      if (seen.status === until) return { done: seen }
+      const why = seen.status_reason === undefined ? '' : `: ${seen.status_reason}`
+      if (OVER.has(seen.status)) throw new ApiError(409, `lease ${seen.name} is ${seen.status}, not ${until}${why}`)
+      return { waitingFor: `lease ${seen.name} is ${seen.status}${why}` }
+    }
+    return waitForObject(this.#events, `lease/${lease}`, look, wait)
+  }
+
   /** Where the lease would be placed, or why it doesn't fit and when it would. The name is optional. */
   explain = (wanted: Omit<NewLease, 'name'> & { name?: string | undefined }) =>
     this.#operator.post<LeaseExplained>('/explain/leases', wanted)
+  /** The same for a change: what `update` would do. */
+  explainChange = (id: string, change: LeaseChange) =>
+    this.#operator.post<LeaseExplained>('/explain/leases', { ...change, lease: id })
   /** What `delete` would touch; fails if `delete` would fail. */
   explainDeletion = (id: string) => this.#operator.get<Touched>(`/explain/deletions/leases/${segment(id)}`)
 }

@@ -1,4 +1,7 @@
 // Bare metal nodes, and the actions on them.
+import { ApiError } from './errors.ts'
+import type { Events } from './events.ts'
+import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
 import { type Api, type Json, type Query, segment } from './wire.ts'
 
@@ -41,15 +44,22 @@ export interface Patch {
   value?: unknown
 }
 
+export interface NodeWait extends ObjectWait {
+  /** A provision state, such as `available`, or what must be true of the node. */
+  until: string | ((node: Node) => boolean)
+}
+
 const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
 
 export class Nodes {
   readonly #api: Api
   readonly #operator: Api
+  readonly #events: Events
 
-  constructor(api: Api, operator: Api) {
+  constructor(api: Api, operator: Api, events: Events) {
     this.#api = api
     this.#operator = operator
+    this.#events = events
   }
 
   list({ traits, traitsAny, notTraits, notTraitsAny, where = {}, fields, limit }: NodeFilter = {}): Promise<Node[]> {
@@ -74,6 +84,19 @@ export class Nodes {
   provision = (node: string, target: Verb, more: Json = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
   power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
+
+  /** Waits until a node is in a state. One whose step failed is a conflict. */
+  wait(node: string, { until, ...wait }: NodeWait): Promise<Node> {
+    const isDone = typeof until === 'function' ? until : ({ provision_state }: Node) => provision_state === until
+    const look = async (signal: AbortSignal) => {
+      const seen = await new Nodes(this.#api.within(signal), this.#operator, this.#events).show(node)
+      if (isDone(seen)) return { done: seen }
+      const { provision_state: state, last_error } = seen
+      if (/fail|error/.test(state)) throw new ApiError(409, `${node} is ${state}: ${last_error ?? 'a step failed'}`)
+      return { waitingFor: `${node} is ${state}` }
+    }
+    return waitForObject(this.#events, `node/${node}`, look, wait)
+  }
 
   startMaintenance = (node: string, reason?: string) =>
     this.#api.put<void>(`/nodes/${segment(node)}/maintenance`, reason === undefined ? {} : { reason })

@@ -67,6 +67,8 @@ export interface Machine {
 }
 
 export interface Booking {
+  /** The id of the lease; null where hidden. */
+  id: string | null
   name: string | null
   who: string | null
   project: string | null
@@ -98,6 +100,7 @@ export interface Waiting {
   gives_up: string | null
   /** 1 is the first; null for one that gave up. */
   place: number | null
+  /** How many wait for the same machines. */
   of: number
   /** When it likely begins; null if nobody can tell. */
   start: string | null

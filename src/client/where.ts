@@ -1,7 +1,4 @@
 // Decides which server to use and as which user, from options, environment and clouds.yaml; by default this machine.
-import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { parseYaml } from '../shared/yaml.ts'
 import { ConnectionUnclear } from './errors.ts'
 
@@ -104,8 +101,21 @@ function identityAt(text: string): string {
 
 const NAMES = ['clouds.yaml', 'clouds.yml']
 
+/** Loaded only here: a browser has no files, and needs none without a cloud. */
+function machine() {
+  const process = globalThis.process as NodeJS.Process | undefined
+  if (process?.getBuiltinModule === undefined) throw new ConnectionUnclear("there is no clouds.yaml here; say 'url'")
+  const [{ existsSync, readFileSync }, { homedir }, { join }] = [
+    process.getBuiltinModule('node:fs'),
+    process.getBuiltinModule('node:os'),
+    process.getBuiltinModule('node:path'),
+  ]
+  return { existsSync, readFileSync, homedir, join }
+}
+
 /** The places of clouds.yaml, in the search order of OpenStack's clients. */
 function placesOf(env: ConnectOptions['env']): string[] {
+  const { homedir, join } = machine()
   const config = env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config')
   const folders = ['', join(config, 'openstack'), '/etc/openstack']
   const named = env['OS_CLIENT_CONFIG_FILE']
@@ -114,7 +124,7 @@ function placesOf(env: ConnectOptions['env']): string[] {
 
 /** The valid values of `cloud`. */
 export function cloudNames(env: ConnectOptions['env']): string[] {
-  const file = placesOf(env).find(place => existsSync(place))
+  const file = placesOf(env).find(place => machine().existsSync(place))
   return file === undefined ? [] : Object.keys(cloudsIn(file))
 }
 
@@ -126,7 +136,7 @@ interface Found {
 
 function fromCloud(name: string, env: ConnectOptions['env']): Found {
   const places = placesOf(env)
-  const file = places.find(place => existsSync(place))
+  const file = places.find(place => machine().existsSync(place))
   if (file === undefined) throw new ConnectionUnclear(`there is no clouds.yaml; looked at ${places.join(', ')}`)
   const clouds = cloudsIn(file)
   const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined
@@ -145,7 +155,7 @@ function fromCloud(name: string, env: ConnectOptions['env']): Found {
 function cloudsIn(file: string): Record<string, Record<string, unknown>> {
   let content: unknown
   try {
-    content = parseYaml(readFileSync(file, 'utf8'))
+    content = parseYaml(machine().readFileSync(file, 'utf8'))
   } catch (error) {
     throw new ConnectionUnclear(`can't read ${file}: ${(error as Error).message.split('\n', 1)[0]}`, { cause: error })
   }

@@ -62,6 +62,9 @@ export class Api {
     this.#signal = signal
   }
 
+  within = (signal: AbortSignal) =>
+    new Api(this.#base, this.#headers, this.#session, this.#signal ? AbortSignal.any([this.#signal, signal]) : signal)
+
   get = <T>(path: string, query?: Query) => this.#send<T>('GET', `${path}${searchOf(query)}`)
   post = <T>(path: string, body?: unknown) => this.#send<T>('POST', path, body)
   put = <T>(path: string, body?: unknown) => this.#send<T>('PUT', path, body)

@@ -1,5 +1,4 @@
 // A time that runs out, for promises that must not be overrun.
-import { performance } from 'node:perf_hooks'
 
 /**
  * Begins now; the function says how many milliseconds are left. Two clocks count, and the one that is further on is

@@ -92,7 +92,7 @@ export function* findHypervisor(id: ProviderId): Read<Hypervisor> {
   return found
 }
 
-function* findHypervisorNamed(name: string): Read<Hypervisor> {
+export function* findHypervisorNamed(name: string): Read<Hypervisor> {
   const found = yield* one(hypervisorByName({ name }))
   if (!found) throw problem('hypervisor_not_found', { name })
   return found

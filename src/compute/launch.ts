@@ -16,7 +16,18 @@ import type { Wish } from './wishes.ts'
 /** A server that is asked for, before it has a place. */
 export type ServerRequest = Pick<
   NewServer,
-  'uuid' | 'name' | 'project_id' | 'user_id' | 'flavor_id' | 'image_id' | 'key_name' | 'metadata' | 'reservation_id'
+  | 'uuid'
+  | 'name'
+  | 'project_id'
+  | 'user_id'
+  | 'flavor_id'
+  | 'image_id'
+  | 'key_name'
+  | 'metadata'
+  | 'reservation_id'
+  | 'description'
+  | 'launch_index'
+  | 'network'
 > & {
   wish: Wish
   only: string | null
@@ -96,6 +107,7 @@ function newServer({ wish, only: _, reservation: __, ...request }: ServerRequest
   return {
     ...request,
     wish: jsonText(wish),
+    tags: jsonText([]),
     host_id: null,
     is_metal: 0,
     status: 'BUILD',

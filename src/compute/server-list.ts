@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely'
 import { problem } from '../problems/problem.ts'
 import type { Schema } from '../store/schema.ts'
-import { query } from '../store/statement.ts'
+import { type Dialect, query } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 import { selectServers, type Server } from './servers.ts'
 
@@ -18,9 +18,18 @@ export interface ServerFilter {
   host: string | null
   uuid: string | null
   reservation: string | null
+  tags: TagFilter | null
 }
 
-interface Args extends ServerFilter {
+/** Which tags a server must have, and must not; null asks for nothing. */
+export interface TagFilter {
+  every: readonly string[] | null
+  any: readonly string[] | null
+  notEvery: readonly string[] | null
+  notAny: readonly string[] | null
+}
+
+interface Args extends Omit<ServerFilter, 'tags'> {
   /** Only servers made before the one with this id. */
   before: number
   limit: number
@@ -47,13 +56,57 @@ const byUuid = query((db, a: Args) => filtered(db, a).where('s.uuid', '=', a.uui
 const byFlavor = query((db, a: Args) => filtered(db, a).where('s.flavor_id', '=', a.flavor!))
 const byHost = query((db, a: Args) => filtered(db, a).where('p.name', '=', a.host).where('s.host_id', 'is not', null))
 const byProject = query((db, a: Args) => filtered(db, a).where('s.project_id', '=', a.project!))
+/** Null, or the tags as they stand in the column: see `needles`. */
+interface TagArgs extends Args {
+  every: string | null
+  any: string | null
+  notEvery: string | null
+  notAny: string | null
+}
+
+/**
+ * The tags as a JSON array of what to look for in the column. A tag holds no comma, and a quote in it is escaped, so
+ * `,"tag"` is found where that tag is and nowhere else.
+ */
+const needles = (tags: readonly string[] | null): string | null =>
+  tags && JSON.stringify([...new Set(tags)].map(tag => `,${JSON.stringify(tag)}`))
+
+/** How many of the wanted tags the server has, and how many are wanted. */
+const counted = (on: { dialect: Dialect }, wanted: string | null) =>
+  on.dialect === 'postgres'
+    ? {
+        has: sql<number>`(select count(*) from json_array_elements_text(cast(${given(wanted)} as json)) as n (tag)
+          where position(n.tag in ',' || substr(s.tags, 2)) > 0)`,
+        of: sql<number>`json_array_length(cast(${given(wanted)} as json))`,
+      }
+    : {
+        has: sql<number>`(select count(*) from json_each(${given(wanted)}) as n
+          where instr(',' || substr(s.tags, 2), n.value) > 0)`,
+        of: sql<number>`json_array_length(${given(wanted)})`,
+      }
+
+const byTags = query((db, a: TagArgs, on) => {
+  const [every, any, notEvery, notAny] = [a.every, a.any, a.notEvery, a.notAny].map(wanted => counted(on, wanted))
+  return filtered(db, a)
+    .where(sql<boolean>`(${given(a.uuid)} is null or s.uuid = ${given(a.uuid)})`)
+    .where(sql<boolean>`(${given(a.every)} is null or ${every!.has} = ${every!.of})`)
+    .where(sql<boolean>`(${given(a.any)} is null or ${any!.has} > 0)`)
+    .where(sql<boolean>`(${given(a.notEvery)} is null or ${notEvery!.has} < ${notEvery!.of})`)
+    .where(sql<boolean>`(${given(a.notAny)} is null or ${notAny!.has} = 0)`)
+})
 const idOf = query((db, a: { uuid: string }) =>
   db.selectFrom('servers').select(['id', 'project_id']).where('uuid', '=', a.uuid),
 )
 
 /** One more than `limit` when there are more. */
 export function* listServers(filter: ServerFilter, marker: string | null, limit: number): Read<Server[]> {
-  const args = { ...filter, before: yield* markedBy(marker, filter), limit: limit + 1 }
+  const { tags, ...rest } = filter
+  const args = { ...rest, before: yield* markedBy(marker, filter), limit: limit + 1 }
+  if (tags !== null) {
+    const { every, any, notEvery, notAny } = tags
+    const wanted = { every: needles(every), any: needles(any), notEvery: needles(notEvery), notAny: needles(notAny) }
+    return yield* all(byTags({ ...args, ...wanted }))
+  }
   if (filter.uuid !== null) return yield* all(byUuid(args))
   if (filter.flavor !== null) return yield* all(byFlavor(args))
   if (filter.host !== null) return yield* all(byHost(args))

@@ -15,6 +15,9 @@ type ServerRow = Selectable<Schema['servers']>
 export interface Server extends ServerRow {
   /** The name of the hypervisor or node. */
   host: string | null
+  /** What was said of the hypervisor; null if nothing was, or it is a node. */
+  host_state: 'up' | 'down' | null
+  host_status: 'enabled' | 'disabled' | null
 }
 export type NewServer = Omit<ServerRow, 'id'>
 export type Status = ServerRow['status']
@@ -31,6 +34,8 @@ const MUTABLE = [
   'fault',
   'fault_at',
   'metadata',
+  'description',
+  'tags',
   'launched_at',
   'updated_at',
 ] as readonly (keyof NewServer)[]
@@ -41,6 +46,8 @@ const FIXED = [
   'image_id',
   'key_name',
   'reservation_id',
+  'launch_index',
+  'network',
   'created_at',
 ] as readonly (keyof NewServer)[]
 
@@ -48,7 +55,12 @@ const pick = (a: object, columns: readonly string[]) =>
   Object.fromEntries(columns.map(column => [column, (a as Record<string, unknown>)[column]])) as never
 
 export const selectServers = (db: Kysely<Schema>) =>
-  db.selectFrom('servers as s').leftJoin('providers as p', 'p.id', 's.host_id').selectAll('s').select('p.name as host')
+  db
+    .selectFrom('servers as s')
+    .leftJoin('providers as p', 'p.id', 's.host_id')
+    .leftJoin('hypervisors as h', 'h.provider_id', 's.host_id')
+    .selectAll('s')
+    .select(['p.name as host', 'h.state as host_state', 'h.status as host_status'])
 
 const serverByUuid = query((db, a: { uuid: string }) => selectServers(db).where('s.uuid', '=', a.uuid))
 const lockByUuid = command((db, a: { uuid: string }, on) =>

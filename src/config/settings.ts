@@ -261,6 +261,18 @@ const TABLE = {
     fallback: 24 * 60,
     help: 'minutes after which a resize or migration that nobody confirmed is confirmed by itself; 0 for never',
   },
+  queue: {
+    flag: 'queue <order>',
+    is: oneOf('fifo', 'fair'),
+    fallback: 'fifo',
+    help: 'the order in which allocations that wait get nodes: fifo (as they came) or fair (by what projects used lately)',
+  },
+  queueHalfLifeHours: {
+    flag: 'queue-half-life-hours <number>',
+    is: Type.Number({ minimum: 1, maximum: limits.halfLifeHoursMax }),
+    fallback: 168,
+    help: 'hours after which the use of a node counts half in the fair order',
+  },
   ...LEASE_SETTINGS,
   ...WEBHOOK_SETTINGS,
 } satisfies Record<string, Setting>

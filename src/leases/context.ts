@@ -2,12 +2,13 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock/clock.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
+import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { Store } from '../store/store.ts'
 import type { CalendarMirror } from './calendar/mirror.ts'
 
 /** The context of a request has all of these. */
 export interface LeaseContext {
-  readonly store: Store
+  readonly store: Pick<Store, 'read' | 'write'>
   readonly clock: Clock
   readonly log: Logger
   readonly config: LeaseSettings
@@ -17,6 +18,12 @@ export interface LeaseContext {
   readonly calendar: CalendarMirror
   /** The caller may see hosts and nodes and their bookings. Other callers see only counts and windows. */
   readonly seesHosts?: boolean
+  /** The caller's project, whose leases it may see. */
+  readonly project?: string
+  /** The nodes in memory: what people call them, and which are not for leases. */
+  readonly fleet?: Pick<Fleet, 'withUuid' | 'ofClass'>
+  /** How many hosts and nodes may be looked at to find another window. */
+  readonly looksMax?: number
 }
 
 /** The operator's settings for leases. A limit of 0 means no limit. */

@@ -47,7 +47,7 @@ export function* checkAhead(config: LeaseSettings, lease: Limited, now: number):
 
 const hasHours = (config: LeaseSettings, project: string) => config.leaseHoursMax > 0 && !isExempt(config, project)
 
-export function* checkHours(config: LeaseSettings, lease: Limited, now: number): Read<void> {
+function* checkHours(config: LeaseSettings, lease: Limited, now: number): Read<void> {
   const hoursMax = config.leaseHoursMax
   if (!hasHours(config, lease.project_id)) return
   const others = (yield* aheadOf(lease.project_id, now)).filter(({ id }) => id !== lease.id)

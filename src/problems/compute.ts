@@ -3,8 +3,8 @@
 export const COMPUTE_PROBLEMS = {
   compute_version_malformed: (f: { given: string }) =>
     `API Version String ${f.given} is of invalid format. Must be of format MajorNum.MinorNum.`,
-  compute_version_unsupported: (f: { given: string; only: string }) =>
-    `Version ${f.given} is not supported by the API. Minimum is ${f.only} and maximum is ${f.only}.`,
+  compute_version_unsupported: (f: { given: string; oldest: string; newest: string }) =>
+    `Version ${f.given} is not supported by the API. Minimum is ${f.oldest} and maximum is ${f.newest}.`,
   compute_invalid: (f: { reason: string }) => f.reason,
   compute_not_implemented: (f: { reason: string }) => f.reason,
   over_limit: (f: { reason: string }) => f.reason,
@@ -32,6 +32,9 @@ export const COMPUTE_PROBLEMS = {
   server_not_found: (f: { server: string }) => `Instance ${f.server} could not be found.`,
   server_state_refused: (f: { server: string; action: string; attribute: string; state: string }) =>
     `Cannot '${f.action}' instance ${f.server} while it is in ${f.attribute} ${f.state}`,
+  server_tag_not_found: (f: { server: string; tag: string }) => `Server ${f.server} has no tag '${f.tag}'`,
+  move_not_found: (f: { server: string; move: string }) =>
+    `Migration ${f.move} for server ${f.server} is not live-migration in progress.`,
   metadata_not_found: (_: object) => 'Metadata item was not found',
   no_valid_host: (f: { reason: string }) => `No valid host was found. ${f.reason}`,
 

@@ -23,8 +23,19 @@ export const LEASE_PROBLEMS = {
 /** Why a request doesn't fit, and when it would. */
 export interface Refusal {
   reasons: readonly RefusalReason[]
-  /** The next windows of the same length in which all of it would fit. */
-  windows: readonly { start_at: number; end_at: number }[]
+  /** When all of it would fit, for as long as was asked for. */
+  windows: readonly FreeWindow[]
+  /** The latest end with which it would fit from the start that was asked for; null if there is none. */
+  until_at: number | null
+  /** For each reservation by itself, how many there are at the time that was asked for, and how many it needs. */
+  most: readonly { count: number; of: number }[]
+}
+
+export interface FreeWindow {
+  start_at: number
+  end_at: number
+  /** It may start at any time until then. Null: at any later time, as far as is known. */
+  last_start_at: number | null
 }
 
 /** One reason, and how many hosts or nodes it applies to; `free` counts those that would fit. */
@@ -33,5 +44,18 @@ export interface RefusalReason {
   reservation: number
   reason: string
   count: number
-  sample: readonly { host: string; detail: string }[]
+  sample: readonly RefusalSample[]
+}
+
+export interface RefusalSample {
+  /** The host's name, or the node's uuid. */
+  host: string
+  /** What people call it. */
+  name: string
+  detail: string
+  /** When it is booked or in use; null where that doesn't apply, or nobody knows. */
+  from: number | null
+  until: number | null
+  /** The lease that has it, if the caller may see that. */
+  lease: { id: string; name: string; project_id: string; user_id: string } | null
 }

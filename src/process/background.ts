@@ -20,6 +20,8 @@ import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
+import { rulesOf } from '../metal/queue/order.ts'
+import { countUsage } from '../metal/queue/usage.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
@@ -63,11 +65,11 @@ export async function startWork(place: Workplace): Promise<Work> {
   )
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
-  const { expiry, servers, leases, healing } = dutiesOf(place, conductor.witness)
+  const { expiry, servers, leases, healing, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
-  const duties = [allocations, expiry, servers, leases, healing, audit, courier.duty, ...takeOver]
+  const duties = [allocations, expiry, servers, leases, healing, usage, audit, courier.duty, ...takeOver]
   const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
     nodes: conductor,
     allocations,
@@ -123,6 +125,12 @@ function dutiesOf(place: Workplace, witness: Witness) {
     servers: new Duty({ name: 'servers', pollMs, run: () => workOnServers({ ...place, witness }), log }),
     leases: eventsDuty({ ...place, witness }),
     healing: healingDuty({ ...place, witness }),
+    usage: new Duty({
+      name: 'usage',
+      pollMs: limits.usageCountMs,
+      run: () => countUsage({ store, clock, rules: rulesOf(config) }),
+      log,
+    }),
   }
 }
 
@@ -134,12 +142,13 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
-function allocatorOf({ store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
+function allocatorOf({ config, store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
   const affinity = () => conductor.affinity
   const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
-  return new Allocator({ store, clock, log, supply, catchUp, affinity, witness: conductor.witness, observe })
+  const rules = rulesOf(config)
+  return new Allocator({ store, clock, log, supply, catchUp, affinity, rules, witness: conductor.witness, observe })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

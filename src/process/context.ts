@@ -20,6 +20,7 @@ import type { NodeShelf } from '../metal/nodes/shelf.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
+import type { Board } from '../status/board.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -51,6 +52,8 @@ export interface Context {
   readonly shelf: NodeShelf
   /** The allocator of the conductor in this process; null when the process has no conductor. */
   readonly allocator: Allocator | null
+  /** Who has what, in memory. */
+  readonly board: Board
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
   /** The answers that last. */

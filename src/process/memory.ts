@@ -28,12 +28,14 @@ export class Memory {
   readonly #options: MemoryOptions
   #feed: Feed | null = null
   readonly #watchers: Listeners<readonly ProviderId[]>
+  readonly #loaded: Listeners<void>
 
   constructor(options: MemoryOptions) {
     const { store, log } = options
     this.#options = options
     const failed = (error: unknown) => log.warn({ err: error }, 'the copy in memory could not be refreshed')
     this.#watchers = new Listeners(error => log.error({ err: error }, 'a watcher of changes failed'))
+    this.#loaded = new Listeners(error => log.error({ err: error }, 'a watcher of memory failed'))
     this.mirror = new Mirror(store, failed)
     this.fleet = new Fleet(store)
     this.calendar = new CalendarMirror(store, () => this.catchUp(), failed)
@@ -67,6 +69,11 @@ export class Memory {
     return this.#watchers.add(watcher)
   }
 
+  /** Tells the listener when all is read again, because something may have been missed. Returns how to stop. */
+  onLoad(listener: () => void): () => void {
+    return this.#loaded.add(listener)
+  }
+
   /** Resolves when memory has everything that is committed now. */
   async catchUp(): Promise<void> {
     await this.#options.store.settled()
@@ -75,6 +82,7 @@ export class Memory {
 
   async #load(): Promise<void> {
     await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
+    this.#loaded.tell()
   }
 
   async #refresh(providers: readonly ProviderId[]): Promise<void> {

@@ -26,6 +26,7 @@ import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
 import { Bell } from '../store/bell.ts'
 import { pendingMigrations } from '../store/migrate.ts'
+import { Board } from '../status/board.ts'
 import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
@@ -53,6 +54,9 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const duties = work?.duties ?? (await dutiesForTests(place))
   const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
   const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
+  const board = new Board({ store, now: () => clock.now(), names: identity.names })
+  memory.watch(providers => board.touch(providers))
+  memory.onLoad(() => board.forget())
   const context = {
     config,
     store,
@@ -72,6 +76,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     drivers,
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
+    board,
     publisher,
     streams: streamsOf(config, metrics),
     carrier,

@@ -160,6 +160,10 @@ export const limits = {
   priorityMax: 10,
   // A project may get a thousand times what another gets.
   shareMax: 1_000,
+  // A year: use that is older should hardly count.
+  halfLifeHoursMax: 8_784,
+  // How often it is counted what projects used lately: a minute is nothing beside a half-life of hours.
+  usageCountMs: 60_000,
   // In the fair order the next allocation of the same project comes as if the one before had used a node for an hour.
   fairTurnMs: 3_600_000,
   candidateNodesMax: 10_000,
@@ -321,6 +325,10 @@ export const limits = {
   placesPerSearch: 8,
   placesTriedMax: 64,
   metadataPerServerMax: 128,
+  // As upstream.
+  tagsPerServerMax: 50,
+  // They are ignored, so more than anyone needs.
+  networksPerServerMax: 128,
   extraSpecsPerFlavorMax: 128,
   // The largest number that clients may put into a flavor: what fits 32 bits, and any machine.
   flavorNumberMax: 2_147_483_647,

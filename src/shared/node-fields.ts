@@ -41,6 +41,8 @@ export interface NodeField<Word extends string = string> {
 }
 /** The width of upstream's columns. */
 export const TEXT_MAX = 255
+/** For the command and fleet files, where a node is described without one. */
+export const DEFAULT_DRIVER = 'fake-hardware'
 export type Rule = 'uuid' | 'name' | 'group' | 'sizes'
 export type Veil = 'driver' | 'instance' | 'hold'
 

@@ -1,4 +1,4 @@
-// The limits of events, streams, webhooks and calendars, each with its reason.
+// The limits of events, streams, webhooks, calendars and the status, each with its reason.
 
 export const tellingLimits = {
   // Events are told when they are committed; this is for notifications that were lost.
@@ -94,4 +94,29 @@ export const tellingLimits = {
   calendarTokenBytes: 32,
   // Readings are noted at most this often: to see which calendars nobody uses, an hour is exact enough.
   calendarReadNoteMs: 60 * 60_000,
+
+  // Entries of the log that the board follows one by one: about 50 ms of work. After more of them it reads all again.
+  statusEntriesMax: 5_000,
+  // Machines that are read at once: about 20 ms, for which others wait on SQLite.
+  statusReadMax: 1_000,
+  // Requests that gave up lately: more than anyone looks through.
+  statusGaveUpMax: 100,
+  // Requests in line that are shown, and machines that would do for each: together some megabytes at the most.
+  statusWaitingMax: 1_000,
+  statusSuitsMax: 100,
+  // While nothing changes, the places in the line are worked out this often: time alone moves them little.
+  statusLineMs: 1_000,
+  // How a row of the board looks to callers with different rights: its owner, its lessee, operators and readers.
+  statusLooksMax: 8,
+  // Projects and roles whose view of the board is remembered.
+  statusViewpointsMax: 256,
+  // Machines whose texts are kept in one piece: an answer for 10,000 has a hundred pieces, and a change makes one again.
+  statusBlockSize: 100,
+  // Callers for whom these pieces are kept: 5 MB each for 10,000 machines.
+  statusCallersMax: 8,
+  // A calendar of a quarter, and some.
+  statusSpanMsMax: 400 * 86_400_000,
+  // Entries of the log that are looked through for what happened to one machine, and how many are shown.
+  statusHistoryLookedAt: 20_000,
+  statusHistoryMax: 50,
 } as const

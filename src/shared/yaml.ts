@@ -1,8 +1,10 @@
 // YAML for the commands. The library is loaded when it is needed, which is seldom.
-import { createRequire } from 'node:module'
+// So is what loads it, because browsers haven't got it.
 
-const require = createRequire(import.meta.url)
-const library = () => require('yaml') as typeof import('yaml')
+const library = () => {
+  const { createRequire } = process.getBuiltinModule('node:module')
+  return createRequire(import.meta.url)('yaml') as typeof import('yaml')
+}
 
 export const parseYaml = (text: string): unknown => library().parse(text)
 export const yamlOf = (value: unknown): string => library().stringify(value)

@@ -7,6 +7,7 @@ import type { LeaseTables } from './schema/leases.ts'
 import type { LedgerTables } from './schema/ledger.ts'
 import type { LogTables } from './schema/log.ts'
 import type { MetalTables } from './schema/metal.ts'
+import type { QueueTables } from './schema/queue.ts'
 import type { QuotaTables } from './schema/quotas.ts'
 import type { WebhookTables } from './schema/webhooks.ts'
 
@@ -19,5 +20,6 @@ export interface Schema
     LedgerTables,
     LogTables,
     MetalTables,
+    QueueTables,
     QuotaTables,
     WebhookTables {}

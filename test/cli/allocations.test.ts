@@ -22,13 +22,41 @@ atShell('holdfast allocation', person => {
     await person.isRefused('allocation show job', 3, /job could not be found/)
   })
 
+  test('times are of the clock where it is typed, in UTC for programs, and told if they were not exact', async () => {
+    const make = (name: string, at: string, ...more: string[]) =>
+      ['allocation', 'create', '--resource-class', 'none', '--name', name, '--expires-at', at].concat(more)
+    const shown = ['allocation', 'show', 'in-berlin']
+    const berlin = { TZ: 'Europe/Berlin' }
+    const { code, stdout, stderr } = await person.types(make('in-berlin', '1 Jul 2030 9:00', '-f', 'json'), berlin)
+    assert.deepEqual([code, stderr], [0, 'holdfast: until Mon 1 Jul 2030 09:00 CEST\n'])
+    assert.equal(JSON.parse(stdout).expires_at, '2030-07-01T07:00:00+00:00')
+    assert.match((await person.types(shown, berlin)).stdout, /^expires_at +Mon 1 Jul 2030 09:00 CEST$/m)
+    const list = await person.types('allocation list', { TZ: 'America/New_York' })
+    assert.match(list.stdout, / expires_at \(EDT\)$/m)
+    assert.match(list.stdout, / Mon 1 Jul 2030 03:00$/m)
+    // An hour that New York skips.
+    const skipped = await person.types(make('skipped', '2030-03-10 02:30', '-f', 'value', '-c', 'expires_at'), {
+      TZ: 'America/New_York',
+    })
+    assert.deepEqual(
+      [skipped.stdout, skipped.stderr],
+      ['2030-03-10T07:30:00+00:00\n', 'holdfast: until Sun 10 Mar 2030 03:30 EDT\n'],
+    )
+    const over = await person.types(make('over', 'yesterday 9:00'), berlin)
+    assert.deepEqual(
+      [over.code, /^holdfast: yesterday 9:00 means .* CES?T, which is over$/m.test(over.stderr)],
+      [2, true],
+    )
+    await person.reads('allocation delete in-berlin skipped')
+  })
+
   test('when nothing fits, the causes are said, with what would help, and the exit code is 4', async () => {
     await person.node('b1', 'b')
-    await person.isRefused(
-      'allocation create --resource-class b --trait CUSTOM_FAST --name wish --wait',
-      4,
-      /1 of class b: 1 without CUSTOM_FAST.*without CUSTOM_FAST there is 1; holdfast allocation retry/,
-    )
+    const wish = 'allocation create --resource-class b --trait CUSTOM_FAST --name wish --wait'
+    const why = '1 of class b: 1 without CUSTOM_FAST.*without CUSTOM_FAST there is 1'
+    await person.isRefused(wish, 4, new RegExp(`${why}; --wait 10m waits for one`))
+    assert.equal(await person.reads('allocation list --state error -f value'), '', 'its name is free')
+    await person.isRefused(`${wish} --keep`, 4, new RegExp(`${why}; holdfast allocation retry wish`))
     const told = await person.reads('allocation explain wish')
     assert.match(told, /^wish is error$/m)
     assert.match(told, /^now +missing traits +1 +CUSTOM_FAST +b1$/m)

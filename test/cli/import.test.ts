@@ -188,7 +188,7 @@ hosts:
     const lines = stderr.trimEnd().split('\n')
     assert.equal(lines.at(-1), 'holdfast: 10 mistakes; nothing was changed')
     assert.deepEqual(
-      lines.slice(0, -1).map(line => /:(\d+): /.exec(line)?.[1]),
+      lines.slice(0, -1).map(line => /:(\d+):\d+: /.exec(line)?.[1]),
       ['3', '4', '5', '6', '7', '8', '9', '11', '12', '14'],
     )
     assert.deepEqual(
@@ -228,11 +228,12 @@ hosts:
     const text = `name,driver,description,properties.cpus,extra.note,traits,ports,provision_state
 t1,fake-hardware,"two ""words"", and
 a line",64,"[1, 2]",CUSTOM_A CUSTOM_B,52:54:00:03:00:00 52-54-00-03-00-01,manageable
-t2,fake-hardware,,,,,,
+t2,,,,,,,
 `
     const line = `${BIN} import -f csv - --url ${person.origin} < ${fileOf('table', text)}`
     const { stdout } = await promisify(execFile)('sh', ['-c', line])
     assert.equal(stdout, '2 created, 0 changed, 0 unchanged\n')
+    assert.equal((await nodes.show('t2'))['driver'], 'fake-hardware', 'the default, as for node create')
     const node = await nodes.show('t1')
     assert.deepEqual(
       [node['description'], node['properties'], node['extra'], node.traits, node.provision_state],
@@ -325,7 +326,7 @@ test('what can not be read, and what can not be meant, is told in one line befor
   await person.isRefused('export -f csv --only hosts', 2, /csv has only nodes/)
   const told = await person.types(`import ${fileOf('wrong.yaml', 'nodes: [{ name: n1, colour: red }]')}`)
   assert.equal(told.code, 2, 'mistakes can be told without a server')
-  assert.match(told.stderr, /wrong\.yaml:1: nodes\[0\]\.colour: is unknown here/)
+  assert.match(told.stderr, /wrong\.yaml:1:21: nodes\[0\]\.colour: is unknown here/)
 })
 
 atLogin('holdfast import and who one is', ({ api }) => {

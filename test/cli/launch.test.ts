@@ -14,6 +14,7 @@ const LINES: Record<string, string> = {
   node: 'node show n1 -f json',
   allocation: 'allocation list',
   reservation: 'reservation list',
+  queue: 'queue list -f csv',
   run: 'run --resource-class none --dry-run true',
   lease: 'lease show none',
   host: 'host list -f csv',

@@ -29,6 +29,8 @@ atShell('holdfast run', person => {
     const script = `echo $HOLDFAST_NODE_UUID $HOLDFAST_NODE_NAME $HOLDFAST_ALLOCATION > ${file}; exit 7`
     const { code, stderr } = await person.starts(run('sh', '-c', script)).exit
     assert.equal(code, 7, stderr)
+    const told = ['gpu-1 is yours until the command ends', 'the command exited with 7; gpu-1 is given back']
+    assert.equal(stderr, told.map(line => `holdfast: ${line}\n`).join(''))
     const [uuid, name, allocation] = readFileSync(file, 'utf8').trim().split(' ')
     assert.deepEqual([uuid, name], [node, 'gpu-1'])
     assert.match(allocation!, /^[0-9a-f-]{36}$/)
@@ -49,6 +51,26 @@ atShell('holdfast run', person => {
     child.kill('SIGTERM')
     assert.equal((await exit).code, 128 + 15)
     assert.deepEqual(await allocations(), [])
+  })
+
+  test('it asks for several traits in each of the usual ways, and leaves a note', async () => {
+    const traits = ['CUSTOM_A', 'CUSTOM_B', 'CUSTOM_C']
+    await (await person.library()).nodes.setTraits(node, traits)
+    const show = ['sh', '-c', `$0 allocation show $HOLDFAST_ALLOCATION -f json > $1`, BIN]
+    const asked = async (...words: string[]) => {
+      const file = newFile()
+      const { code, stderr } = await person.starts(run(...words, ...show, file)).exit
+      assert.equal(code, 0, stderr)
+      return JSON.parse(readFileSync(file, 'utf8')) as Allocation
+    }
+    const { note, traits: several } = await asked('--trait', ...traits, '--note', 'for the demo', '--')
+    assert.deepEqual([note, several], ['for the demo', traits])
+    assert.deepEqual((await asked('--trait', 'CUSTOM_A,CUSTOM_B', '--trait', 'CUSTOM_C')).traits, traits)
+    await person.isRefused(
+      run('--trait', 'CUSTOM_A', 'sh', '--', 'x'),
+      2,
+      /'sh' is no trait; put -- before the command/,
+    )
   })
 
   test('SIGHUP ends the command, and the node is free', async () => {
@@ -75,7 +97,10 @@ atShell('holdfast run', person => {
     const [found] = await allocations()
     const { code, stderr } = await running
     assert.equal(code, 124)
-    assert.match(stderr, /^holdfast: gpu-1 is yours until \S+ \d\d:\d\d:\d\d UTC\n$/)
+    assert.match(
+      stderr,
+      /^holdfast: gpu-1 is yours until \S+ \d\d:\d\d:\d\d UTC\nholdfast: the time of --for ran out; the command is told to end\nholdfast: the command was ended, because the time of --for ran out; gpu-1 is given back\n$/,
+    )
     const [end, start] = [found!.planned_end!, found!.created_at as string].map(time => Date.parse(time)) as [
       number,
       number,
@@ -94,7 +119,7 @@ atShell('holdfast run', person => {
     assert.match(warned, /^holdfast: \S+@\S+ keeps .*two users may be on the machine\n$/)
     const { code, stderr } = await exit
     assert.equal(code, 4)
-    assert.match(stderr, /the node is lost: it is gone; the command was ended/)
+    assert.match(stderr, /the node is lost: someone has deleted its allocation; the command was ended/)
   })
 
   test('whoever ends it asks first: the command is told to end, and then the node is free', async () => {
@@ -117,11 +142,8 @@ atShell('holdfast run', person => {
     )
     const { code, stderr } = await exit
     assert.equal(code, 4)
-    assert.match(
-      stderr,
-      /^holdfast: anyone ends this allocation: the demo needs it; the command is told to end, and has/m,
-    )
-    assert.match(stderr, /^holdfast: anyone ends this allocation: the demo needs it; the command was ended$/m)
+    assert.match(stderr, /^holdfast: anyone takes gpu-1 back: the demo needs it; the command is told to end, and has/m)
+    assert.match(stderr, /^holdfast: anyone takes gpu-1 back: the demo needs it; the command was ended$/m)
     assert.equal(readFileSync(file, 'utf8'), 'bye\n')
     assert.deepEqual(await allocations(), [])
   })
@@ -147,7 +169,7 @@ atShell('holdfast run', person => {
     await leases.delete(id)
     const { code, stderr } = await exit
     assert.equal(code, 4, stderr)
-    assert.match(stderr, /anyone ends this allocation: lease week-8 ends; the command was ended/)
+    assert.match(stderr, /anyone takes leased-1 back: lease week-8 ends; the command was ended/)
     await isFree()
     await person.isRefused(['run', '--lease', 'x', '--resource-class', 'gpu', 'true'], 2, /--lease/)
   })
@@ -184,7 +206,8 @@ atShell('holdfast run', person => {
   test('without a node there is no command, and nothing is left', async () => {
     const file = newFile()
     await person.isRefused(run('--trait', 'CUSTOM_NONE', 'touch', file), 4, /1 without CUSTOM_NONE.*--wait 10m/)
-    await person.isRefused(run('/nonexistent/command'), 2, /there is no command \/nonexistent\/command/)
+    const { code, stderr } = await person.types(run('/nonexistent/command'))
+    assert.deepEqual([code, /there is no command \/nonexistent\/command$/m.test(stderr)], [2, true], stderr)
     await person.isRefused(['run', 'true'], 2, /--resource-class/)
     assert.equal(existsSync(file), false)
     assert.deepEqual(await allocations(), [])

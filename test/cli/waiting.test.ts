@@ -241,7 +241,7 @@ describe('a command that waits', () => {
 
     test('allocation retry', async () => {
       await takenNode()
-      await other.types('allocation create --resource-class one --name second --wait')
+      await other.types('allocation create --resource-class one --name second --wait --keep')
       const isLost = lost('/holdfast/v1/allocations/second/retry')
       const command = person.begins('allocation retry second --wait 10m')
       await isLost
@@ -286,14 +286,16 @@ describe('a command that waits', () => {
     })
   })
 
-  test('says how many wait before it', async () => {
+  test('says its place, and again when that changes', async () => {
     await takenNode()
     const [second, third] = ['second', 'third'].map(name => `allocation create --resource-class one --name ${name}`)
     await other.reads(`${second} --wait-until 10m`)
     const command = person.begins(`${third} --wait 10m`)
-    await says(command, /^waiting for a node: 1 of class one: 1 allocated; 1 of that class waits before it$/m)
+    await says(command, /^waiting for a node: 1 of class one: 1 allocated; place 2 of 2, start unknown$/m)
     await other.reads('allocation delete second')
     await says(command, /^waiting for a node: 1 of class one: 1 allocated$/m)
+    await other.reads('allocation renew first --expires-at 5m')
+    await says(command, /^waiting for a node: .*; place 1 of 1, likely start .+ when .+ is free$/m)
     await other.reads('allocation delete first')
     assert.equal((await command.exit).code, 0)
   })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { Baremetal } from '../support/baremetal.ts'
 import { classOf, Reservation, type Shown } from '../support/reservation.ts'
 import { runHoldfast, type Server, spawnServer, startServer } from '../support/server.ts'
 import { missing, openstack, runClient } from './openstack.ts'
@@ -133,6 +134,29 @@ void describe('openstack reservation', { skip }, () => {
     const created = await asJson('lease', 'create', ...hosts, ...later, 'hosts')
     assert.equal(created.status, 'PENDING')
     await reservation('lease', 'delete', 'hosts')
+  })
+
+  void test('bare metal nodes, with the words that this client can parse', async () => {
+    const metal = new Baremetal(server.origin)
+    const node = await metal.node({ name: 'n1', resource_class: 'gpu' }, 'available')
+    await metal.put(`/v1/nodes/${node}/traits`, { traits: ['CUSTOM_A100'] })
+    const enrolled = await fetch(`${server.origin}/holdfast/v1/leasable-nodes/n1`, { method: 'PUT' })
+    assert.ok(enrolled.ok)
+    const of = (terms: string) => ['lease', 'create', '--reservation', terms, 'nodes']
+    // For a type that it doesn't know, it takes no words at all. With `physical:host` somewhere it takes those of a host.
+    await assert.rejects(
+      reservation(...of('resource_type=physical:node,resource_class=gpu,min=1,max=1')),
+      /resource_class/,
+    )
+    const wanted = 'min=1,max=1,resource_type=physical:node,hypervisor_properties=physical:host,resource_properties='
+    await assert.rejects(reservation(...of(`${wanted}["=", "$rack", "1"]`)), /must be like/)
+    const query = '["and", ["=", "$resource_class", "gpu"], ["=", "$trait", "CUSTOM_A100"]]'
+    const lease = await asJson(...of(wanted + query))
+    await api.until(lease.id, 'ACTIVE')
+    const [{ nodes, resource_class, traits }] = (await api.show(lease.id)).reservations
+    assert.deepEqual([nodes[0].node, resource_class, traits], [node, 'gpu', ['CUSTOM_A100']])
+    await reservation('lease', 'delete', 'nodes')
+    metal.close()
   })
 
   void test('the blazar command speaks the same', async () => {

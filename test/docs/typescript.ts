@@ -34,7 +34,9 @@ export async function wrongPrograms(pages: readonly Page[]): Promise<string> {
       return name
     })
     // As if the package were installed.
-    const compilerOptions = { paths: { holdfast: ['./src/client/index.ts'] } }
+    const compilerOptions = {
+      paths: { holdfast: ['./src/client/index.ts'], 'holdfast-client': ['./src/client/index.ts'] },
+    }
     const config = { extends: './tsconfig.json', compilerOptions, include: named }
     writeFileSync(join(folder, 'tsconfig.docs.json'), JSON.stringify(config))
     return await compile(folder)

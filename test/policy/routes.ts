@@ -41,7 +41,7 @@ const patch = (path: string, value: unknown) => () => [{ op: 'add', path, value 
 const nothing = () => undefined
 const texts = () => ({ [FIXTURE.key]: 'x' })
 const server = (more: object = {}) => ({
-  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, ...more },
+  server: { name: 'matrix', flavorRef: FIXTURE.flavor, imageRef: CIRROS, networks: 'none', ...more },
 })
 
 /** In a time that no test lives to see. */
@@ -78,11 +78,13 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /holdfast/v1/allocations/:ident/keep': () => ({ keeper: 'alice/0123456789abcdef', until: '1m' }),
   'POST /holdfast/v1/allocations/:ident/retry': nothing,
   'POST /holdfast/v1/explain/allocations': () => ({ resource_class: 'no-such-class' }),
+  'POST /holdfast/v1/explain/allocations/:ident': patch('/extra/a', 1),
   'POST /holdfast/v1/explain/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),
   'GET /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/explain/leases': () => lease(),
   'POST /holdfast/v1/hypervisor-state': () => ({ name: 'no-such-host', state: 'up' }),
   'PUT /holdfast/v1/leasable-nodes/:ident': nothing,
+  'PUT /holdfast/v1/queue/projects/:project': () => ({ priority: 1 }),
   'PUT /holdfast/v1/quotas/:project': () => ({ limits: { nodes: 1_000 } }),
   'POST /holdfast/v1/events/tickets': nothing,
   'POST /holdfast/v1/calendars': () => ({ of: { project: 'project-of-mine' } }),
@@ -103,6 +105,9 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'POST /compute/v2.1/flavors/:id/os-extra_specs': () => ({ extra_specs: texts() }),
   'PUT /compute/v2.1/flavors/:id/os-extra_specs/:key': texts,
   'POST /compute/v2.1/flavors/:id/action': () => ({ addTenantAccess: { tenant: 'a-tenant' } }),
+  'PUT /compute/v2.1/servers/:id/tags': () => ({ tags: ['a'] }),
+  'PUT /compute/v2.1/servers/:id/tags/:tag': nothing,
+  'PUT /compute/v2.1/os-hosts/:host': () => ({ status: 'enable' }),
   'PUT /compute/v2.1/os-services/:action': () => ({ host: 'no-such-host', binary: 'nova-compute' }),
   'POST /reservation/v1/leases': () => lease(),
   'PUT /reservation/v1/leases/:id': () => ({ name: 'renamed' }),

@@ -108,7 +108,7 @@ const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').r
 /** The version of the answer; Infinity for APIs with only one version. */
 function minorOf(headers: IncomingHttpHeaders): number {
   const said = headers['x-openstack-ironic-api-version'] ?? headers['openstack-api-version']
-  const [, minor] = /^(?:placement )?1\.(\d+)$/.exec(String(said)) ?? []
+  const [, minor] = /^(?:(?:placement )?1|compute 2)\.(\d+)$/.exec(String(said)) ?? []
   return minor === undefined ? Infinity : Number(minor)
 }
 

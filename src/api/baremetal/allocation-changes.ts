@@ -21,7 +21,7 @@ import { since } from './versions.ts'
 
 const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'note'])
 
-const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
+export const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
 
 patchOneAllocation.operation = {
   summary: 'Change the name, the extra, the note, the end or the planned end of an allocation',
@@ -32,8 +32,16 @@ patchOneAllocation.operation = {
 } satisfies Operation
 
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, has, now } = request
+  const { context, has } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
+  const change = allocationChangeOf(request)
+  const row = await context.store.write(change)
+  return { status: 200, body: shownAllocation(row, request) }
+}
+
+/** The change that the body asks for, to be run. */
+export function allocationChangeOf(request: MetalRequest): () => Write<Allocation> {
+  const { now } = request
   const keeper = givenParameter(request, 'keeper')
   const patches = parsePatches(request.json(PATCH))
   for (const { path } of patches) {
@@ -65,10 +73,7 @@ export async function patchOneAllocation(request: MetalRequest): Promise<Answer>
       keeper,
     }
   }
-  const row = await context.store.write(() =>
-    life.patchAllocation(request.param('ident'), request.access(), change, now),
-  )
-  return { status: 200, body: shownAllocation(row, request) }
+  return () => life.patchAllocation(request.param('ident'), request.access(), change, now)
 }
 
 export const FAREWELL_PARAMETERS = parametersOf({

@@ -1,6 +1,8 @@
 // Schemas that several bodies share.
 import { Type } from 'typebox'
+import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
+import type { ComputeRequest } from './request.ts'
 
 /** No blanks around a name: people read names in tables and type them again. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '^\\S(.*\\S)?$' })
@@ -24,3 +26,14 @@ export const closed = { additionalProperties: false } as const
 
 export const asTexts = (given: Readonly<Record<string, string | number>>): Record<string, string> =>
   Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]))
+
+/** The description of a server. */
+export const Description = Type.Union([Type.String({ maxLength: 255 }), Type.Null()])
+
+/** Versions without descriptions refuse them, as any other member that they don't know. */
+export function requireDescribable({ has }: ComputeRequest, given: { description?: string | null }): void {
+  if (given.description === undefined || has.descriptions) return
+  throw problem('compute_invalid', {
+    reason: "Additional properties are not allowed ('description' was unexpected)",
+  })
+}

@@ -1,27 +1,46 @@
 // Describes compute for the frame.
 import { problem } from '../../problems/problem.ts'
-import { callerMay, methodIsThere, namesHaveNoNul, says, saysId, uriIsShort, versionIsKnown } from '../frame/checks.ts'
-import { type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
+import {
+  callerMay,
+  methodIsThere,
+  namesHaveNoNul,
+  says,
+  saysId,
+  uriIsShort,
+  versionHasIt,
+  versionIsKnown,
+} from '../frame/checks.ts'
+import { type Check, type Dialect, JSON_UTF8, TOKEN } from '../frame/dialect.ts'
 import { PREFIXES, VERSION_PATHS } from '../frame/prefixes.ts'
 import { renderError } from './errors.ts'
 import { showVersion, showVersions } from './root.ts'
 import { routes } from './routes.ts'
-import { requireVersion, VERSION_HEADERS } from './versions.ts'
+import { negotiate, OLDEST, type Word } from './versions.ts'
 
 const version = { show: showVersion }
 
-export const compute: Dialect = {
+/** Not a check: refusals, too, say which version was used. */
+const versionIsSaid: Check<Word> = (request, reply) => void reply.headers(request.version.headers)
+
+export const compute: Dialect<Word> = {
   prefix: PREFIXES.compute,
   below: VERSION_PATHS.compute,
   routes,
   spellings: path => [`${path}/`],
   documents: { '/': { show: showVersions }, '/v2.1': version, '/v2.1/': version },
   checks: {
-    everywhere: [says(VERSION_HEADERS), saysId('x-compute-request-id'), uriIsShort],
+    everywhere: [says(OLDEST.headers), saysId('x-compute-request-id'), uriIsShort],
     beforeBody: [TOKEN],
-    beforeHandler: [versionIsKnown, methodIsThere, namesHaveNoNul(() => problem('route_not_found', {})), callerMay],
+    beforeHandler: [
+      versionIsKnown,
+      versionIsSaid,
+      methodIsThere,
+      versionHasIt,
+      namesHaveNoNul(() => problem('route_not_found', {})),
+      callerMay,
+    ],
   },
-  negotiate: requireVersion,
+  negotiate,
   ownProject: true,
   seesAll: 'os_compute_api:servers:list_all',
   jsonBodies: true,

@@ -41,6 +41,8 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   image_not_found: 400,
   server_not_found: 404,
   server_state_refused: 409,
+  server_tag_not_found: 404,
+  move_not_found: 404,
   metadata_not_found: 404,
   no_valid_host: 400,
   hypervisor_not_found: 404,

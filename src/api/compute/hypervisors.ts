@@ -5,14 +5,16 @@ import { idIn } from '../../ledger/providers.ts'
 import { listServers } from '../../compute/server-list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
-import type { Operation } from '../operation.ts'
-import { Count, named as shape, oneOf, Text, TextOrNull } from '../shapes.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Count, Document, from, Links, named as shape, oneOf, Text, TextOrNull } from '../shapes.ts'
+import { limitOf, nextLinks, PAGE } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { NO_FILTER } from './server-query.ts'
+import { since } from './versions.ts'
 
 const short = ({ id, name, state, status }: Hypervisor) => ({ id, hypervisor_hostname: name, state, status })
 
-const detail = (hypervisor: Hypervisor) => ({
+const detail = (hypervisor: Hypervisor, { has }: ComputeRequest) => ({
   ...short(hypervisor),
   hypervisor_type: 'fake',
   hypervisor_version: 1000,
@@ -29,7 +31,7 @@ const detail = (hypervisor: Hypervisor) => ({
   disk_available_least: hypervisor.local_gb - hypervisor.local_gb_used,
   running_vms: hypervisor.running_vms,
   current_workload: 0,
-  cpu_info: '{}',
+  cpu_info: has.cpuInfoObject ? {} : '{}',
 })
 
 const Short = {
@@ -58,28 +60,59 @@ const Shown = shape('Hypervisor', {
   disk_available_least: Difference,
   running_vms: Count,
   current_workload: Count,
-  cpu_info: Text,
+  // Text that holds JSON, up to 2.27.
+  cpu_info: Type.Union([Document, Text]),
 })
-const listOf = (item: TSchema) => Type.Object({ hypervisors: Type.Array(item) })
+const listOf = (item: TSchema) =>
+  Type.Object({
+    hypervisors: Type.Array(item),
+    hypervisors_links: Type.Optional(from(since('hypervisorPages'), Links)),
+  })
+const PAGES: Form = { schema: Type.Object(PAGE) }
 
 const everyone = ({ context }: ComputeRequest) => context.store.read(listHypervisors)
 
 listAllHypervisors.operation = {
   summary: 'List the hypervisors',
+  query: [PAGES],
   answers: { 200: listOf(ShownShort) },
 } satisfies Operation
 
-export async function listAllHypervisors(request: ComputeRequest): Promise<Answer> {
-  return { status: 200, body: { hypervisors: (await everyone(request)).map(short) } }
+export function listAllHypervisors(request: ComputeRequest): Promise<Answer> {
+  return list(request, 'os-hypervisors', short)
 }
 
 listHypervisorsInDetail.operation = {
   summary: 'List the hypervisors with all their fields',
+  query: [PAGES],
   answers: { 200: listOf(Shown) },
 } satisfies Operation
 
-export async function listHypervisorsInDetail(request: ComputeRequest): Promise<Answer> {
-  return { status: 200, body: { hypervisors: (await everyone(request)).map(detail) } }
+export function listHypervisorsInDetail(request: ComputeRequest): Promise<Answer> {
+  return list(request, 'os-hypervisors/detail', detail)
+}
+
+type Show = (hypervisor: Hypervisor, request: ComputeRequest) => object
+
+/** All hypervisors; a page of them in versions that have pages. */
+async function list(request: ComputeRequest, path: string, show: Show): Promise<Answer> {
+  const found = await everyone(request)
+  const shown = (some: readonly Hypervisor[]) => some.map(hypervisor => show(hypervisor, request))
+  if (!request.has.hypervisorPages) return { status: 200, body: { hypervisors: shown(found) } }
+  const limit = limitOf(request, limits.serverPageMax)
+  const rows = found.slice(startOf(request, found)).slice(0, limit + 1)
+  const links = nextLinks(request, path, { rows, limit, marker: ({ id }) => String(id) })
+  const hypervisors = shown(rows.slice(0, limit))
+  return { status: 200, body: { hypervisors, ...(links && { hypervisors_links: links }) } }
+}
+
+/** Where the page begins: after the hypervisor that the marker names. */
+function startOf(request: ComputeRequest, found: readonly Hypervisor[]): number {
+  const marker = request.parameter('marker')
+  if (marker === null) return 0
+  const at = found.findIndex(({ id }) => String(id) === marker)
+  if (at < 0) throw problem('compute_invalid', { reason: `marker [${marker.slice(0, 100)}] not found` })
+  return at + 1
 }
 
 const SUMMED = [
@@ -109,7 +142,7 @@ showStatistics.operation = {
 } satisfies Operation
 
 export async function showStatistics(request: ComputeRequest): Promise<Answer> {
-  const all = (await everyone(request)).map(detail)
+  const all = (await everyone(request)).map(hypervisor => detail(hypervisor, request))
   const sums = SUMMED.map(name => [name, all.reduce((sum, hypervisor) => sum + hypervisor[name], 0)])
   return { status: 200, body: { hypervisor_statistics: { count: all.length, ...Object.fromEntries(sums) } } }
 }
@@ -120,7 +153,7 @@ showHypervisor.operation = {
 } satisfies Operation
 
 export async function showHypervisor(request: ComputeRequest): Promise<Answer> {
-  return { status: 200, body: { hypervisor: detail(await named(request)) } }
+  return { status: 200, body: { hypervisor: detail(await named(request), request) } }
 }
 
 showUptime.operation = { summary: 'Say since when a hypervisor is up: never known', answers: {} } satisfies Operation

@@ -22,6 +22,9 @@ export const computePolicy = {
   'os_compute_api:os-server-groups:index': 'reader or service',
   'os_compute_api:os-keypairs:index': 'reader or service',
   'os_compute_api:os-quota-sets:show': 'admin or service or system reader or project reader',
+  'os_compute_api:os-quota-class-sets:show': 'admin or service or system reader',
+  'os_compute_api:os-simple-tenant-usage:list': 'admin or service or system reader',
+  'os_compute_api:os-simple-tenant-usage:show': 'admin or service or system reader or project reader',
   // Others don't see the host of a server.
   'os_compute_api:os-extended-server-attributes': 'admin or service',
 
@@ -45,6 +48,9 @@ export const computePolicy = {
   'os_compute_api:os-hypervisors:list': 'admin or service or system reader',
   'os_compute_api:os-hypervisors:show': 'admin or service or system reader',
   'os_compute_api:os-hypervisors:manage': 'admin',
+  'os_compute_api:os-hosts:list': 'admin or service or system reader',
+  'os_compute_api:os-hosts:show': 'admin or service or system reader',
+  'os_compute_api:os-hosts:update': 'admin',
   'os_compute_api:os-services:list': 'admin or service or system reader',
   'os_compute_api:os-services:update': 'admin',
   'os_compute_api:os-aggregates:list': 'admin or service or system reader',

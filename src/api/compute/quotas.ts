@@ -1,10 +1,10 @@
 // /os-quota-sets and /limits, in Nova's format: of Nova's quotas, only instances and cores can be limited here.
 import { type TSchema, Type } from 'typebox'
-import { problem } from '../../problems/problem.ts'
 import { DEFAULT } from '../../quotas/limits.ts'
 import { limitsFor } from '../../quotas/within.ts'
-import type { Operation } from '../operation.ts'
-import { named, Text } from '../shapes.ts'
+import { presentUse } from '../../compute/usage.ts'
+import type { Form, Operation } from '../operation.ts'
+import { Count, named, Text } from '../shapes.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
 const UNLIMITED = -1
@@ -20,11 +20,9 @@ const NO_QUOTAS = [
   'injected_files',
   'injected_file_content_bytes',
   'injected_file_path_bytes',
-  'fixed_ips',
-  'floating_ips',
-  'security_groups',
-  'security_group_rules',
 ]
+/** Gone in later versions. */
+const NETWORK_QUOTAS = ['fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules']
 const LIMITS = { maxTotalInstances: 'instances', maxTotalCores: 'vcpus' }
 const NO_LIMITS = [
   'maxTotalRAMSize',
@@ -51,21 +49,39 @@ async function limitsOf({ context }: ComputeRequest, project: string, names: Rea
   return Object.fromEntries(Object.entries(names).map(([word, name]) => [word, limits.get(name)?.max ?? UNLIMITED]))
 }
 
-async function quotaSet(request: ComputeRequest, of: string): Promise<Answer> {
-  const id = request.param('project')
-  const { context, caller } = request
-  const action = 'os_compute_api:os-quota-sets:show'
-  if (!context.policy.allows(action, caller, { project: id })) throw problem('forbidden', { action })
-  const limited = await limitsOf(request, of, QUOTAS)
-  return { status: 200, body: { quota_set: { id, ...limited, ...all(NO_QUOTAS, UNLIMITED) } } }
+/** The quotas without a limit that the client's version has. */
+const unlimited = ({ has }: ComputeRequest) => [...NO_QUOTAS, ...(has.noNetworkQuotas ? [] : NETWORK_QUOTAS)]
+
+const quotas = async (request: ComputeRequest, of: string): Promise<Record<string, number>> => ({
+  ...(await limitsOf(request, of, QUOTAS)),
+  ...all(unlimited(request), UNLIMITED),
+})
+
+/** The project in the path, if the caller may see its quotas. */
+function requireProject(request: ComputeRequest, project: string): string {
+  request.requireAllowed('os_compute_api:os-quota-sets:show', { project })
+  return project
 }
 
-const answers = { 200: Type.Object({ quota_set: named('QuotaSet', { id: Text, ...shapeOf(QUOTAS, NO_QUOTAS) }) }) }
+async function quotaSet(request: ComputeRequest, of?: string): Promise<Answer> {
+  const id = requireProject(request, request.param('project'))
+  return { status: 200, body: { quota_set: { id, ...(await quotas(request, of ?? id)) } } }
+}
+
+const quotaShape = (title: string, limit: (shape: TSchema) => TSchema) => {
+  const shapes: Record<string, TSchema> = shapeOf(QUOTAS, [...NO_QUOTAS, ...NETWORK_QUOTAS])
+  const members = Object.entries(shapes).map(([name, shape]) => [
+    name,
+    NETWORK_QUOTAS.includes(name) ? Type.Optional(limit(shape)) : limit(shape),
+  ])
+  return named(title, { id: Text, ...Object.fromEntries(members) })
+}
+const answers = { 200: Type.Object({ quota_set: quotaShape('QuotaSet', shape => shape) }) }
 
 showQuotas.operation = { summary: 'Show the quotas of a project', answers } satisfies Operation
 
 export function showQuotas(request: ComputeRequest): Promise<Answer> {
-  return quotaSet(request, request.param('project'))
+  return quotaSet(request)
 }
 
 showDefaultQuotas.operation = {
@@ -77,16 +93,70 @@ export function showDefaultQuotas(request: ComputeRequest): Promise<Answer> {
   return quotaSet(request, DEFAULT)
 }
 
-const Rates = Type.Array(Type.Unknown(), { maxItems: 0 })
-
-showLimits.operation = {
-  summary: 'Show the limits of a project',
+showQuotasInDetail.operation = {
+  summary: 'Show the quotas of a project, and how much of each is used',
   answers: {
-    200: Type.Object({ limits: named('Limits', { rate: Rates, absolute: Type.Object(shapeOf(LIMITS, NO_LIMITS)) }) }),
+    200: Type.Object({
+      quota_set: quotaShape('QuotaSetInDetail', limit =>
+        Type.Object({ limit, in_use: Count, reserved: Type.Literal(0) }),
+      ),
+    }),
   },
 } satisfies Operation
 
+export async function showQuotasInDetail(request: ComputeRequest): Promise<Answer> {
+  const id = requireProject(request, request.param('project'))
+  const [limited, used] = [await quotas(request, id), await usedBy(request, id)]
+  const in_use: Record<string, number> = { instances: used.servers, cores: used.vcpus, ram: used.memory_mb }
+  const shown = Object.entries(limited).map(([name, limit]) => [
+    name,
+    { limit, in_use: in_use[name] ?? 0, reserved: 0 },
+  ])
+  return { status: 200, body: { quota_set: { id, ...Object.fromEntries(shown) } } }
+}
+
+const usedBy = ({ context }: ComputeRequest, project: string) => context.store.read(() => presentUse(project))
+
+showQuotaClass.operation = {
+  summary: 'Show the quotas of those who have none of their own, which Nova calls the class default',
+  answers: { 200: Type.Object({ quota_class_set: quotaShape('QuotaClassSet', shape => shape) }) },
+} satisfies Operation
+
+/** There is one class. As upstream, others look the same: they are not defined, so the default ones apply. */
+export async function showQuotaClass(request: ComputeRequest): Promise<Answer> {
+  const id = request.param('class')
+  return { status: 200, body: { quota_class_set: { id, ...(await quotas(request, DEFAULT)) } } }
+}
+
+const Rates = Type.Array(Type.Unknown(), { maxItems: 0 })
+
+const USED = ['totalInstancesUsed', 'totalCoresUsed', 'totalRAMUsed', 'totalServerGroupsUsed'] as const
+const LIMITS_OF: Form = { schema: Type.Object({ tenant_id: Type.Optional(Text) }) }
+
+showLimits.operation = {
+  summary: 'Show the limits of a project',
+  query: [LIMITS_OF],
+  answers: {
+    200: Type.Object({
+      limits: named('Limits', {
+        rate: Rates,
+        absolute: Type.Object({ ...shapeOf(LIMITS, NO_LIMITS), ...all<TSchema>(USED, Count) }),
+      }),
+    }),
+  },
+} satisfies Operation
+
+/** The limits of the caller's project, or of the one that is asked for, and how much of them is used. */
 export async function showLimits(request: ComputeRequest): Promise<Answer> {
-  const absolute = { ...(await limitsOf(request, request.project, LIMITS)), ...all(NO_LIMITS, UNLIMITED) }
+  const asked = request.parameter('tenant_id')
+  const project = asked === null ? request.project : requireProject(request, asked)
+  const { servers, vcpus, memory_mb } = await usedBy(request, project)
+  const used = {
+    totalInstancesUsed: servers,
+    totalCoresUsed: vcpus,
+    totalRAMUsed: memory_mb,
+    totalServerGroupsUsed: 0,
+  } satisfies Record<(typeof USED)[number], number>
+  const absolute = { ...(await limitsOf(request, project, LIMITS)), ...all(NO_LIMITS, UNLIMITED), ...used }
   return { status: 200, body: { limits: { rate: [], absolute } } }
 }

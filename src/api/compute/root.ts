@@ -2,13 +2,13 @@
 import { Type } from 'typebox'
 import type { Operation } from '../operation.ts'
 import { Links, named, Text } from '../shapes.ts'
-import { ONLY } from './versions.ts'
+import { NEWEST, OLDEST } from './versions.ts'
 
 const version = (base: string) => ({
   id: 'v2.1',
   status: 'CURRENT',
-  version: ONLY,
-  min_version: ONLY,
+  version: NEWEST.text,
+  min_version: OLDEST.text,
   updated: '2013-07-23T11:33:21Z',
   links: [{ rel: 'self', href: `${base}/v2.1/` }],
   'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.compute+json;version=2.1' }],

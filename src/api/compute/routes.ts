@@ -13,9 +13,10 @@ import {
   showStatistics,
   showUptime,
 } from './hypervisors.ts'
-import { listMigrations } from './migrations.ts'
+import { listHosts, putHost, showHost } from './hosts.ts'
+import { listMigrations, listMovesOfServer, showMoveOfServer } from './migrations.ts'
 import type { ComputeAction } from './policy.ts'
-import { showDefaultQuotas, showLimits, showQuotas } from './quotas.ts'
+import { showDefaultQuotas, showLimits, showQuotaClass, showQuotas, showQuotasInDetail } from './quotas.ts'
 import { postServerAction } from './server-actions.ts'
 import { postServer } from './server-create.ts'
 import {
@@ -26,21 +27,24 @@ import {
   putMetadata,
   showMetadata,
 } from './server-metadata.ts'
+import { deleteAllTags, deleteTag, listTags, putAllTags, putTag, showTag } from './server-tags.ts'
 import { deleteOneServer, listAllServers, listServersInDetail, putServer, showServer } from './servers.ts'
 import { listServices, listZones, listZonesInDetail, putService } from './services.ts'
+import { listUsages, showUsage } from './usage.ts'
+import type { Word } from './versions.ts'
 
 type Short = ComputeAction extends `os_compute_api:${infer Rest}` ? Rest : never
 
 /** Each method with its handler and the action that the caller needs. */
-const to = (methods: Partial<Record<keyof Methods, [Route['handle'], Short]>>): Methods =>
+const to = (methods: Partial<Record<keyof Methods, [Route<Word>['handle'], Short]>>, needs?: Word): Methods<Word> =>
   Object.fromEntries(
     Object.entries(methods).map(([method, [handle, action]]) => [
       method,
-      { handle, action: `os_compute_api:${action}` },
+      { handle, action: `os_compute_api:${action}`, ...(needs && { needs }) },
     ]),
   )
 
-export const routes: Routes = {
+export const routes: Routes<Word> = {
   '/servers': to({ GET: [listAllServers, 'servers:index'], POST: [postServer, 'servers:create'] }),
   '/servers/detail': to({ GET: [listServersInDetail, 'servers:index'] }),
   '/servers/:id': to({
@@ -59,6 +63,24 @@ export const routes: Routes = {
     PUT: [putMetadata, 'servers:update'],
     DELETE: [deleteMetadata, 'servers:update'],
   }),
+  '/servers/:id/tags': to(
+    {
+      GET: [listTags, 'servers:show'],
+      PUT: [putAllTags, 'servers:update'],
+      DELETE: [deleteAllTags, 'servers:update'],
+    },
+    'tags',
+  ),
+  '/servers/:id/tags/:tag': to(
+    {
+      GET: [showTag, 'servers:show'],
+      PUT: [putTag, 'servers:update'],
+      DELETE: [deleteTag, 'servers:update'],
+    },
+    'tags',
+  ),
+  '/servers/:id/migrations': to({ GET: [listMovesOfServer, 'os-migrations:index'] }, 'moveTypes'),
+  '/servers/:id/migrations/:move': to({ GET: [showMoveOfServer, 'os-migrations:index'] }, 'moveTypes'),
   '/flavors': to({ GET: [listAllFlavors, 'flavors:list'], POST: [postFlavor, 'os-flavor-manage:create'] }),
   '/flavors/detail': to({ GET: [listFlavorsInDetail, 'flavors:list'] }),
   '/flavors/:id': to({ GET: [showFlavor, 'flavors:show'], DELETE: [deleteOneFlavor, 'os-flavor-manage:delete'] }),
@@ -80,6 +102,8 @@ export const routes: Routes = {
   '/os-hypervisors/:id/uptime': to({ GET: [showUptime, 'os-hypervisors:show'] }),
   '/os-hypervisors/:id/search': to({ GET: [searchHypervisors, 'os-hypervisors:list'] }),
   '/os-hypervisors/:id/servers': to({ GET: [listServersOf, 'os-hypervisors:list'] }),
+  '/os-hosts': to({ GET: [listHosts, 'os-hosts:list'] }),
+  '/os-hosts/:host': to({ GET: [showHost, 'os-hosts:show'], PUT: [putHost, 'os-hosts:update'] }),
   '/os-services': to({ GET: [listServices, 'os-services:list'] }),
   '/os-services/:action': to({ PUT: [putService, 'os-services:update'] }),
   '/os-migrations': to({ GET: [listMigrations, 'os-migrations:index'] }),
@@ -90,6 +114,10 @@ export const routes: Routes = {
   '/os-keypairs': to({ GET: [listKeypairs, 'os-keypairs:index'] }),
   '/os-quota-sets/:project': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
   '/os-quota-sets/:project/defaults': to({ GET: [showDefaultQuotas, 'os-quota-sets:show'] }),
+  '/os-quota-sets/:project/detail': to({ GET: [showQuotasInDetail, 'os-quota-sets:show'] }),
+  '/os-quota-class-sets/:class': to({ GET: [showQuotaClass, 'os-quota-class-sets:show'] }),
+  '/os-simple-tenant-usage': to({ GET: [listUsages, 'os-simple-tenant-usage:list'] }),
+  '/os-simple-tenant-usage/:project': to({ GET: [showUsage, 'os-simple-tenant-usage:show'] }),
   '/limits': to({ GET: [showLimits, 'limits'] }),
   '/extensions': to({ GET: [listExtensions, 'extensions'] }),
 }

@@ -9,12 +9,13 @@ import { wishOf } from '../../compute/wishes.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { check, type Check } from '../schema.ts'
-import { Text } from '../shapes.ts'
+import { from, Text } from '../shapes.ts'
 import { closed } from './bodies.ts'
 import type { ComputeAction } from './policy.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { deleteOneServer } from './servers.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { since } from './versions.ts'
 
 interface Action {
   handle: (request: ComputeRequest, given: unknown) => Promise<Answer>
@@ -41,15 +42,24 @@ const resizeBody = check(
   ),
 )
 const migrateBody = check(Type.Union([Type.Null(), Type.Object({ host: Host }, closed)]))
-const liveBody = check(
-  Type.Object({ host: Host, block_migration: Type.Optional(Flag), disk_over_commit: Type.Optional(Flag) }, closed),
-)
-const evacuateBody = check(
-  Type.Object(
-    { host: Host, onSharedStorage: Type.Optional(Flag), adminPass: Type.Optional(Type.String({ maxLength: 255 })) },
-    closed,
-  ),
-)
+// Whatever `force` says, a target is asked for room: nothing is oversold.
+const Force = { force: Type.Optional(from(since('forcedEvacuation'), Flag)) }
+const LIVE = { host: Host, block_migration: Type.Optional(Flag) }
+const liveBody = {
+  first: check(Type.Object({ ...LIVE, disk_over_commit: Type.Optional(Flag) }, closed)),
+  deciding: check(Type.Object(LIVE, closed)),
+  forced: check(Type.Object({ ...LIVE, ...Force }, closed)),
+}
+const EVACUATION = { host: Host, adminPass: Type.Optional(Type.String({ maxLength: 255 })) }
+const evacuateBody = {
+  first: check(Type.Object({ ...EVACUATION, onSharedStorage: Type.Optional(Flag) }, closed)),
+  short: check(Type.Object(EVACUATION, closed)),
+  forced: check(Type.Object({ ...EVACUATION, ...Force }, closed)),
+}
+const liveBodyOf = ({ has }: ComputeRequest): Check<{ host?: string | null }> =>
+  has.forcedLiveMove ? liveBody.forced : has.liveMoveDecides ? liveBody.deciding : liveBody.first
+const evacuateBodyOf = ({ has }: ComputeRequest): Check<{ host?: string | null; adminPass?: string }> =>
+  has.forcedEvacuation ? evacuateBody.forced : has.evacuationWithoutPassword ? evacuateBody.short : evacuateBody.first
 
 const ACTIONS: Record<string, Action> = {
   'os-start': { handle: switching('os-start') },
@@ -70,7 +80,7 @@ const ACTIONS: Record<string, Action> = {
   },
   'os-migrateLive': {
     needs: 'os_compute_api:os-migrate-server:migrate_live',
-    handle: (request, given) => move(request, 'live-migration', checked(liveBody, given).host ?? null),
+    handle: (request, given) => move(request, 'live-migration', checked(liveBodyOf(request), given).host ?? null),
   },
   evacuate: { needs: 'os_compute_api:os-evacuate', handle: evacuate },
 }
@@ -85,8 +95,8 @@ const ACTION: Form = {
       action('reboot', rebootBody.schema),
       action('resize', resizeBody.schema),
       action('migrate', migrateBody.schema),
-      action('os-migrateLive', liveBody.schema),
-      action('evacuate', evacuateBody.schema),
+      ...Object.values(liveBody).map(({ schema }) => action('os-migrateLive', schema)),
+      ...Object.values(evacuateBody).map(({ schema }) => action('evacuate', schema)),
     ],
     { title: 'ServerAction' },
   ),
@@ -96,7 +106,8 @@ postServerAction.operation = {
   summary: 'Start, stop, reboot, resize or move a server',
   description: 'Confirming a resize and deleting answer 204, an evacuation 200, all else 202.',
   body: [ACTION],
-  answers: { 200: Type.Object({ adminPass: Text }), 202: null, 204: null },
+  // Up to 2.13 an evacuation answers with the password.
+  answers: { 200: Type.Object({ adminPass: Type.Optional(Text) }), 202: null, 204: null },
 } satisfies Operation
 
 export async function postServerAction(request: ComputeRequest): Promise<Answer> {
@@ -146,8 +157,9 @@ async function resize(request: ComputeRequest, given: unknown): Promise<Answer> 
 }
 
 async function evacuate(request: ComputeRequest, given: unknown): Promise<Answer> {
-  const { host = null, adminPass } = checked(evacuateBody, given)
+  const { host = null, adminPass } = checked(evacuateBodyOf(request), given)
   await move(request, 'evacuation', host)
+  if (request.has.evacuationWithoutPassword) return { status: 200, body: {} }
   return { status: 200, body: { adminPass: adminPass ?? request.context.clock.newUuid().slice(-12) } }
 }
 

@@ -1,5 +1,5 @@
 // POST /servers
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { chooseFlavor } from '../../compute/flavors.ts'
 import { requireTarget } from '../../compute/hypervisors.ts'
 import { CIRROS } from '../../compute/images.ts'
@@ -10,47 +10,56 @@ import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
-import { Links, Text } from '../shapes.ts'
+import { from, Links, oneOf, Text, Uuid } from '../shapes.ts'
 import { jsonText } from '../../shared/json.ts'
-import { asTexts, closed, Name, texts, whole } from './bodies.ts'
+import { asTexts, closed, Description, Name, requireDescribable, texts, whole } from './bodies.ts'
 import { Hints, hintedReservation, requireHosts } from './hints.ts'
 import { linksTo } from './links.ts'
 import { type Answer, type ComputeRequest, seesFlavorsOf } from './request.ts'
 import { ZONE } from './services.ts'
+import { since } from './versions.ts'
 
 const refuse = (reason: string) => problem('compute_invalid', { reason })
 
 const Anything = Type.Optional(Type.Unknown())
-const NewServer = Type.Object(
-  {
-    name: Name,
-    flavorRef: Type.Union([Type.String({ minLength: 1, maxLength: 1_024 }), Type.Integer({ minimum: 0 })]),
-    imageRef: Type.Optional(Type.String({ maxLength: 1_024 })),
-    min_count: Type.Optional(whole(1)),
-    max_count: Type.Optional(whole(1)),
-    return_reservation_id: Type.Optional(Type.Union([Type.Boolean(), Type.String()])),
-    metadata: Type.Optional(texts(limits.metadataPerServerMax)),
-    key_name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()])),
-    availability_zone: Type.Optional(Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()])),
-    adminPass: Type.Optional(Type.String({ maxLength: 255 })),
-    // Accepted and ignored: this service doesn't manage networks, volumes, or what runs inside a server.
-    networks: Anything,
-    security_groups: Anything,
-    user_data: Anything,
-    config_drive: Anything,
-    personality: Anything,
-    block_device_mapping: Anything,
-    block_device_mapping_v2: Anything,
-    accessIPv4: Anything,
-    accessIPv6: Anything,
-    'OS-DCF:diskConfig': Anything,
-    'os:scheduler_hints': Hints,
-  },
-  closed,
-)
-const body = check(
-  Type.Object({ server: NewServer, 'os:scheduler_hints': Hints, 'OS-SCH-HNT:scheduler_hints': Hints }, closed),
-)
+/** From 2.37 on they must be given, although there are none: a client says that it knows. */
+const Networks = Type.Union([
+  oneOf('none', 'auto'),
+  Type.Array(
+    Type.Object({ uuid: Type.Optional(Uuid), port: Type.Optional(Uuid), fixed_ip: Type.Optional(Text) }, closed),
+    { maxItems: limits.networksPerServerMax },
+  ),
+])
+const NEW_SERVER = {
+  name: Name,
+  description: Type.Optional(from(since('descriptions'), Description)),
+  flavorRef: Type.Union([Type.String({ minLength: 1, maxLength: 1_024 }), Type.Integer({ minimum: 0 })]),
+  imageRef: Type.Optional(Type.String({ maxLength: 1_024 })),
+  min_count: Type.Optional(whole(1)),
+  max_count: Type.Optional(whole(1)),
+  return_reservation_id: Type.Optional(Type.Union([Type.Boolean(), Type.String()])),
+  metadata: Type.Optional(texts(limits.metadataPerServerMax)),
+  key_name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()])),
+  availability_zone: Type.Optional(Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()])),
+  adminPass: Type.Optional(Type.String({ maxLength: 255 })),
+  // Accepted and ignored: this service doesn't manage networks, volumes, or what runs inside a server.
+  networks: Anything,
+  security_groups: Anything,
+  user_data: Anything,
+  config_drive: Anything,
+  personality: Anything,
+  block_device_mapping: Anything,
+  block_device_mapping_v2: Anything,
+  accessIPv4: Anything,
+  accessIPv6: Anything,
+  'OS-DCF:diskConfig': Anything,
+  'os:scheduler_hints': Hints,
+}
+const NewServer = Type.Object(NEW_SERVER, closed)
+const bodyOf = <S extends TSchema>(server: S) =>
+  check(Type.Object({ server, 'os:scheduler_hints': Hints, 'OS-SCH-HNT:scheduler_hints': Hints }, closed))
+const body = bodyOf(NewServer)
+const bodyWithNetworks = bodyOf(Type.Object({ ...NEW_SERVER, networks: Networks }, closed))
 type NewServer = Static<typeof NewServer>
 
 const Created = Type.Union(
@@ -71,14 +80,15 @@ const Created = Type.Union(
 
 postServer.operation = {
   summary: 'Make one server, or several of a kind',
-  body: [body],
+  body: [bodyWithNetworks, body],
   answers: { 202: Created },
 } satisfies Operation
 
 export async function postServer(request: ComputeRequest): Promise<Answer> {
   const { context } = request
-  const given = request.body(body)
-  const wanted = given.server
+  const given = request.has.networks ? request.body(bodyWithNetworks) : request.body(body)
+  const wanted: NewServer = given.server
+  requireDescribable(request, wanted)
   const reservation = hintedReservation(
     wanted['os:scheduler_hints'],
     given['os:scheduler_hints'],
@@ -96,6 +106,8 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     if (reservation === null) return { flavor, wish: wishOf(flavor) }
     return { flavor, wish: inReservation(wishOf(flavor), yield* requireHosts(reservation, request.project)) }
   })
+  // As upstream, whoever lets us choose a network has one, and openstacksdk deletes a server that has none.
+  const network = request.has.networks && wanted.networks === 'auto' ? 'auto' : null
   const reservation_id = `r-${context.clock.newUuid().slice(0, 8)}`
   const requests = Array.from({ length: max }, (_, i): ServerRequest => ({
     uuid: context.clock.newUuid(),
@@ -105,6 +117,9 @@ export async function postServer(request: ComputeRequest): Promise<Answer> {
     flavor_id: flavor.id,
     image_id,
     key_name: wanted.key_name ?? null,
+    description: wanted.description ?? null,
+    launch_index: i,
+    network,
     metadata: jsonText(asTexts(wanted.metadata ?? {})),
     reservation_id,
     wish,

@@ -1,11 +1,13 @@
 // Parses the query of server lists into a filter.
 import { Type } from 'typebox'
-import type { ServerFilter } from '../../compute/server-list.ts'
+import type { ServerFilter, TagFilter } from '../../compute/server-list.ts'
 import { flagOf } from '../../metal/nodes/attributes.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form } from '../operation.ts'
+import { from, Text } from '../shapes.ts'
 import { PAGE } from './links.ts'
 import type { ComputeRequest } from './request.ts'
+import { since } from './versions.ts'
 
 export const NO_FILTER: ServerFilter = {
   project: null,
@@ -17,7 +19,10 @@ export const NO_FILTER: ServerFilter = {
   host: null,
   uuid: null,
   reservation: null,
+  tags: null,
 }
+
+const TAG_FILTERS = ['tags', 'tags-any', 'not-tags', 'not-tags-any'] as const
 
 export const SERVER_LIST: Form = {
   schema: Type.Object({
@@ -38,6 +43,7 @@ export const SERVER_LIST: Form = {
         'all_tenants',
       ].map(name => [name, Type.Optional(Type.String())]),
     ),
+    ...Object.fromEntries(TAG_FILTERS.map(name => [name, Type.Optional(from(since('tags'), Text))])),
   }),
 }
 
@@ -48,7 +54,7 @@ export function parseServerQuery(request: ComputeRequest): ServerFilter {
     project: projectOf(request),
     user: request.parameter('user_id'),
     name: name === null ? null : likePattern(name),
-    status: status === null ? null : status.toUpperCase(),
+    status: status === null ? null : statusOf(status, request),
     flavor: request.parameter('flavor'),
     image: request.parameter('image'),
     // Not every caller may know the hosts of servers.
@@ -57,7 +63,31 @@ export function parseServerQuery(request: ComputeRequest): ServerFilter {
       : null,
     uuid: request.parameter('uuid'),
     reservation: request.parameter('reservation_id'),
+    tags: tagsOf(request),
   }
+}
+
+/** All that a server can be upstream; here it never is some of them. */
+const STATUSES = new Set(
+  'ACTIVE BUILD DELETED ERROR HARD_REBOOT MIGRATING PASSWORD PAUSED REBOOT REBUILD RESCUE RESIZE REVERT_RESIZE SHELVED SHELVED_OFFLOADED SHUTOFF SOFT_DELETED SUSPENDED UNKNOWN VERIFY_RESIZE'.split(
+    ' ',
+  ),
+)
+
+function statusOf(given: string, { has }: ComputeRequest): string {
+  const status = given.toUpperCase()
+  if (has.knownStatus && !STATUSES.has(status)) {
+    throw problem('compute_invalid', { reason: `Invalid status value: ${given.slice(0, 100)}` })
+  }
+  return status
+}
+
+/** What is asked of the tags; null for nothing. Older versions ignore it, as any parameter that they don't know. */
+function tagsOf(request: ComputeRequest): TagFilter | null {
+  const lists = TAG_FILTERS.map(name => request.parameter(name)?.split(',') ?? null)
+  if (!request.has.tags || lists.every(list => list === null)) return null
+  const [every = null, any = null, notEvery = null, notAny = null] = lists
+  return { every, any, notEvery, notAny }
 }
 
 /** Callers see the servers of their project. An admin may ask for all projects, or for one of them. */

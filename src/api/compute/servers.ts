@@ -5,12 +5,13 @@ import { deleteServer, findServer, lockServer, saveServer, type Server } from '.
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
-import { Links } from '../shapes.ts'
-import { closed, Name } from './bodies.ts'
+import { from, Links } from '../shapes.ts'
+import { closed, Description, Name, requireDescribable } from './bodies.ts'
 import { limitOf, nextLinks } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { parseServerQuery, SERVER_LIST } from './server-query.ts'
 import { detail, ServerShape, ServerSummary, summary } from './server-view.ts'
+import { since } from './versions.ts'
 
 type Show = (request: ComputeRequest, server: Server) => object
 
@@ -46,16 +47,34 @@ export async function showServer(request: ComputeRequest): Promise<Answer> {
   return { status: 200, body: { server: detail(request, server) } }
 }
 
-const renameBody = check(Type.Object({ server: Type.Object({ name: Type.Optional(Name) }, closed) }, closed))
+const changeBody = check(
+  Type.Object(
+    {
+      server: Type.Object(
+        {
+          name: Type.Optional(Name),
+          description: Type.Optional(from(since('descriptions'), Description)),
+        },
+        closed,
+      ),
+    },
+    closed,
+  ),
+)
 
-putServer.operation = { summary: 'Rename a server', body: [renameBody], answers: { 200: One } } satisfies Operation
+putServer.operation = {
+  summary: 'Rename or describe a server',
+  body: [changeBody],
+  answers: { 200: One },
+} satisfies Operation
 
-/** Only the name can be changed this way. */
 export async function putServer(request: ComputeRequest): Promise<Answer> {
-  const { name } = request.body(renameBody).server
+  const wanted = request.body(changeBody).server
+  requireDescribable(request, wanted)
   const server = await request.context.store.write(function* () {
     const found = yield* lockServer(request.param('id'), request.visible)
-    const after = { ...found, name: name ?? found.name, updated_at: request.now }
+    const { name = found.name, description = found.description } = wanted
+    const after = { ...found, name, description, updated_at: request.now }
     yield* saveServer(found, after)
     return after
   })

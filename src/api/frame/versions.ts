@@ -10,19 +10,20 @@ export interface Version<Word extends string = never> {
   readonly since: Readonly<Record<Word, number>>
 }
 
-/** The versions 1.0 to 1.max. */
+/** The versions of a major version, from minor 0 to the maximum. */
 export const versionsOf = <Word extends string>(
   since: Readonly<Record<Word, number>>,
   max: number,
   headers: (text: string) => Record<string, string>,
+  major = 1,
 ): readonly Version<Word>[] =>
   Array.from({ length: max + 1 }, (_, minor) => ({
     minor,
-    text: `1.${minor}`,
+    text: `${major}.${minor}`,
     has: Object.fromEntries(
       Object.entries<number>(since).map(([word, first]) => [word, minor >= first]),
     ) as Version<Word>['has'],
-    headers: headers(`1.${minor}`),
+    headers: headers(`${major}.${minor}`),
     since,
   }))
 

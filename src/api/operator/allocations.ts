@@ -3,13 +3,14 @@ import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import type { Context } from '../../process/context.ts'
 import { seeded } from '../../clock/chance.ts'
-import { countAhead, waitingAllocations } from '../../metal/allocations/at-work.ts'
+import { waitingAllocations } from '../../metal/allocations/at-work.ts'
 import { createAllocation, retryAllocation } from '../../metal/allocations/lifecycle.ts'
 import { type Allocation, type AllocationRequest, findAllocation, wishOf } from '../../metal/allocations/rows.ts'
 import { keepLeased } from '../../metal/allocations/leased.ts'
 import { forecast } from '../../metal/allocations/forecast.ts'
 import { heldNodes } from '../../metal/holds/lookup.ts'
-import type { Wish } from '../../metal/allocations/matching.ts'
+import { inServingOrder, rulesOf } from '../../metal/queue/order.ts'
+import { standingsNow } from '../../metal/queue/standings.ts'
 import { type Held, whyNot } from '../../metal/allocations/why-not.ts'
 import {
   AllocationShape,
@@ -26,6 +27,7 @@ import { futureInstant } from '../instants.ts'
 import type { Operation } from '../operation.ts'
 import { Count, Flag, named, orNull, Text, TextOrNull } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
+import { StandsInLine, standsInLine } from './queue.ts'
 import { type Answer, inMetal, type OperatorRequest } from './request.ts'
 
 const RETRY = membersOf('Retry', { wait_until: isTime })
@@ -62,8 +64,10 @@ explainAllocation.operation = {
       state: Text,
       decided: orNull(Reasons),
       now: Reasons,
-      // How many of its class wait before it.
+      // How many wait before it for the same nodes.
       ahead: Count,
+      // Null if it doesn't wait.
+      queue: orNull(StandsInLine),
     }),
   },
 } satisfies Operation
@@ -72,13 +76,19 @@ explainAllocation.operation = {
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { context, now } = request
-  const { row, held, ahead } = await context.store.read(function* () {
-    const row = yield* findAllocation(request.param('ident'), request.access())
-    return { row, held: yield* heldNodes(now), ahead: yield* countAhead(row) }
+  const { row, held } = await context.store.read(function* () {
+    return {
+      row: yield* findAllocation(request.param('ident'), request.access()),
+      held: yield* heldNodes(now),
+    }
   })
+  const queue = row.state === 'allocating' ? await standsInLine(request, row.uuid) : null
   const decided = row.reasons === null ? null : jsonIn(row.reasons)
   const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
-  return { status: 200, body: { allocation, state: row.state, decided, now: reasons, ahead } }
+  return {
+    status: 200,
+    body: { allocation, state: row.state, decided, now: reasons, ahead: (queue?.place ?? 1) - 1, queue },
+  }
 }
 
 function reasonsNow({ fleet, mirror }: Context, row: Allocation, held: Held, now: number) {
@@ -111,23 +121,15 @@ export async function explainNewAllocation(asked: OperatorRequest): Promise<Answ
   const { value } = await rehearse(store, () =>
     createAllocation(wanted, request.access(), request.principal, routing, now),
   )
-  const candidates = jsonIn(value.candidate_nodes)
-  const { waiting, held } = await store.read(function* () {
-    return { waiting: yield* waitingAllocations(), held: yield* heldNodes(now) }
+  const { waiting, standings, held } = await store.read(function* () {
+    return { waiting: yield* waitingAllocations(), standings: yield* standingsNow(), held: yield* heldNodes(now) }
   })
   await context.catchUp()
-  const { name, traits, owner } = wanted
-  const wish: Wish = {
-    id: Infinity,
-    name,
-    resourceClass: wanted.resourceClass!,
-    traits,
-    candidates: candidates.length > 0 ? new Set(candidates) : null,
-    owner,
-    until: wanted.expiresAt,
-  }
+  const wish = { ...wishOf(value), id: Infinity }
+  const line = inServingOrder([...waiting.map(wishOf), wish], standings, rulesOf(context.config))
+  const before = line.slice(0, line.indexOf(wish))
   const random = seeded(clock.newSeed())
-  const body = forecast({ fleet, table: mirror.table }, wish, waiting.map(wishOf), held, random, now)
+  const body = forecast({ fleet, table: mirror.table }, wish, before, held, random, now)
   return { status: 200, body }
 }
 

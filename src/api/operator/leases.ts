@@ -1,36 +1,34 @@
-// /explain/leases: why a lease doesn't fit, and when it would. The body is that of a new lease.
+// /explain/leases: why a lease doesn't fit, and when it would. The body is that of a new lease, or of a change.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { explainLease } from '../../leases/booking/explain.ts'
+import { explainChange, explainLease } from '../../leases/booking/explain.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { parseJson, requireStorable, textOfBody } from '../json-body.ts'
 import { type Operation, requireDeclared } from '../operation.ts'
-import { shownDate } from '../reservation/dates.ts'
-import { newLeaseOf } from '../reservation/lease-bodies.ts'
-import { LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
-import { leaseContext } from '../reservation/request.ts'
-import { byName, Count, Flag, named, Text } from '../shapes.ts'
+import { reservation } from '../reservation/dialect.ts'
+import { leaseChangeOf, newLeaseOf } from '../reservation/lease-bodies.ts'
+import { CHANGE_TO_EXPLAIN, LEASE_TO_EXPLAIN } from '../reservation/lease-forms.ts'
+import { REFUSAL_MEMBERS, shownRefusal } from '../reservation/refusals.ts'
+import { leaseContext, type Members } from '../reservation/request.ts'
+import { byName, Count, Flag, named, TextOrNull } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
 const Explained = named('LeaseExplained', {
   fits: Flag,
+  // What the refusal of the real one says.
+  message: TextOrNull,
   places: Type.Array(byName(Count)),
-  reasons: Type.Array(
-    named('LeaseReason', {
-      reservation: Count,
-      reason: Text,
-      count: Count,
-      sample: Type.Array(Type.Object({ host: Text, detail: Text })),
-    }),
-  ),
-  windows: Type.Array(Type.Object({ start_date: Text, end_date: Text })),
+  ...REFUSAL_MEMBERS,
 })
 
 explainLeaseOf.operation = {
   summary: 'Say whether a lease would fit, and why not and when it would',
-  body: [LEASE_TO_EXPLAIN],
+  description:
+    'The body is that of a new lease, or the change of the lease that it names as `lease`. Nothing is booked. What is ' +
+    'refused for another reason than lack of room is refused here too, with the same status and words.',
+  body: [LEASE_TO_EXPLAIN, CHANGE_TO_EXPLAIN],
   answers: { 200: Explained },
 } satisfies Operation
 
@@ -41,13 +39,26 @@ export async function explainLeaseOf(request: OperatorRequest): Promise<Answer> 
   if (!isObject(given)) {
     throw problem('invalid_body', { reason: 'the body must be an object, as of a lease to be made' })
   }
-  const wanted = newLeaseOf({ name: 'explained', ...given }, request.now)
-  const { windows, ...explained } = await explainLease(leaseContext(request), request.project, wanted)
-  const shown = windows.map(({ start_at, end_at }) => ({
-    start_date: shownDate(start_at),
-    end_date: shownDate(end_at),
-  }))
-  return { status: 200, body: { ...explained, windows: shown } }
+  const { lease, ...rest } = given
+  const { places, fits, message, ...refusal } =
+    lease === undefined || lease === null
+      ? await explainLease(
+          leaseContext(request),
+          request.principal,
+          newLeaseOf({ name: 'explained', ...rest }, request.now),
+        )
+      : await explainChangeOf(request, lease, rest)
+  return { status: 200, body: { fits, message, places, ...shownRefusal(refusal) } }
+}
+
+/** A change is only explained to those who may make it. */
+async function explainChangeOf(asked: OperatorRequest, lease: unknown, given: Members) {
+  requireDeclared(explainLeaseOf.operation.body, CHANGE_TO_EXPLAIN)
+  if (typeof lease !== 'string') throw problem('invalid_body', { reason: 'lease must be the id of a lease' })
+  const request = asked.as(reservation)
+  request.requireAllowed('blazar:leases:put')
+  const change = leaseChangeOf(given, request.now)
+  return explainChange(leaseContext(request), lease, request.visible, change)
 }
 
 /** Fastify doesn't read the body of a GET, so it is read here. */

@@ -14,9 +14,16 @@ export const operatorPolicy = {
   // Each caller is told of its own project and the people in it.
   'holdfast:names:list': 'everyone',
   'holdfast:names:list_all': 'admin or service or system reader',
+  // Each caller sees the allocations that it may see elsewhere.
+  'holdfast:queue:list': 'reader or service',
+  'holdfast:queue:shares': 'admin',
+  'holdfast:queue:get': 'admin or service or project reader',
+  'holdfast:queue:set': 'admin',
   'holdfast:quotas:list': 'admin',
   'holdfast:quotas:get': 'admin or service or project reader',
   'holdfast:quotas:set': 'admin',
+  // Each caller sees the machines, promises and requests that it may read, and is told what it may do with them.
+  'holdfast:status:get': 'reader or service',
   // Each caller hears of what it may read.
   'holdfast:events:list': 'everyone',
   'holdfast:events:ticket': 'everyone',

@@ -10,7 +10,15 @@ import { listPortgroups } from '../../metal/portgroups.ts'
 import { listPorts } from '../../metal/ports.ts'
 import { createHold } from '../../metal/holds/lifecycle.ts'
 import { mark, type Write } from '../../store/transaction.ts'
-import { accessToEnd, FAREWELL_PARAMETERS, farewellOf } from '../baremetal/allocation-changes.ts'
+import {
+  accessToEnd,
+  allocationChangeOf,
+  FAREWELL_PARAMETERS,
+  farewellOf,
+  KEEPER_PARAMETER,
+} from '../baremetal/allocation-changes.ts'
+import { AllocationShape, shownAllocation } from '../baremetal/allocations.ts'
+import { PATCH } from '../baremetal/collection.ts'
 import { NEW_RESERVATION, newReservationOf, OneReservation, shownReservation } from '../baremetal/reservations.ts'
 import type { Operation } from '../operation.ts'
 import { reservation } from '../reservation/dialect.ts'
@@ -30,6 +38,20 @@ export async function explainNewReservation(asked: OperatorRequest): Promise<Ans
   const wanted = newReservationOf(request)
   const { value } = await rehearse(context.store, () => createHold(wanted, request.access(), principal, now))
   return { status: 200, body: { reservation: shownReservation(value, request) } }
+}
+
+explainAllocationChange.operation = {
+  summary: 'Say what a change would make of an allocation, without changing it',
+  query: [KEEPER_PARAMETER],
+  body: [PATCH],
+  answers: { 200: AllocationShape },
+} satisfies Operation
+
+/** Answers with the allocation as it would be. */
+export async function explainAllocationChange(asked: OperatorRequest): Promise<Answer> {
+  const request = inMetal(asked)
+  const { value } = await rehearse(request.context.store, allocationChangeOf(request))
+  return { status: 200, body: shownAllocation(value, request) }
 }
 
 const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })

@@ -18,9 +18,13 @@ import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode 
 import { explainLeaseOf } from './leases.ts'
 import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
+import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import type { Answer, OperatorRequest } from './request.ts'
+import { getMachine } from './machine.ts'
+import { getStatus } from './status.ts'
 import {
+  explainAllocationChange,
   explainAllocationDeletion,
   explainLeaseDeletion,
   explainNewReservation,
@@ -70,7 +74,10 @@ export const routes: Routes = {
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
-  '/explain/allocations/:ident': { GET: onFound(explainAllocation, 'holdfast:explain:allocation') },
+  '/explain/allocations/:ident': {
+    GET: onFound(explainAllocation, 'holdfast:explain:allocation'),
+    POST: onFound(explainAllocationChange, 'baremetal:allocation:update'),
+  },
   // A dry run needs the permission for the real change.
   '/explain/allocations': { POST: to(explainNewAllocation, 'baremetal:allocation:create') },
   '/explain/reservations': { POST: to(explainNewReservation, 'baremetal:reservation:create') },
@@ -91,12 +98,20 @@ export const routes: Routes = {
     DELETE: to(deleteLeasableNode, 'holdfast:leasable_nodes:set'),
   },
   '/names': { GET: to(listNames, 'holdfast:names:list') },
+  '/queue': { GET: to(getQueue, 'holdfast:queue:list') },
+  '/queue/projects': { GET: to(getShares, 'holdfast:queue:shares') },
+  '/queue/projects/:project': {
+    GET: ofProject(getSharesOfOne, 'holdfast:queue:get'),
+    PUT: ofProject(putPriority, 'holdfast:queue:set'),
+  },
   '/quotas': { GET: to(getQuotas, 'holdfast:quotas:list') },
   '/quotas/:project': {
     GET: ofProject(getQuota, 'holdfast:quotas:get'),
     PUT: ofProject(putQuota, 'holdfast:quotas:set'),
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
+  '/status': { GET: to(getStatus, 'holdfast:status:get') },
+  '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
   '/calendars': {

@@ -2,8 +2,8 @@
 import { Type } from 'typebox'
 import type { Refusal } from '../../problems/leases.ts'
 import type { LeaseProblem, Problem, ProblemKind } from '../../problems/problem.ts'
-import { Count, named, Text } from '../shapes.ts'
-import { ShownDate, shownDate } from './dates.ts'
+import { named, Text } from '../shapes.ts'
+import { REFUSAL_MEMBERS, shownRefusal } from './refusals.ts'
 import type { ReservationRequest } from './request.ts'
 
 const STATUS: Record<LeaseProblem, number> & Partial<Record<ProblemKind, number>> = {
@@ -59,17 +59,7 @@ const WORDS: Partial<Record<ProblemKind, string>> = {
 }
 
 const Code = Type.Integer()
-const Details = named('LeaseRefusal', {
-  reasons: Type.Array(
-    Type.Object({
-      reservation: Count,
-      reason: Text,
-      count: Count,
-      sample: Type.Array(Type.Object({ host: Text, detail: Text })),
-    }),
-  ),
-  windows: Type.Array(Type.Object({ start_date: ShownDate, end_date: ShownDate })),
-})
+const Details = named('LeaseRefusal', REFUSAL_MEMBERS)
 export const RefusalShape = Type.Union(
   [
     named('HandlerRefusal', {
@@ -97,8 +87,3 @@ export function renderError(
   const body = { error_code: status, error_message: text, error_name: name }
   return { status, body: kind === 'lease_does_not_fit' ? { ...body, details: shownRefusal(details as Refusal) } : body }
 }
-
-const shownRefusal = ({ reasons, windows }: Refusal) => ({
-  reasons,
-  windows: windows.map(({ start_at, end_at }) => ({ start_date: shownDate(start_at), end_date: shownDate(end_at) })),
-})

@@ -26,6 +26,40 @@ void describe('a new lease', () => {
     })
   })
 
+  void test('nodes: class and traits may come as properties, as equalities and nothing else', () => {
+    const nodes = { resource_type: 'physical:node', min: 1, max: 2 }
+    const gpu = ['=', '$resource_class', 'gpu']
+    const by = (query: unknown) =>
+      read({ ...nodes, hypervisor_properties: '', resource_properties: JSON.stringify(query) })
+    assert.deepEqual(by(gpu), { ...nodes, resource_class: 'gpu', traits: [] })
+    assert.deepEqual(by(['and', gpu, ['==', '$trait', 'CUSTOM_A']]), {
+      ...nodes,
+      resource_class: 'gpu',
+      traits: ['CUSTOM_A'],
+    })
+    for (const wrong of [
+      ['or', gpu, gpu],
+      ['and', gpu, gpu],
+      ['and'],
+      [],
+      ['>', '$resource_class', 'gpu'],
+      ['=', '$trait', 'CUSTOM_A'],
+      ['=', '$rack', '1'],
+      ['=', '$resource_class', 7],
+      { a: 1 },
+      7,
+    ]) {
+      assert.throws(() => by(wrong), /resource_properties of nodes must be like/)
+    }
+    assert.throws(() => read({ ...nodes, resource_properties: '{' }), /must be like/)
+    assert.throws(() => read({ ...nodes, resource_class: 'gpu', resource_properties: JSON.stringify(gpu) }), /either/)
+    assert.deepEqual(read({ ...nodes, resource_class: 'gpu', resource_properties: '' }), {
+      ...nodes,
+      resource_class: 'gpu',
+      traits: [],
+    })
+  })
+
   void test('numbers in text become numbers, and what is left out gets its default', () => {
     assert.deepEqual(read({ ...instances, vcpus: '2', amount: ' 3 ' }), {
       ...instances,

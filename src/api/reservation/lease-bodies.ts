@@ -12,6 +12,7 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { parseDate } from './dates.ts'
 import { affinityOf, integerOf, nameOf, propertiesOf, refused, shown, textOf } from './fields.ts'
+import { withNodeProperties } from './node-properties.ts'
 import type { Members } from './request.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -72,7 +73,9 @@ function termsOf(value: unknown): Terms {
   const { resource_type } = given
   if (resource_type === 'virtual:instance') return { resource_type, ...readAll(INSTANCE, given) }
   if (resource_type === 'physical:host') return ranged<HostTerms>({ resource_type, ...readAll(HOST, given) })
-  if (resource_type === 'physical:node') return ranged<NodeTerms>({ resource_type, ...readAll(NODE, given) })
+  if (resource_type === 'physical:node') {
+    return ranged<NodeTerms>({ resource_type, ...readAll(NODE, withNodeProperties(given)) })
+  }
   throw refused(`resource_type must be virtual:instance, physical:host or physical:node, not ${shown(resource_type)}.`)
 }
 

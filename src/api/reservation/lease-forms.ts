@@ -30,6 +30,13 @@ const RANGE = { min: Amount, max: Amount }
 const ResourceClass = Name(limits.nameCharsMax)
 const Traits = optional(Type.Array(Name(limits.nameCharsMax), { maxItems: limits.nodeTraitsMax }))
 
+const equality = (key: string) => `\\["={1,2}", ?"\\$${key}", ?"[A-Za-z0-9_.-]{1,${limits.nameCharsMax}}"\\]`
+const NodeProperties = Type.String({
+  pattern: `^(${equality('resource_class')}|\\["and", ?${equality('resource_class')}(, ?${equality('trait')}){0,${limits.nodeTraitsMax}}\\])$`,
+  maxLength: limits.propertiesCharsMax,
+  description: 'JSON, instead of resource_class and traits: ["=", "$resource_class", "gpu"]',
+})
+
 /** Unknown members are ignored, as upstream does. */
 const open = { additionalProperties: true }
 const of = (type: string, title: string, members: Record<string, TSchema>) =>
@@ -39,6 +46,10 @@ const NewReservation = Type.Union([
   of('virtual:instance', 'NewInstanceReservation', { ...INSTANCE, ...INSTANCE_MORE }),
   of('physical:host', 'NewHostReservation', { ...RANGE, ...HOST_MORE }),
   of('physical:node', 'NewNodeReservation', { ...RANGE, resource_class: ResourceClass, traits: Traits }),
+  of('physical:node', 'NewNodeReservationByProperties', {
+    ...RANGE,
+    resource_properties: NodeProperties,
+  }),
 ])
 
 const LeaseName = Name(limits.leaseNameCharsMax)
@@ -78,17 +89,17 @@ const ReservationChange = Type.Object(
   },
   { title: 'ReservationChange', ...open },
 )
-export const LEASE_CHANGE: Form = {
-  schema: Type.Object(
-    {
-      name: optional(LeaseName),
-      start_date: optional(GivenDate),
-      end_date: optional(GivenDate),
-      before_end_date: optional(GivenDate),
-      reservations: optional(Reservations(ReservationChange, 0)),
-    },
-    { title: 'LeaseChange', ...open },
-  ),
+const leaseChange = {
+  name: optional(LeaseName),
+  start_date: optional(GivenDate),
+  end_date: optional(GivenDate),
+  before_end_date: optional(GivenDate),
+  reservations: optional(Reservations(ReservationChange, 0)),
+}
+export const LEASE_CHANGE: Form = { schema: Type.Object(leaseChange, { title: 'LeaseChange', ...open }) }
+/** The change of a lease that is only explained. */
+export const CHANGE_TO_EXPLAIN: Form = {
+  schema: Type.Object({ lease: Text, ...leaseChange }, { title: 'LeaseChangeToExplain', ...open }),
 }
 
 const row = { created_at: ShownTime, updated_at: orNull(ShownTime) }
@@ -131,7 +142,7 @@ const ShownReservation = Type.Union([
     max: Count,
     resource_class: Text,
     traits: Type.Array(Text),
-    nodes: Type.Array(Type.Object({ node: Text, allocation: TextOrNull })),
+    nodes: Type.Array(Type.Object({ node: Text, name: TextOrNull, allocation: TextOrNull })),
   }),
 ])
 
@@ -155,6 +166,8 @@ export const LeaseShape = named('Lease', {
   degraded: Flag,
   user_id: Text,
   project_id: Text,
+  user_name: Text,
+  project_name: Text,
   trust_id: Type.Null(),
   ...row,
   reservations: Type.Array(ShownReservation),

@@ -2,11 +2,15 @@
 import { Type } from 'typebox'
 import { createLease, deleteLease, findLease, listLeases, updateLease } from '../../leases/lifecycle/leases.ts'
 import type { Lease, LeaseEvent, Reservation, Terms } from '../../leases/types.ts'
+import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { shownDate, shownTime, shownTimeOrNull } from './dates.ts'
 import { leaseChangeOf, newLeaseOf } from './lease-bodies.ts'
 import { LEASE_CHANGE, LeaseShape, NEW_LEASE } from './lease-forms.ts'
 import { type Answer, leaseContext, membersIn, type ReservationRequest } from './request.ts'
+
+/** Where names come from. */
+type Known = Pick<Context, 'fleet' | 'names'>
 
 const shownRow = ({ created_at, updated_at }: { created_at: number; updated_at: number | null }) => ({
   created_at: shownTime(created_at),
@@ -21,7 +25,7 @@ function shownTerms(id: string, terms: Terms): object {
   return terms
 }
 
-const shownReservation = (reservation: Reservation) => ({
+const shownReservation = (reservation: Reservation, { fleet }: Known) => ({
   id: reservation.id,
   lease_id: reservation.lease_id,
   // Upstream this is the id of a second row; here there is only the reservation.
@@ -30,7 +34,9 @@ const shownReservation = (reservation: Reservation) => ({
   missing_resources: reservation.missing_resources,
   resources_changed: reservation.resources_changed,
   ...shownTerms(reservation.id, reservation.terms),
-  ...(reservation.terms.resource_type === 'physical:node' && { nodes: reservation.nodes }),
+  ...(reservation.terms.resource_type === 'physical:node' && {
+    nodes: reservation.nodes.map(one => ({ ...one, name: fleet.withUuid(one.node)?.name ?? null })),
+  }),
   ...shownRow(reservation),
 })
 
@@ -43,7 +49,7 @@ const shownEvent = (event: LeaseEvent) => ({
   ...shownRow(event),
 })
 
-const shownLease = (lease: Lease) => ({
+const shownLease = (lease: Lease, known: Known) => ({
   id: lease.id,
   name: lease.name,
   start_date: shownDate(lease.start_at),
@@ -53,9 +59,12 @@ const shownLease = (lease: Lease) => ({
   degraded: lease.degraded,
   user_id: lease.user_id,
   project_id: lease.project_id,
+  // Ours, for people.
+  user_name: known.names.user(lease.user_id),
+  project_name: known.names.project(lease.project_id),
   trust_id: null,
   ...shownRow(lease),
-  reservations: lease.reservations.map(shownReservation),
+  reservations: lease.reservations.map(one => shownReservation(one, known)),
   events: lease.events.map(shownEvent),
 })
 
@@ -68,7 +77,7 @@ listAllLeases.operation = {
 
 export async function listAllLeases({ context, visible }: ReservationRequest): Promise<Answer> {
   const leases = await context.store.read(() => listLeases(visible))
-  return { status: 200, body: { leases: leases.map(shownLease) } }
+  return { status: 200, body: { leases: leases.map(lease => shownLease(lease, context)) } }
 }
 
 postLease.operation = {
@@ -80,14 +89,14 @@ postLease.operation = {
 export async function postLease(request: ReservationRequest): Promise<Answer> {
   const wanted = newLeaseOf(membersIn(request, NEW_LEASE), request.now)
   const lease = await createLease(leaseContext(request), request.principal, wanted)
-  return { status: 201, body: { lease: shownLease(lease) } }
+  return { status: 201, body: { lease: shownLease(lease, request.context) } }
 }
 
 showLease.operation = { summary: 'Show a lease', answers: { 200: One } } satisfies Operation
 
 export async function showLease(request: ReservationRequest): Promise<Answer> {
   const lease = await request.context.store.read(() => findLease(request.param('id'), request.visible))
-  return { status: 200, body: { lease: shownLease(lease) } }
+  return { status: 200, body: { lease: shownLease(lease, request.context) } }
 }
 
 putLease.operation = {
@@ -100,7 +109,7 @@ putLease.operation = {
 export async function putLease(request: ReservationRequest): Promise<Answer> {
   const change = leaseChangeOf(membersIn(request, LEASE_CHANGE), request.now)
   const lease = await updateLease(leaseContext(request), request.param('id'), request.visible, change)
-  return { status: 200, body: { lease: shownLease(lease) } }
+  return { status: 200, body: { lease: shownLease(lease, request.context) } }
 }
 
 deleteOneLease.operation = {

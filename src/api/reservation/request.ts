@@ -14,6 +14,7 @@ export type ReservationRequest = Request
 export const leaseContext = (request: ReservationRequest): LeaseContext => ({
   ...request.context,
   seesHosts: request.may(SEES_HOSTS, {}),
+  project: request.project,
 })
 
 /** The members of the JSON body; an empty body has none. The form is only what the document shows. */

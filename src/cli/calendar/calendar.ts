@@ -46,7 +46,8 @@ async function draw(server: Holdfast, flags: CalendarFlags): Promise<void> {
   const iso = (at: number) => new Date(at).toISOString()
   const status = await server.status({ spans: { from: iso(from), to: iso(to) }, mine, where })
   if (flags.format !== 'table' || flags.column) return printList(spanRowsOf(status), COLUMNS, flags)
-  const rows = chartRowsOf(status, from).map(({ name, bars }) => ({
+  const rows = chartRowsOf(status, from).map(({ name, bars, ...row }) => ({
+    ...row,
     name: visible(name),
     bars: bars.map(bar => ({ ...bar, label: visible(bar.label) })),
   }))
@@ -63,8 +64,7 @@ async function draw(server: Holdfast, flags: CalendarFlags): Promise<void> {
     isAscii: flags.ascii === true || !isUtf8(here),
   }
   say(sentenceOf(rows, chart))
-  for (const line of drawn(chart)) print(line)
-  print(spaced(legendOf(chart)))
+  for (const line of [...drawn(chart), ...legendOf(chart)]) print(line)
 }
 
 function windowIn({ from: said, for: span }: CalendarFlags, around: Around) {
@@ -90,20 +90,25 @@ const COLOURS = {
   held: 'yellow',
   booked: 'magenta',
   maintenance: 'dim',
+  'out of order': 'red',
   now: 'bold',
   grid: 'dim',
   axis: null,
+  heading: 'bold',
 } as const
 
 function print(pieces: readonly Piece[]): void {
   const { stdout } = terminal()
   const { hasColour } = screenOf(stdout)
-  const painted = pieces.map(({ text, look }) => {
+  const painted = withoutTail(pieces).map(({ text, look }) => {
     const colour = look === null ? null : COLOURS[look]
     return hasColour && colour ? styleText(colour, text, { validateStream: false }) : text
   })
-  stdout.write(`${painted.join('').trimEnd()}\n`)
+  stdout.write(`${painted.join('')}\n`)
 }
 
-const spaced = (pieces: readonly Piece[]): Piece[] =>
-  pieces.flatMap((piece, at) => (at === 0 ? [piece] : [{ text: '   ', look: null }, piece]))
+/** Without the spaces at the end of the line. */
+function withoutTail(pieces: readonly Piece[]): Piece[] {
+  const last = pieces.findLastIndex(({ text }) => text.trimEnd() !== '')
+  return pieces.slice(0, last + 1).map((piece, at) => (at === last ? { ...piece, text: piece.text.trimEnd() } : piece))
+}

@@ -62,8 +62,10 @@ test('the same in plain ASCII', () => {
 })
 
 test('the legend says what is there, and nothing else', () => {
-  const words = (rows: Chart['rows']) => legendOf({ rows, isAscii: true }).map(({ text }) => text)
-  assert.deepEqual(words(LAB), ['# taken', '~ held', '= booked', '/ maintenance', '#>>> without an end', '+ several'])
+  const words = (rows: Chart['rows'], width = 80) =>
+    legendOf({ rows, isAscii: true, width }).map(line => line.map(({ text }) => text).join(''))
+  assert.deepEqual(words(LAB), ['# taken   ~ held   = booked   / maintenance   #>>> without an end   + several'])
+  assert.deepEqual(words(LAB, 30), ['# taken   ~ held   = booked', '/ maintenance', '#>>> without an end', '+ several'])
   assert.deepEqual(words([{ name: 'n-04', bars: [] }]), [])
 })
 
@@ -116,7 +118,7 @@ const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 200)
 const instant = fc.integer({ min: at('2026-01-01T00:00[UTC]'), max: at('2027-12-31T00:00[UTC]') })
 const anyBar: fc.Arbitrary<Bar> = fc
   .record({
-    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance'),
+    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance', 'out of order'),
     start: instant,
     length: fc.option(fc.integer({ min: 1, max: 90 * DAY })),
     label: fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('日本語の仕事', 'a👍b', '')),
@@ -130,7 +132,11 @@ const anyBar: fc.Arbitrary<Bar> = fc
 const anyChart: fc.Arbitrary<Chart> = fc
   .record({
     rows: fc.array(
-      fc.record({ name: fc.stringMatching(/^[a-z0-9-]{1,40}$/), bars: fc.array(anyBar, { maxLength: 6 }) }),
+      fc.record({
+        name: fc.stringMatching(/^[a-z0-9-]{1,40}$/),
+        bars: fc.array(anyBar, { maxLength: 6 }),
+        isHeading: fc.boolean(),
+      }),
       {
         maxLength: 4,
       },

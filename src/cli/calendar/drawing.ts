@@ -4,7 +4,7 @@ import { cutTo, widestOf, widthOf } from '../width.ts'
 import { axisOf, columnOf, type TimeWindow } from './axis.ts'
 
 /** From top to bottom: where two are at once, the upper one is seen. */
-const LOOKS = ['taken', 'held', 'booked', 'maintenance'] as const
+const LOOKS = ['taken', 'held', 'booked', 'maintenance', 'out of order'] as const
 export type Look = (typeof LOOKS)[number]
 
 export interface Bar {
@@ -19,6 +19,8 @@ export interface Bar {
 export interface ChartRow {
   name: string
   bars: readonly Bar[]
+  /** Stands above others, across the chart. */
+  isHeading?: boolean
 }
 
 export interface Chart {
@@ -34,7 +36,7 @@ export interface Chart {
 
 export interface Piece {
   text: string
-  look: Look | 'now' | 'grid' | 'axis' | null
+  look: Look | 'now' | 'grid' | 'axis' | 'heading' | null
 }
 
 type Line = readonly Piece[]
@@ -53,8 +55,8 @@ interface Signs {
 }
 
 const BLOCKS: Signs = {
-  fill: { taken: '█', held: '▒', booked: '▓', maintenance: '░' },
-  fade: { taken: '▓▒░', held: '░ ░', booked: '▒░ ', maintenance: ' ░ ' },
+  fill: { taken: '█', held: '▒', booked: '▓', maintenance: '░', 'out of order': '×' },
+  fade: { taken: '▓▒░', held: '░ ░', booked: '▒░ ', maintenance: ' ░ ', 'out of order': ' × ' },
   seam: '│',
   several: '+',
   now: '│',
@@ -63,8 +65,8 @@ const BLOCKS: Signs = {
   cut: '…',
 }
 const PLAIN: Signs = {
-  fill: { taken: '#', held: '~', booked: '=', maintenance: '/' },
-  fade: { taken: '>>>', held: '>>>', booked: '>>>', maintenance: '>>>' },
+  fill: { taken: '#', held: '~', booked: '=', maintenance: '/', 'out of order': 'x' },
+  fade: { taken: '>>>', held: '>>>', booked: '>>>', maintenance: '>>>', 'out of order': '>>>' },
   seam: '|',
   several: '+',
   now: '|',
@@ -86,7 +88,8 @@ const CHART_MIN = 8
 export function drawn(chart: Chart): Line[] {
   const { rows, from, to, now, zone, width, isAscii } = chart
   const signs = signsFor(isAscii)
-  const named = Math.min(widestOf(rows.map(({ name }) => name)), Math.max(Math.floor(width * NAMES_MAX_SHARE), 1))
+  const names = rows.filter(({ isHeading }) => !isHeading).map(({ name }) => name)
+  const named = Math.min(widestOf(names), Math.max(Math.floor(width * NAMES_MAX_SHARE), 1))
   const left = Math.max(0, Math.min(named + 1, width - CHART_MIN))
   const window: TimeWindow = { from, to, zone, columns: width - left }
   const { lines, ticks } = axisOf(window)
@@ -95,23 +98,40 @@ export function drawn(chart: Chart): Line[] {
   return [
     ...lines.map(text => [margin, { text, look: 'axis' } as const]),
     ...(isIn(background.now, window) ? [[margin, nowLine(background)]] : []),
-    ...rows.map(({ name, bars }) => [
-      { text: padded(shortened(name, left - 1, signs.cut), left), look: null },
-      ...across(bars, background),
-    ]),
+    ...rows.map(({ name, bars, isHeading }): Line => {
+      if (isHeading) return [{ text: padded(shortened(name, width, signs.cut), width), look: 'heading' }]
+      return [{ text: padded(shortened(name, left - 1, signs.cut), left), look: null }, ...across(bars, background)]
+    }),
   ]
 }
 
+const LEGEND_GAP = '   '
+
 /** What the signs mean, for those that are in the chart. */
-export function legendOf({ rows, isAscii }: Pick<Chart, 'rows' | 'isAscii'>): Piece[] {
-  const { fill, fade, several } = signsFor(isAscii)
+export function legendOf({ rows, isAscii, width }: Pick<Chart, 'rows' | 'isAscii' | 'width'>): Line[] {
+  const lines: Piece[][] = []
+  let used = Infinity
+  for (const piece of meaningsIn(rows, signsFor(isAscii))) {
+    const needed = LEGEND_GAP.length + widthOf(piece.text)
+    if (used + needed <= width) {
+      lines.at(-1)!.push({ text: LEGEND_GAP, look: null }, piece)
+      used += needed
+    } else {
+      lines.push([piece])
+      used = widthOf(piece.text)
+    }
+  }
+  return lines
+}
+
+function meaningsIn(rows: readonly ChartRow[], { fill, fade, several }: Signs): Piece[] {
   const bars = rows.flatMap(row => row.bars)
   const looks = LOOKS.filter(look => bars.some(bar => bar.look === look))
   const endless = LOOKS.find(look => bars.some(bar => bar.look === look && bar.end === null))
   return [
     ...looks.map(look => ({ text: `${fill[look]} ${look}`, look })),
     ...(endless ? [{ text: `${fill[endless]}${fade[endless]} without an end`, look: endless }] : []),
-    ...(bars.length > 0 ? [{ text: `${several} several`, look: null }] : []),
+    ...(rows.some(row => row.bars.length > 1) ? [{ text: `${several} several`, look: null }] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 // What the server says is promised, as the rows of a drawn calendar. Pure.
-import type { Span, Status } from '../../client/index.ts'
+import type { Machine, Span, Status } from '../../client/index.ts'
 import { shownWhen, zoneShown } from '../../shared/when.ts'
 import { inOrder } from '../status/words.ts'
 import type { Bar, ChartRow, Look } from './drawing.ts'
@@ -14,14 +14,26 @@ const LOOK_OF: Record<Span['kind'], Look> = {
   maintenance: 'maintenance',
 }
 
-/** A row for each machine, by class and name. */
-export function chartRowsOf({ machines, spans }: Status, from: number): ChartRow[] {
+/** A row for each machine, below its class if there are several. */
+export function chartRowsOf({ machines, spans, now }: Status, from: number): ChartRow[] {
   const byMachine = Map.groupBy(spans, ({ machine }) => machine)
-  return inOrder(machines).map(({ uuid, name }) => ({
-    name: name ?? uuid,
-    bars: (byMachine.get(uuid) ?? []).map(span => barOf(span, from)),
-  }))
+  const rowOf = (machine: Machine): ChartRow => ({
+    name: machine.name ?? machine.uuid,
+    bars: [...(byMachine.get(machine.uuid) ?? []).map(span => barOf(span, from)), ...outage(machine, Date.parse(now))],
+  })
+  const classes = [...Map.groupBy(inOrder(machines), machine => machine.class)]
+  if (classes.length === 1) return classes[0]![1].map(rowOf)
+  return classes.flatMap(([name, members]) => [
+    { name: name ?? 'no class', bars: [], isHeading: true },
+    ...members.map(rowOf),
+  ])
 }
+
+/** Nobody knows until when, and it must not look free. */
+const outage = ({ state }: Machine, now: number): Bar[] =>
+  state === 'broken' || state === 'setup' || state === 'retired'
+    ? [{ look: 'out of order', start: now, end: null, label: state }]
+    : []
 
 const barOf = ({ kind, name, who, start, end }: Span, from: number): Bar => ({
   look: LOOK_OF[kind],
@@ -45,14 +57,15 @@ interface Shown {
 
 /** The answer first: how many machines nobody has, and in whose time all of this is. */
 export function sentenceOf(rows: readonly ChartRow[], { from, to, now, zone }: Shown): string {
-  const all = rows.length
-  const none = rows.filter(({ bars }) => bars.length === 0).length
+  const machineRows = rows.filter(({ isHeading }) => !isHeading)
+  const all = machineRows.length
+  const none = machineRows.filter(({ bars }) => bars.length === 0).length
   const [begin, end] = [from, to].map(at => shownWhen(at, { now, zone }))
   const machines =
     none === 0
-      ? `Each of ${all} machines is promised at some time`
-      : none === all
-        ? `Nobody has any of ${all} machines`
-        : `Nobody has ${none} of ${all} machines`
+      ? `None of ${counted(all)} is free all the time`
+      : `${none} of ${counted(all)} ${none === 1 ? 'is' : 'are'} free all the time`
   return `${machines} from ${begin} to ${end}. Times are those of ${zone} (${zoneShown(now, zone)}).`
 }
+
+const counted = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`

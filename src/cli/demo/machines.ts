@@ -212,7 +212,7 @@ function fatesOf(blanks: readonly Blank[], random: Random): Map<string, Fate> {
   for (const [at, { name }] of scarce.entries()) {
     fates.set(name, SCARCE_FATES[at % SCARCE_FATES.length]!)
   }
-  // One A100 with NVLink is always free, for the suggested `node list` and for `allocation explain`.
+  // One A100 with NVLink is always free, for the suggested `status` and for `allocation explain`.
   const shown = blanks.find(({ traits, tenant }) => tenant === 'nlp' && SHOWN.every(trait => traits.includes(trait)))!
   fates.set(shown.name, 'free')
   for (const [resourceClass, oneIn] of Object.entries(LEASABLE)) {

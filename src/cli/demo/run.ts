@@ -17,7 +17,7 @@ import { printPeople, printSummary } from './summary.ts'
 import type { DemoFlags } from './demo.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { say, visible } from '../output.ts'
-import { Progress } from '../waiting.ts'
+import { Progress } from '../progress.ts'
 import { terminal } from '../terminal.ts'
 
 type Server = Awaited<ReturnType<typeof connectWith>>

@@ -48,8 +48,8 @@ const print = (columns: readonly string[], rows: readonly (readonly string[])[])
   void terminal().stdout.write(`\n${tableOf(columns, rows, screenOf(terminal().stdout))}`)
 
 async function countedOn({ admin }: Crowd): Promise<Row[]> {
-  const [nodes, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
-    admin.nodes.list({ traits: [DEMO_TRAIT], fields: ['uuid', 'provision_state', 'maintenance', 'resource_class'] }),
+  const [{ machines }, leasable, providers, allocations, holds, hosts, leases, servers] = await Promise.all([
+    admin.status({ where: { trait: DEMO_TRAIT } }),
     admin.leasableNodes.list(),
     admin.providers.list(),
     admin.allocations.list({ fields: ['state', 'extra'] }),
@@ -62,14 +62,13 @@ async function countedOn({ admin }: Crowd): Promise<Row[]> {
     leases: leases.filter(isDemoLease),
     allocations: allocations.filter(isMarked),
     servers: servers.filter(({ metadata }) => metadata['demo'] !== undefined),
-    nodes: new Set(nodes.map(({ uuid }) => uuid)),
+    nodes: new Set(machines.map(({ uuid }) => uuid)),
     hosts: providers.filter(isDemoProvider),
   }
   const names = new Set(ours.hosts.map(({ name }) => name))
-  const inMaintenance = nodes.filter(({ maintenance }) => maintenance).length
   return [
-    ['classes', new Set(nodes.map(one => one.resource_class)).size, tallied(nodes, one => one.resource_class!)],
-    ['nodes', nodes.length, `${tallied(nodes, one => one.provision_state)}; ${inMaintenance} in maintenance`],
+    ['classes', new Set(machines.map(one => one.class)).size, tallied(machines, one => one.class!)],
+    ['nodes', machines.length, tallied(machines, one => one.state)],
     ['allocations', ours.allocations.length, tallied(ours.allocations, one => ALLOCATION_WORDS[one.state])],
     ['holds', holds.filter(({ node_uuid }) => ours.nodes.has(node_uuid)).length, 'for instances that are on their way'],
     [
@@ -109,10 +108,8 @@ function mannerOf({ areThemselves }: Crowd, passwords: Passwords | null, isAdded
 }
 
 const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
-  [
-    'node list --trait CUSTOM_A100 CUSTOM_NVLINK --provision-state available --unassociated --fields name owner traits',
-    'machines by what they are: A100s with NVLink that nobody has',
-  ],
+  ['status', 'who has what, until when, who waits, and what comes'],
+  ['status --class gpu-a100 --trait CUSTOM_NVLINK --state free', 'machines by what they are: free A100s with NVLink'],
   [`allocation explain ${WAITING}`, 'it waits for an H100: what stands in the way'],
   [`allocation explain ${IMPOSSIBLE}`, 'it failed: who came closest, and what to leave out'],
   ['lease list', 'what is promised to whom, two weeks ahead'],

@@ -69,7 +69,7 @@ export function readFleet(sources: readonly Source[]): { fleet: Fleet; mistakes:
   const fleet: Fleet = { nodes: [], providers: [], hosts: [] }
   const mistakes: Mistake[] = []
   for (const source of sources) {
-    const at: At = (...path) => ({ file: source.file, line: source.lineOf(path), path })
+    const at: At = (...path) => ({ file: source.file, spot: source.spotOf(path), path })
     const findings = fleetFile(source.value, [])
     mistakes.push(...findings.map(({ path, says }) => mistake(at(...path), says)))
     addEntries(fleet, source.value, findings, at)
@@ -210,7 +210,7 @@ function again<E extends { at: At }>(
     const before = first.getOrInsert(key, entry)
     if (before === entry) return []
     const place = before.at(member)
-    const where = place.line === null ? `${place.file}: ${before.at().path.join(' ')}` : fileAndLine(place)
+    const where = place.spot === null ? `${place.file}: ${before.at().path.join(' ')}` : fileAndLine(place)
     return mistake(entry.at(member), `${key} is there twice, first at ${where}`)
   })
 }

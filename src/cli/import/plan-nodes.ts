@@ -1,8 +1,9 @@
 // Plans the changes to nodes and their ports.
 import type { Json, Node, Patch, Port } from '../../client/index.ts'
+import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
 import type { NodeEntry, PortEntry } from './document.ts'
 import { NODE_DOCUMENTS, PORT_DOCUMENTS } from './members.ts'
-import { clash, fileAndLine, type Mistake, mistake } from './mistake.ts'
+import { clash, fileAndLine, type Mistake } from './mistake.ts'
 import type { Present } from './present.ts'
 import { isBusy, isInUse, nextStep, type Seen, type Wanted } from './states.ts'
 import { actionFor, fieldOf, isSameSet, patchesFor, setting, type Step } from './step.ts'
@@ -100,7 +101,7 @@ function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPo
     fields,
     uuid: node?.uuid ?? null,
     isBusy: isBusy(present),
-    attributes: { ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
+    attributes: { driver: DEFAULT_DRIVER, ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
     ...changes,
   }
 }
@@ -132,11 +133,9 @@ function maintenanceOf(
 function clashesOf({ conductors, drivers, traits }: Present, entry: NodeEntry, node: Node | undefined): Mistake[] {
   const { members, at } = entry
   const found: Mistake[] = []
-  const driver = (members['driver'] ?? node?.['driver']) as string | undefined
+  const driver = (members['driver'] ?? node?.['driver'] ?? DEFAULT_DRIVER) as string
   const group = (members['conductor_group'] ?? node?.['conductor_group'] ?? '') as string
-  if (driver === undefined) {
-    if (!entry.isFlawed) found.push(mistake(at(), 'is a new node and has no driver'))
-  } else if (driver !== node?.['driver'] || group !== node?.['conductor_group']) {
+  if (driver !== node?.['driver'] || group !== node?.['conductor_group']) {
     const able = conductors.filter(({ drivers, alive }) => alive && drivers.includes(driver))
     if (able.length === 0) found.push(clash(at('driver'), `no conductor has the driver ${driver}`))
     else if (!able.some(({ conductor_group }) => conductor_group === group)) {

@@ -224,12 +224,14 @@ test('a host may be a hypervisor that the same file creates', () => {
 
 test('contradictions with the server are reported', () => {
   for (const [text, said] of [
-    [`nodes: [{ name: n1, uuid: ${uuid(3)}, driver: fake-hardware }]`, /f:1: nodes\[0\].name: n1 is the name of node/],
+    [
+      `nodes: [{ name: n1, uuid: ${uuid(3)}, driver: fake-hardware }]`,
+      /f:1:11: nodes\[0\].name: n1 is the name of node/,
+    ],
     [`nodes: [{ uuid: ${uuid(1)}, name: n2 }]`, /n2 is the name of node/],
     [`nodes: [{ name: n1 }, { uuid: ${uuid(1)} }]`, /as is f:1/],
     ["nodes: [{ name: n1, ports: ['52:54:00:00:00:12'] }]", /52:54:00:00:00:12 is the address of port .* of node n2/],
     [`nodes: [{ name: n1, ports: [{ address: '52:54:00:00:00:77', uuid: ${uuid(12)} }] }]`, /is a port of node n2/],
-    ['nodes: [{ name: new }]', /is a new node and has no driver/],
     ['nodes: [{ name: new, driver: ipmi }]', /no conductor has the driver ipmi/],
     ['nodes: [{ name: n1, conductor_group: lab }]', /no conductor of the group 'lab'/],
     ['nodes: [{ name: n1, bios_interface: real }]', /no bios_interface real; it has fake, no-bios/],

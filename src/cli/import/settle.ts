@@ -1,7 +1,7 @@
 // Brings nodes to their wanted states, all in parallel, because each one takes long.
 import { type Holdfast, isAway, type Node, type Verb } from '../../client/index.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
-import { waitFor } from '../waiting.ts'
+import { waitFor } from '../progress.ts'
 import { atOnce } from '../../shared/at-once.ts'
 import { isBusy, nextStep, type Wanted } from './states.ts'
 

@@ -1,8 +1,8 @@
-// Parses a fleet file, and finds the line of each value.
+// Parses a fleet file, and finds where each value begins.
 import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { CsvError, parseCsv } from '../csv.ts'
 import { columnOf, nodeOf } from './csv.ts'
-import { type Mistake, mistake, type Path } from './mistake.ts'
+import { type Mistake, mistake, type Path, type Spot } from './mistake.ts'
 import { NODE_MEMBERS } from './members.ts'
 
 const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
@@ -16,7 +16,7 @@ const ALIASES_MAX = 50_000
 export interface Source {
   file: string
   value: unknown
-  lineOf: (path: Path) => number | null
+  spotOf: (path: Path) => Spot | null
 }
 
 interface ReadSource {
@@ -42,54 +42,72 @@ const READERS: Record<FileFormat, (file: string, text: string) => ReadSource> = 
   csv: csvSource,
 }
 
-const unreadable = (file: string, line: number | null, says: string): ReadSource => ({
+const unreadable = (file: string, spot: Spot | null, says: string): ReadSource => ({
   source: null,
-  mistakes: [mistake({ file, line, path: [] }, says)],
+  mistakes: [mistake({ file, spot, path: [] }, says)],
 })
 
 const firstLine = (error: unknown) => (error as Error).message.split('\n', 1)[0]!
 
 function jsonSource(file: string, text: string): ReadSource {
   try {
-    return { source: { file, value: JSON.parse(text), lineOf: () => null }, mistakes: [] }
+    const value: unknown = JSON.parse(text)
+    // YAML includes JSON, and its parser knows where things are. It is slow, so only mistakes are looked up.
+    let found: Positions | null = null
+    return { source: { file, value, spotOf: path => spotOf((found ??= positionsIn(text)), path) }, mistakes: [] }
   } catch (error) {
-    return unreadable(file, null, `is no JSON: ${firstLine(error)}`)
+    const { document, spotAt } = positionsIn(text)
+    const [first] = document.errors
+    return unreadable(file, first ? spotAt(first.pos[0]) : null, `is no JSON: ${firstLine(error)}`)
   }
 }
 
 function yamlSource(file: string, text: string): ReadSource {
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, merge: true })
-  const lineAt = (offset: number) => lineCounter.linePos(offset).line
+  const positions = positionsIn(text)
+  const { document, spotAt } = positions
   if (document.errors.length > 0) {
     const says = (error: Error) => firstLine(error).replace(/ at line \d+, column \d+:?$/, '')
     return {
       source: null,
-      mistakes: document.errors.map(error => mistake({ file, line: lineAt(error.pos[0]), path: [] }, says(error))),
+      mistakes: document.errors.map(error => mistake({ file, spot: spotAt(error.pos[0]), path: [] }, says(error))),
     }
   }
   try {
     // Copied through JSON, so that each use of an anchor is a separate object, and a cycle is an error.
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX })) ?? 'null')
-    return { source: { file, value, lineOf: path => lineOf(document.contents, path, lineAt) }, mistakes: [] }
+    return { source: { file, value, spotOf: path => spotOf(positions, path) }, mistakes: [] }
   } catch (error) {
     return unreadable(file, null, `can't be read: ${firstLine(error)}`)
   }
 }
 
-/** The line of the value, or of the nearest parent that exists. */
-function lineOf(contents: unknown, path: Path, lineAt: (offset: number) => number): number | null {
-  let found = isNode(contents) ? contents : null
-  let line = found?.range ? lineAt(found.range[0]) : null
-  for (const part of path) {
-    const next = stepInto(found, part)
-    if (next?.at?.range) line = lineAt(next.at.range[0])
-    found = next?.value ?? null
-  }
-  return line
+interface Positions {
+  document: ReturnType<typeof parseDocument>
+  spotAt: (offset: number) => Spot
 }
 
-/** The line of a member is that of its name; the line of an aliased value is that of the alias. */
+function positionsIn(text: string): Positions {
+  const lineCounter = new LineCounter()
+  const spotAt = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return { line, column: col }
+  }
+  return { document: parseDocument(text, { lineCounter, merge: true }), spotAt }
+}
+
+/** Where the value is, or the nearest parent that exists. */
+function spotOf({ document: { contents }, spotAt }: Positions, path: Path): Spot | null {
+  let found = isNode(contents) ? contents : null
+  let spot = found?.range ? spotAt(found.range[0]) : null
+  for (const part of path) {
+    const next = stepInto(found, part)
+    if (next?.at?.range) spot = spotAt(next.at.range[0])
+    found = next?.value ?? null
+  }
+  return spot
+}
+
+/** A member is where its name is, and an aliased value where the alias is. */
 function stepInto(parent: Node | null, part: string | number): { at: Node | null; value: Node | null } | null {
   if (!isCollection(parent)) return null
   const node = (given: unknown) => (isNode(given) && !isAlias(given) ? given : null)
@@ -104,24 +122,30 @@ function stepInto(parent: Node | null, part: string | number): { at: Node | null
 function csvSource(file: string, text: string): ReadSource {
   try {
     const [head, ...rows] = parseCsv(text)
-    if (!head) return unreadable(file, 1, 'is empty; the first line names the columns')
+    if (!head) return unreadable(file, { line: 1, column: '' }, 'is empty; the first line names the columns')
     // Spaces around a column name are ignored, unless they belong to the key of an object's member.
     const columns = head.cells.map(cell => (isKnown(cell) ? cell : cell.trim()))
     const wrong = columns.flatMap((name, at) => {
       const says = wrongColumn(name, columns.indexOf(name) < at)
-      return says === null ? [] : { name, mistake: mistake({ file, line: 1, path: [] }, says) }
+      return says === null ? [] : { name, mistake: mistake({ file, spot: { line: 1, column: '' }, path: [] }, says) }
     })
     const unread = new Set(wrong.map(({ name }) => name))
     const known = columns.map(name => (unread.has(name) ? '' : name))
     const long = rows
       .filter(({ cells }) => cells.length > columns.length)
-      .map(({ line }) => mistake({ file, line, path: [] }, `has more cells than the ${columns.length} columns`))
+      .map(({ line }) =>
+        mistake({ file, spot: { line, column: '' }, path: [] }, `has more cells than the ${columns.length} columns`),
+      )
     const value = { nodes: rows.map(({ cells }) => nodeOf(known, cells)) }
-    const lineOf = ([, at]: Path) => (typeof at === 'number' ? rows[at]!.line : 1)
-    return { source: { file, value, lineOf }, mistakes: [...wrong.map(one => one.mistake), ...long] }
+    const spotOf = ([, at, member, key]: Path): Spot => {
+      const line = typeof at === 'number' ? rows[at]!.line : 1
+      const wanted = [`${member}.${key}`, String(member)]
+      return { line, column: wanted.find(name => known.includes(name)) ?? '' }
+    }
+    return { source: { file, value, spotOf }, mistakes: [...wrong.map(one => one.mistake), ...long] }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    return unreadable(file, error.line, error.message)
+    return unreadable(file, { line: error.line, column: '' }, error.message)
   }
 }
 

@@ -1,10 +1,11 @@
 // holdfast node create, set, unset
 import type { Command } from 'commander'
 import type { Holdfast, Patch } from '../../client/index.ts'
+import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
 import { idOf, withNames } from '../names.ts'
-import { printOne, type Row } from '../output.ts'
+import { printOne, printShort, type Row } from '../output.ts'
 
 /** Attributes with one value, and attributes with key=value pairs. The API spells them with underscores. */
 const WORDS = [
@@ -24,6 +25,16 @@ const DOCUMENTS: Record<string, string> = {
   'instance-info': 'instance_info',
   extra: 'extra',
 }
+
+/** What can be changed here, and how the node is. */
+const SHOWN = [
+  'uuid',
+  ...WORDS.map(flag => flag.replaceAll('-', '_')),
+  ...Object.values(DOCUMENTS),
+  'provision_state',
+  'maintenance',
+  'last_error',
+]
 
 const attribute = (flag: string) => DOCUMENTS[flag] ?? flag.replaceAll('-', '_')
 const camel = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -56,7 +67,7 @@ export function addChangeCommands(node: Command): void {
   }
   create.action(
     onServer(async (server, flags: ChangeFlags) =>
-      printNode(server, await server.nodes.create(created(await withIds(server, flags))), flags),
+      printChanged(server, await server.nodes.create(created(await withIds(server, flags))), flags),
     ),
   )
   set.action(
@@ -82,6 +93,11 @@ export async function printNode(server: Holdfast, node: Row, flags: Flags): Prom
   printOne(shown!, flags)
 }
 
+async function printChanged(server: Holdfast, node: Row, flags: Flags): Promise<void> {
+  const [shown] = await withNames(server, [node], PROJECTS, flags)
+  printShort(shown!, SHOWN, flags)
+}
+
 /** The fields of a node that hold projects. */
 export const PROJECTS = { owner: 'project', lessee: 'project' } as const
 
@@ -91,7 +107,7 @@ function created(flags: ChangeFlags): Document {
     .filter(flag => flags[camel(flag)] !== undefined)
     .map(flag => [attribute(flag), pairsIn(flags[camel(flag)] as string[])])
   const all = given({ ...Object.fromEntries(words), ...Object.fromEntries(documents) } as Document)
-  return { driver: 'fake-hardware', ...all }
+  return { driver: DEFAULT_DRIVER, ...all }
 }
 
 function setting(flags: ChangeFlags): Patch[] {
@@ -122,5 +138,5 @@ const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 async function update(server: Holdfast, ident: string, patches: Patch[], flags: Flags): Promise<void> {
   if (patches.length === 0) throw new UsageError('say what is to change; --help lists what can')
-  await printNode(server, await server.nodes.update(ident, patches), flags)
+  await printChanged(server, await server.nodes.update(ident, patches), flags)
 }

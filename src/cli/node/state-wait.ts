@@ -1,12 +1,12 @@
 // Sends nodes on their way to a state, and waits until they are there.
 import type { Holdfast, Json, Node, Verb } from '../../client/index.ts'
-import { answered } from '../asking.ts'
+import type { Look, WaitOptions } from '../../client/waiting.ts'
+import { answered, waitFor } from '../progress.ts'
 import { Attempts } from '../client-command.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { type Asked, interruptible } from '../interrupt.ts'
 import { say } from '../output.ts'
 import type { Wait } from '../wait-flags.ts'
-import { type Look, waitFor, type WaitOptions } from '../waiting.ts'
 
 interface Move {
   verb: Verb

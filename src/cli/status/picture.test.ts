@@ -85,9 +85,23 @@ const LAB = [
     what: 'embed-wiki-7',
     kind: 'allocation',
     until: '2026-11-16T19:07:00Z',
-    next: { name: 'course', who: 'carol', project: 'ops', start: '2026-11-20T18:00:00Z', end: '2026-11-21T18:00:00Z' },
+    next: {
+      id: null,
+      name: 'course',
+      who: 'carol',
+      project: 'ops',
+      start: '2026-11-20T18:00:00Z',
+      end: '2026-11-21T18:00:00Z',
+    },
   }),
-  machine('n1', 'taken', { who: 'alice', project: 'vision', what: 'train', kind: 'allocation', purpose: 'the paper' }),
+  machine('n1', 'taken', {
+    who: 'alice',
+    project: 'vision',
+    what: 'train',
+    kind: 'allocation',
+    purpose: 'the paper',
+    note: 'left of the door',
+  }),
   machine('n3', 'maintenance', { maintenance: true, reason: 'new fan' }),
   machine('c1', 'working', { class: 'cpu', verb: 'cleaning' }),
 ]
@@ -99,17 +113,17 @@ test('the answer first, then counts, then every machine in the order in which pe
   assert.equal(
     shown(statusOf(LAB)),
     `\
-1 of 5 machines is free; 2 taken, 1 working, 1 maintenance.
+1 of 5 machines is free; 2 taken, 1 working, 1 in maintenance.
 
-class  machines  free  taken  working  maintenance
-cpu    1         -     -      1        -
-gpu    4         1     2      -        1
+class  all  free  taken  working  maintenance
+cpu    1    -     -      1        -
+gpu    4    1     2      -        1
 
 name  class  state        who    project  until        what              next                   note
 c1    cpu    cleaning     -      -        -            -                 -                      -
-n1    gpu    taken        alice  vision   no end       train: the paper  -                      -
+n1    gpu    taken        alice  vision   no end       train: the paper  -                      left of the door
 n2    gpu    taken        bob    nlp      today 20:07  embed-wiki-7      Fri 19:00 carol (ops)  -
-n3    gpu    maintenance  -      -        -            -                 -                      new fan
+n3    gpu    maintenance  -      -        -            new fan           -                      -
 n10   gpu    free         -      -        -            -                 -                      -
 `,
   )
@@ -120,12 +134,12 @@ test('80 columns keep names, states, people and times whole, and say what has no
   assert.equal(
     table,
     `\
-name  class  state        who    proje…  until        what          next
-c1    cpu    cleaning     -      -       -            -             -
-n1    gpu    taken        alice  vision  no end       train: the …  -
-n2    gpu    taken        bob    nlp     today 20:07  embed-wiki-7  Fri 19:00 c…
-n3    gpu    maintenance  -      -       -            -             -
-n10   gpu    free         -      -       -            -             -
+name  class  state        who    project  until        what         next
+c1    cpu    cleaning     -      -        -            -            -
+n1    gpu    taken        alice  vision   no end       train: the…  -
+n2    gpu    taken        bob    nlp      today 20:07  embed-wiki…  Fri 19:00 c…
+n3    gpu    maintenance  -      -        -            new fan      -
+n10   gpu    free         -      -        -            -            -
 (no room for note; -c chooses columns, -f json has all)
 `,
   )
@@ -163,11 +177,34 @@ test('sentences say what was asked', () => {
     '0 of 1 machine of class gpu in rack a01 is free; 1 taken.',
   )
   assert.equal(sentence([taken], { who: 'bob' }), '1 machine of bob: 1 taken.')
+  assert.equal(
+    sentence([taken], { who: 'bob', project: 'nlp', class: 'gpu' }),
+    '1 machine of class gpu of bob of project nlp: 1 taken.',
+  )
+  assert.equal(sentence([LAB[3]!], { state: 'maintenance' }), '1 machine is in maintenance.')
   assert.equal(sentence([taken], { mine: true }), 'You have 1 machine; it ends today 20:07.')
   assert.equal(sentence([taken, LAB[2]!], { mine: true }), 'You have 2 machines; the first ends today 20:07.')
   assert.equal(sentence([], { mine: true }), 'You have no machine.')
   assert.match(sentence([])!, /holdfast demo/)
   assert.match(sentence([], { class: 'tpu' })!, /^No machine is like that/)
+})
+
+test('a booked machine says by whom and from when', () => {
+  const { next } = LAB[1]!
+  assert.match(
+    shown(statusOf([machine('n1', 'booked', { next })])),
+    /^n1 +gpu +booked +carol +ops +from Fri 19:00 +course$/m,
+  )
+})
+
+test('whoever may is told how a machine in setup becomes free', () => {
+  const hint = (...may: string[]) => shown(statusOf([machine('n1', 'setup', { may })])).split('\n\n')[2]
+  assert.equal(
+    hint('manage'),
+    'What is in setup becomes free with holdfast node manage n1 --wait, then holdfast node provide n1 --wait.\n',
+  )
+  assert.equal(hint('manage', 'provide'), 'What is in setup becomes free with holdfast node provide n1 --wait.\n')
+  assert.equal(hint('note'), undefined)
 })
 
 test('a class without a free machine says when the next one is', () => {

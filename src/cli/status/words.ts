@@ -1,6 +1,7 @@
 // The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
-import type { Booking, Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
+import type { Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
 import { type Around, shownWhen } from '../../shared/when.ts'
+import { withoutPreamble } from '../reasons.ts'
 
 /** What is asked for: the filters, and whether only one's own. */
 export type Asked = StatusFilter & { mine?: boolean | undefined }
@@ -42,27 +43,36 @@ export const inOrder = (machines: readonly Machine[]): Machine[] =>
   )
 
 export function machineCells(machine: Machine, around: Around): Cells<(typeof MACHINE_COLUMNS)[number]> {
-  const { state, verb, what, purpose, until, kind, next } = machine
+  const { state, verb, what, purpose, until, kind, next, maintenance, reason } = machine
+  const common = { name: nameOf(machine), class: machine.class, state: state === 'working' ? (verb ?? state) : state }
+  if (state === 'booked' && next) {
+    // Read across: booked by bob of nlp from Fri 19:00 for the course.
+    const { who, project, name } = next
+    return {
+      ...common,
+      who,
+      project,
+      until: `from ${shown(next.start, around)}`,
+      what: name,
+      next: null,
+      note: machine.note,
+    }
+  }
   return {
-    name: nameOf(machine),
-    class: machine.class,
-    state: state === 'working' ? (verb ?? state) : state,
+    ...common,
     who: machine.who,
     project: machine.project,
     until: kind !== null && until === null ? 'no end' : shown(until, around),
-    what: joined([what, purpose], ': '),
-    next: next && nextOf(next, around),
-    note: joined([trouble(machine), machine.note], '; '),
+    what: joined([what, purpose], ': ') ?? whyNot(machine),
+    next: next && joined([shown(next.start, around), personOf(next) ?? next.name], ' '),
+    note: joined([maintenance && kind !== null && joined(['in maintenance', reason], ': '), machine.note], '; '),
   }
 }
 
-const nextOf = (next: Booking, around: Around) => joined([shown(next.start, around), personOf(next) ?? next.name], ' ')!
-
-/** Why a machine isn't as it should be. */
-function trouble({ state, maintenance, reason, error }: Machine): string | null {
+/** Why a machine that nobody has can't be had. */
+function whyNot({ state, reason, error }: Machine): string | null {
   if (state === 'broken') return error ?? reason
-  if (state === 'maintenance' || state === 'retired') return reason
-  return maintenance ? joined(['in maintenance', reason], ': ') : null
+  return state === 'maintenance' || state === 'retired' ? reason : null
 }
 
 export function waitingCells(waiting: Waiting, status: Status, around: Around): Cells<string> {
@@ -76,7 +86,7 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     since: shown(since, around),
     start: startOf(waiting, around),
     because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
-    reason,
+    reason: reason && withoutPreamble(reason),
   }
 }
 
@@ -101,19 +111,15 @@ export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: 
   if (machines.length === 0) return emptyOf(asked)
   const { who, project, state } = asked
   const counts = countsOf(machines)
-  if (who !== undefined || project !== undefined || state !== undefined) {
-    const parts = [
-      state ?? null,
-      who !== undefined && `of ${who}`,
-      project !== undefined && `of project ${project}`,
-      placeOf(asked),
-    ]
-    return `${machinesIn(machines.length)} ${joined(parts, ', ')}: ${counted(counts)}.`
+  const place = placeOf(asked)
+  const all = joined([machinesIn(machines.length), place], ' ')!
+  if (who !== undefined || project !== undefined) {
+    const whose = joined([who !== undefined && `of ${who}`, project !== undefined && `of project ${project}`], ' ')
+    return `${all} ${whose}: ${counted(counts)}.`
   }
+  if (state !== undefined) return `${all} ${machines.length === 1 ? 'is' : 'are'} ${IN_A_SENTENCE[state] ?? state}.`
   const free = counts.get('free') ?? 0
   const others = counted(new Map([...counts].filter(([word]) => word !== 'free')))
-  const place = placeOf(asked)
-  const all = `${machinesIn(machines.length)}${place === null ? '' : ` ${place}`}`
   if (free === machines.length) return `${all}, ${free === 1 ? 'and it is free' : 'all free'}.`
   const be = free === 1 || machines.length === 1 ? 'is' : 'are'
   return `${free} of ${all} ${be} free; ${others}.`
@@ -121,8 +127,10 @@ export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: 
 
 const machinesIn = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`
 
-const counted = (counts: ReadonlyMap<string, number>) =>
-  [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
+const counted = (counts: ReadonlyMap<MachineState, number>) =>
+  [...counts].map(([state, count]) => `${count} ${IN_A_SENTENCE[state] ?? state}`).join(', ')
+
+const IN_A_SENTENCE: Partial<Record<MachineState, string>> = { maintenance: 'in maintenance', setup: 'in setup' }
 
 const placeOf = ({ class: of, trait, rack }: Asked) =>
   joined(
@@ -164,13 +172,13 @@ export function classCells(machines: readonly Machine[], around: Around): { colu
     const cells = states.map(state => [state, counts.get(state) ?? 0] as const)
     return {
       class: of ?? 'none',
-      machines: String(members.length),
+      all: String(members.length),
       ...Object.fromEntries(cells.map(([state, count]) => [state, count === 0 ? '-' : String(count)])),
       'next free': counts.has('free') ? null : nextFree(members, around),
     }
   })
   const isLate = rows.some(row => row['next free'] !== null)
-  return { columns: ['class', 'machines', ...states, ...(isLate ? ['next free'] : [])], rows }
+  return { columns: ['class', 'all', ...states, ...(isLate ? ['next free'] : [])], rows }
 }
 
 /** The first end after which nobody has booked the machine at once. */
@@ -179,4 +187,15 @@ function nextFree(machines: readonly Machine[], around: Around): string | null {
     until === null || (next !== null && next.start <= until) ? [] : [Date.parse(until)],
   )
   return ends.length === 0 ? null : shownWhen(Math.min(...ends), around)
+}
+
+/** How to go on with machines that can't be had yet, for those who may. */
+export function setupHint(machines: readonly Machine[]): string | null {
+  const next = machines.find(
+    ({ state, may }) => state === 'setup' && (may.includes('manage') || may.includes('provide')),
+  )
+  if (!next) return null
+  const verbs = next.may.includes('provide') ? ['provide'] : ['manage', 'provide']
+  const lines = verbs.map(verb => `holdfast node ${verb} ${nameOf(next)} --wait`)
+  return `What is in setup becomes free with ${lines.join(', then ')}.`
 }

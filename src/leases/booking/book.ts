@@ -10,7 +10,7 @@ import type { Places, Request } from '../calendar/candidates.ts'
 import { fit } from '../calendar/fit.ts'
 import { lockLeasables, type RevisedLeasable } from '../calendar/resources.ts'
 import type { LeaseContext } from '../context.ts'
-import { refusalOf } from '../calendar/why-not.ts'
+import { refusalOf } from './refusal.ts'
 import { bookedFor } from '../calendar/wishes.ts'
 import type { Terms } from '../types.ts'
 
@@ -44,8 +44,8 @@ export function* findPlaces(
 
 /** Repeats the attempt until it is done; throws when the request doesn't fit. One booking at a time in this process. */
 export function book<T>(context: LeaseContext, attempt: (propose: Propose) => Write<Verdict<T>>): Promise<T> {
-  const { calendar, store, clock, seesHosts = false } = context
-  const refusal = (wanted: Request) => refusalOf(calendar.leasables, wanted, clock.now(), seesHosts)
+  const { calendar, store } = context
+  const refusal = (wanted: Request) => refusalOf(context, wanted)
   return calendar.inTurn(async () => {
     let isCaughtUp = false
     let isLast = false
@@ -54,13 +54,13 @@ export function book<T>(context: LeaseContext, attempt: (propose: Propose) => Wr
       const verdict = await store.write(() => attempt(isLast ? everythingIn(calendar) : bestIn(calendar)))
       if (verdict.kind === 'done') return verdict.value
       if (verdict.kind === 'stale') await calendar.refresh(verdict.proposed)
-      if (isLast) throw refusal(verdict.wanted)
+      if (isLast) throw await refusal(verdict.wanted)
       if (verdict.kind === 'stale') continue
       // Another process may have freed a host that our memory shows as booked, so catch up first. If it still doesn't
       // fit, lock all of a small pool to be sure. Locking a large pool would stop everyone else.
       if (!isCaughtUp) await calendar.catchUp()
       else if (everythingIn(calendar)(verdict.wanted)!.length <= limits.refusalLocksMax) isLast = true
-      else throw refusal(verdict.wanted)
+      else throw await refusal(verdict.wanted)
       isCaughtUp = true
     }
   })

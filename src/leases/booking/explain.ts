@@ -1,56 +1,70 @@
-// Explains a lease without booking it: where it would go, or why it doesn't fit and when it would.
-import { limits } from '../../shared/limits.ts'
-import { limitsFor, requireRoom, requireTerm } from '../../quotas/within.ts'
-import type { Read } from '../../store/transaction.ts'
-import type { Leasable } from '../calendar/calendar.ts'
-import { checkNewDates } from '../lifecycle/dates.ts'
-import { checkHours, checkLength } from '../enforcement.ts'
-import type { Places } from '../calendar/candidates.ts'
-import { fit } from '../calendar/fit.ts'
-import { requestFor } from '../lifecycle/leases.ts'
-import { type LeaseContext, MINUTE_MS } from '../context.ts'
+// Explains a lease, or the change of one, without booking it: where it would go, or why it doesn't fit and when it
+// would. The real booking is tried and undone, so the verdict and the refusals are those of the real one.
+import { rehearsing } from '../../audit/rehearsal.ts'
+import type { Principal } from '../../metal/nodes/provider.ts'
 import type { Refusal } from '../../problems/leases.ts'
-import type { NewLease } from '../types.ts'
-import { nextWindows, reasonsOf } from '../calendar/why-not.ts'
-
-/** The id of a lease that doesn't exist yet. */
-const NOT_YET = ''
+import { Problem } from '../../problems/problem.ts'
+import { limits } from '../../shared/limits.ts'
+import type { Leasable } from '../calendar/calendar.ts'
+import type { Places } from '../calendar/candidates.ts'
+import { mostOf, type Naming } from '../calendar/why-not.ts'
+import type { LeaseContext } from '../context.ts'
+import { type BookedLease, bookChange, bookNew } from '../lifecycle/leases.ts'
+import type { LeaseChange, NewLease } from '../types.ts'
+import { namingOf, reasonsFor } from './refusal.ts'
 
 interface LeaseExplained extends Refusal {
   fits: boolean
+  /** What the refusal of the real one says; null if it fits. */
+  message: string | null
   /** For each reservation, the slots by host or node name. Callers who may not see hosts get numbers as names. */
   places: readonly Readonly<Record<string, number>>[]
 }
 
-/** Refuses wrong dates and exceeded limits with the same problem as creating the lease would. */
-export async function explainLease(
+export const explainLease = (context: LeaseContext, who: Principal, wanted: NewLease): Promise<LeaseExplained> =>
+  explained(context, trial => bookNew(trial, who, wanted))
+
+/** What a change would come to; the lease's own bookings are not in its way. */
+export const explainChange = (
   context: LeaseContext,
-  project: string,
-  wanted: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
+  id: string,
+  project: string | null,
+  change: LeaseChange,
+): Promise<LeaseExplained> => explained(context, trial => bookChange(trial, id, project, change))
+
+async function explained(
+  context: LeaseContext,
+  attempt: (trial: LeaseContext) => Promise<BookedLease>,
 ): Promise<LeaseExplained> {
-  const { store, calendar, clock, config, seesHosts = false } = context
-  const now = clock.now()
-  const { start_at, end_at } = wanted
-  checkNewDates(wanted, now)
-  checkLength(config, project, wanted)
-  await store.read(function* () {
-    yield* checkHours(config, { id: NOT_YET, project_id: project, start_at, end_at }, now)
-    yield* checkQuota(project, wanted, now)
-  })
-  const request = requestFor(context, wanted, null)
-  await calendar.catchUp()
-  const { leasables } = calendar
-  const { places } = fit(leasables, request)
-  return {
-    fits: places !== null,
-    places: seesHosts ? named(places ?? [], leasables) : numbered(places ?? []),
-    reasons: reasonsOf(leasables, request, seesHosts),
-    windows: places ? [] : nextWindows(leasables, request, now, limits.explainLooksMax),
+  const trial: LeaseContext = {
+    ...context,
+    store: rehearsing(context.store),
+    // The service may count what it is asked, so it is asked about real leases only.
+    config: { ...context.config, leaseServiceUrl: null },
+    looksMax: limits.explainLooksMax,
+  }
+  try {
+    await context.calendar.catchUp()
+    const { request, places } = await attempt(trial)
+    const { leasables } = context.calendar
+    const naming = namingOf(context)
+    return {
+      fits: true,
+      message: null,
+      places: naming.seesHosts ? named(places, leasables, naming) : numbered(places),
+      reasons: await reasonsFor(context, request),
+      windows: [],
+      until_at: null,
+      most: mostOf(leasables, request),
+    }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.kind !== 'lease_does_not_fit') throw error
+    return { fits: false, message: error.message, places: [], ...(error.details as Refusal) }
   }
 }
 
-function named(places: Places, leasables: readonly Leasable[]): LeaseExplained['places'] {
-  const names = new Map(leasables.map(({ id, name }) => [id, name]))
+function named(places: Places, leasables: readonly Leasable[], { nameOf }: Naming): LeaseExplained['places'] {
+  const names = new Map(leasables.map(leasable => [leasable.id, nameOf(leasable)]))
   return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [names.get(id)!, slots])))
 }
 
@@ -58,17 +72,4 @@ function named(places: Places, leasables: readonly Leasable[]): LeaseExplained['
 function numbered(places: Places): LeaseExplained['places'] {
   const numbers = new Map([...new Set(places.flatMap(place => [...place.keys()]))].map((id, index) => [id, index + 1]))
   return places.map(place => Object.fromEntries([...place].map(([id, slots]) => [`#${numbers.get(id)!}`, slots])))
-}
-
-function* checkQuota(
-  project: string,
-  { start_at, end_at }: Pick<NewLease, 'start_at' | 'end_at'>,
-  now: number,
-): Read<void> {
-  requireTerm(yield* limitsFor(project), 'longest_lease_hours', { from: start_at, until: end_at })
-  const asked = new Map([
-    ['leases', 1],
-    ['lease_hours', (end_at - Math.max(start_at, now)) / (60 * MINUTE_MS)],
-  ])
-  yield* requireRoom({ project, kinds: ['leases'], now }, asked)
 }

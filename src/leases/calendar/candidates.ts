@@ -3,6 +3,8 @@ import type { ProviderId } from '../../store/schema/ids.ts'
 import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, type Window } from './calendar.ts'
 
 interface AnyWish {
+  /** The class of nodes that it asks for; hosts have none. */
+  resourceClass?: string
   accepts: (leasable: Leasable) => boolean
   /** The slots that it already has, by id of the host or node. They are preferred. */
   held: ReadonlyMap<ProviderId, number>

@@ -1,69 +1,94 @@
-// Explains why a request doesn't fit: what keeps each host from it, and the next windows in which all of it would fit.
+// Explains why a request doesn't fit: what keeps each host from it, and how many there are. Pure.
 import { limits } from '../../shared/limits.ts'
-import { type Problem, problem } from '../../problems/problem.ts'
 import { type Leasable, meets, roomIn, type Size, SIZES, slotsIn, type Window } from './calendar.ts'
-import type { Request, Wish } from './candidates.ts'
-import { fit } from './fit.ts'
+import { mayUse, type Request, roomFor, type Wish } from './candidates.ts'
 import { NO_LEASE } from './resources.ts'
-import { MINUTE_MS } from '../context.ts'
-import type { Refusal, RefusalReason } from '../../problems/leases.ts'
+import type { Refusal, RefusalReason, RefusalSample } from '../../problems/leases.ts'
 
-export function refusalOf(leasables: readonly Leasable[], request: Request, now: number, seesHosts: boolean): Problem {
-  const reasons = reasonsOf(leasables, request, seesHosts)
-  const details: Refusal = { reasons, windows: nextWindows(leasables, request, now) }
-  return problem('lease_does_not_fit', { reason: sentenceOf(request, details), details })
+/** A sample in which the lease is named by its id. */
+type Sample = Omit<RefusalSample, 'lease'> & { lease: string | null }
+export type Reason = Omit<RefusalReason, 'sample'> & { sample: readonly Sample[] }
+
+/** How hosts and nodes are named to the caller. */
+export interface Naming {
+  /** Others see counts, and what their own reservations have. */
+  seesHosts: boolean
+  nameOf: (leasable: Pick<Leasable, 'kind' | 'name'>) => string
 }
 
 /**
- * For each wish by itself: how many hosts each cause rules out, and how many are free. Callers who may see hosts also
+ * For each wish by itself: how many hosts each cause rules out, and how many are free. Callers who may see them also
  * get examples.
  */
-export function reasonsOf(leasables: readonly Leasable[], request: Request, seesHosts: boolean): RefusalReason[] {
-  const sampleMax = seesHosts ? limits.refusalSampleMax : 0
+export function reasonsOf(leasables: readonly Leasable[], request: Request, naming: Naming): Reason[] {
+  const { seesHosts, nameOf } = naming
   return request.wishes.flatMap((wish, reservation) => {
-    const causes = new Map<string, { count: number; sample: { host: string; detail: string }[] }>()
+    const causes = new Map<string, { count: number; sample: Sample[] }>()
     for (const leasable of leasables) {
       const cause = causeOf(leasable, wish, request)
       const found = causes.getOrInsertComputed(cause.reason, () => ({ count: 0, sample: [] }))
       found.count++
-      if (found.sample.length < sampleMax) found.sample.push({ host: leasable.name, detail: cause.detail() })
+      const isSeen = seesHosts || (leasable.kind === 'node' && wish.held.has(leasable.id))
+      if (!isSeen || found.sample.length >= limits.refusalSampleMax) continue
+      const { detail, ...when } = cause.told()
+      found.sample.push({ host: leasable.name, name: nameOf(leasable), detail, ...NEVER, ...when })
     }
     return [...causes].map(([reason, found]) => ({ reservation, reason, ...found }))
   })
 }
 
-/** The detail is a function because only a few are shown. */
+type When = Pick<Sample, 'from' | 'until' | 'lease'>
+const NEVER: When = { from: null, until: null, lease: null }
+
+/** For each wish by itself: how many slots, hosts or nodes there are in the window, and how many it needs. */
+export function mostOf(leasables: readonly Leasable[], { wishes, window, except, now }: Request): Refusal['most'] {
+  return wishes.map(wish => {
+    const rooms = leasables
+      .filter(leasable => mayUse(wish, leasable))
+      .map(leasable => ({ leasable, ...roomIn(leasable, window, except, now) }))
+    if (wish.kind === 'whole') return { count: rooms.filter(room => room.isUntouched).length, of: wish.min }
+    const slots = rooms.map(room => roomFor(wish, room))
+    const all = wish.affinity === true ? Math.max(0, ...slots) : slots.reduce((sum, one) => sum + one, 0)
+    return { count: Math.min(all, wish.amount), of: wish.amount }
+  })
+}
+
+/** What is told is a function because only a few are shown. */
 interface Cause {
   reason: string
-  detail: () => string
+  told: () => Pick<Sample, 'detail'> & Partial<When>
 }
 
 function causeOf(leasable: Leasable, wish: Wish, { window, except, now }: Request): Cause {
-  if (!wish.accepts(leasable)) return { reason: 'does not match', detail: () => 'it is not what was asked for' }
-  if (!leasable.isReservable) return { reason: 'not reservable', detail: () => closedBecause(leasable) }
+  if (!wish.accepts(leasable))
+    return { reason: 'does not match', told: () => ({ detail: 'it is not what was asked for' }) }
+  if (!leasable.isReservable) return { reason: 'not reservable', told: () => ({ detail: closedBecause(leasable) }) }
   const { capacity } = leasable
   const taken = () => whenTaken(leasable, window, except)
   if (wish.kind === 'slots') {
     const { size } = wish
     const lacking = SIZES.find(name => capacity[name] < size[name])
     if (lacking) {
-      const detail = () => `it has ${capacity[lacking]} ${lacking} in all, one slot needs ${size[lacking]}`
-      return { reason: 'too small', detail }
+      const detail = `it has ${capacity[lacking]} ${lacking} in all, one slot needs ${size[lacking]}`
+      return { reason: 'too small', told: () => ({ detail }) }
     }
   }
   const room = roomIn(leasable, window, except, now)
-  if (room.isTaken) return { reason: 'leased as a whole', detail: taken }
+  if (room.isTaken) return { reason: 'leased as a whole', told: taken }
   if (wish.kind === 'whole') {
-    if (room.isUntouched) return { reason: 'free', detail: () => 'nothing of it is booked' }
-    return { reason: 'booked in part', detail: taken }
+    if (room.isUntouched) return { reason: 'free', told: () => ({ detail: 'nothing of it is booked' }) }
+    return { reason: 'booked in part', told: taken }
   }
   const slots = slotsIn(room.free, wish.size)
-  if (slots >= (wish.affinity === false ? 1 : wish.amount)) return { reason: 'free', detail: () => `room for ${slots}` }
-  const detail = () => {
-    const when = room.isUntouched ? '' : `, ${taken()}`
-    return `room for ${slots} of ${wish.amount}: ${scarcest(room.free, capacity, wish.size)}${when}`
+  if (slots >= (wish.affinity === false ? 1 : wish.amount))
+    return { reason: 'free', told: () => ({ detail: `room for ${slots}` }) }
+  const told = () => {
+    const there = `room for ${slots} of ${wish.amount}: ${scarcest(room.free, capacity, wish.size)}`
+    if (room.isUntouched) return { detail: there }
+    const { detail, ...when } = taken()
+    return { ...when, detail: `${there}, ${detail}` }
   }
-  return { reason: slots === 0 ? 'booked' : 'room for fewer', detail }
+  return { reason: slots === 0 ? 'booked' : 'room for fewer', told }
 }
 
 const closedBecause = ({ kind }: Leasable) =>
@@ -74,77 +99,16 @@ function scarcest(free: Size, capacity: Size, size: Size): string {
   return name === undefined ? 'nothing' : `${Math.max(free[name], 0)} of ${capacity[name]} ${name} free`
 }
 
-function whenTaken({ booked }: Leasable, window: Window, except: string | null): string {
+/** The first that is in the way. */
+function whenTaken({ booked }: Leasable, window: Window, except: string | null): ReturnType<Cause['told']> {
   const others = booked.filter(one => one.lease !== except && meets(one, window))
-  if (others.length === 0) return 'not given back yet by a lease that is over'
-  const start = Math.min(...others.map(one => one.start))
-  const free = Math.max(...others.map(one => one.free))
-  if (free === Infinity) return 'in use, and nobody knows until when'
+  if (others.length === 0) return { detail: 'not given back yet by a lease that is over' }
+  const { lease, start, free } = others.reduce((one, other) => (other.start < one.start ? other : one))
+  if (free === Infinity) return { detail: 'in use, and nobody knows until when' }
   // An allocation or hold has no start here.
-  if (others.some(one => one.lease === NO_LEASE)) return `in use until ${shownMinute(free)}`
-  return `booked from ${shownMinute(start)} to ${shownMinute(free)}`
-}
-
-/**
- * Capacity is freed only where a booking ends, so only these instants are tried, within the limit of work. The window
- * keeps its length.
- */
-export function nextWindows(
-  leasables: readonly Leasable[],
-  request: Request,
-  now: number,
-  looksMax: number = limits.refusalLooksMax,
-): { start_at: number; end_at: number }[] {
-  const { window, wishes } = request
-  const usable = leasables.filter(one => wishes.some(wish => wish.accepts(one)))
-  // A request that doesn't fit into an empty calendar never will.
-  const empty = usable.map(leasable => ({ ...leasable, booked: [] }))
-  if (fit(empty, request).places === null) return []
-  const from = Math.max(window.start, now)
-  const ends = new Set<number>()
-  for (const { booked } of usable) {
-    for (const { free, lease } of booked)
-      if (free > from && free < Infinity && lease !== request.except) ends.add(wholeMinute(free))
-  }
-  const cleaning = request.cleaningMs ?? 0
-  const found: { start_at: number; end_at: number }[] = []
-  const length = window.free - window.start
-  const tries = Math.max(Math.floor(looksMax / usable.length), 1)
-  for (const start of [...ends].sort((a, b) => a - b).slice(0, tries)) {
-    const { now: _, ...rest } = request
-    const later = { ...rest, window: { start, free: start + length } }
-    if (fit(usable, later).places === null) continue
-    found.push({ start_at: start, end_at: start + length - cleaning })
-    if (found.length === limits.refusalWindowsMax) break
-  }
-  return found
-}
-
-/** The API has dates in whole minutes. */
-const wholeMinute = (time: number) => Math.ceil(time / MINUTE_MS) * MINUTE_MS
-
-function sentenceOf({ wishes }: Request, { reasons, windows }: Refusal): string {
-  const parts = wishes.map((wish, index) => {
-    const causes = reasons
-      .filter(reason => reason.reservation === index)
-      .map(({ reason, count, sample: [first] }) => {
-        const example = first ? ` (${first.host}: ${first.detail})` : ''
-        return `${count} ${reason}${example}`
-      })
-    const which = wishes.length > 1 ? `Reservation ${index + 1}` : 'The reservation'
-    return `${which} asks for ${askedFor(wish)}: ${causes.join('; ') || 'there are none at all'}`
-  })
-  const next = windows.map(({ start_at, end_at }) => `${shownMinute(start_at)} to ${shownMinute(end_at)}`)
-  const when = next.length > 0 ? ` It would fit from ${next.join(', or from ')}.` : ''
-  return `Not enough hosts available. ${parts.join('. ')}.${when}`
-}
-
-function askedFor(wish: Wish): string {
-  if (wish.kind === 'whole') return wish.min === wish.max ? `${wish.min} whole` : `${wish.min} to ${wish.max} whole`
-  const { vcpus, memory_mb, disk_gb } = wish.size
-  const where = wish.affinity === true ? ' on one host' : wish.affinity === false ? ' each on another host' : ''
-  return `${wish.amount} of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB${where}`
+  if (lease === NO_LEASE) return { detail: `in use until ${shownMinute(free)}`, until: free }
+  return { detail: `booked from ${shownMinute(start)} to ${shownMinute(free)}`, from: start, until: free, lease }
 }
 
 /** As clients write dates, in UTC. */
-const shownMinute = (time: number) => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+export const shownMinute = (time: number) => new Date(time).toISOString().slice(0, 16).replace('T', ' ')

@@ -17,7 +17,8 @@ interface Held {
 const NOTHING: Held = { places: new Map(), isFixed: false }
 
 export function wishOf(terms: Terms, { places, isFixed }: Held = NOTHING): Wish {
-  const has = { held: places, isFixed, accepts: acceptsOf(terms) }
+  const ofClass = terms.resource_type === 'physical:node' ? { resourceClass: terms.resource_class } : {}
+  const has = { ...ofClass, held: places, isFixed, accepts: acceptsOf(terms) }
   if (terms.resource_type === 'virtual:instance') {
     const { vcpus, memory_mb, disk_gb, amount, affinity } = terms
     return { kind: 'slots', size: { vcpus, memory_mb, disk_gb }, amount, affinity, ...has }

@@ -10,7 +10,7 @@ import { planChange, type ChangePlan } from './change.ts'
 import { endLease } from './start-and-end.ts'
 import { beforeEndOf, checkNewDates, minuteOf, timesOf } from './dates.ts'
 import { checkAhead, checkLength, type Limited } from '../enforcement.ts'
-import type { Request } from '../calendar/candidates.ts'
+import type { Places, Request } from '../calendar/candidates.ts'
 import { newResources, provideResources, remakeFlavor } from './reservation-resources.ts'
 import { leasablesOf, lockLeasables } from '../calendar/resources.ts'
 import { replaceBookings } from '../booking/rows.ts'
@@ -28,23 +28,35 @@ const cleaningOf = ({ config }: LeaseContext) => config.leaseCleaningMinutes * M
 
 /** Books all reservations of the lease, or none. */
 export async function createLease(context: LeaseContext, who: Principal, wanted: NewLease): Promise<Lease> {
-  const { store, clock, config } = context
+  const { lease } = await bookNew(context, who, wanted)
+  // The booking has chosen the nodes, so the lease is read again.
+  const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
+  return hasNodes ? context.store.read(() => findLease(lease.id, null)) : lease
+}
+
+/** A lease that is booked: what was asked of the calendar, and where it is. */
+export interface BookedLease {
+  lease: Lease
+  request: Request
+  places: Places
+}
+
+export async function bookNew(context: LeaseContext, who: Principal, wanted: NewLease): Promise<BookedLease> {
+  const { clock, config } = context
   const now = clock.now()
   checkNewDates(wanted, now)
   checkLength(config, who.project, wanted)
   const lease = newLease(context, who, wanted, now)
   const request = requestOf(context, lease, null)
   await askService(context, 'check-create', lease, request, null)
-  await book(context, propose =>
+  const places = await book(context, propose =>
     withinQuota(promisedTo(lease, now), function* (limits) {
       requireTerm(limits, 'longest_lease_hours', { from: lease.start_at, until: lease.end_at })
       if (wanted.id !== null) yield* requireFreeId(wanted.id)
       return yield* tryCreate(context, lease, request, propose, now)
     }),
   )
-  // The booking has chosen the nodes, so the lease is read again.
-  const hasNodes = wanted.reservations.some(({ resource_type }) => resource_type === 'physical:node')
-  return hasNodes ? store.read(() => findLease(lease.id, null)) : lease
+  return { lease, request, places }
 }
 
 const promisedTo = ({ project_id }: Lease, now: number): Promised => ({
@@ -102,7 +114,7 @@ const requestOf = (context: LeaseContext, { start_at, end_at, reservations }: Le
   requestFor(context, { start_at, end_at, reservations: reservations.map(({ terms }) => terms) }, except)
 
 /** The request to the calendar for these reservations. */
-export function requestFor(
+function requestFor(
   context: LeaseContext,
   { start_at, end_at, reservations }: Pick<NewLease, 'start_at' | 'end_at' | 'reservations'>,
   except: string | null,
@@ -122,7 +134,7 @@ function* tryCreate(
   request: Request,
   propose: Propose,
   now: number,
-): Write<Verdict<void>> {
+): Write<Verdict<Places>> {
   yield* checkAhead(context.config, limitedBy(lease), now)
   const found = yield* findPlaces(request, propose)
   if ('kind' in found) return found
@@ -131,7 +143,7 @@ function* tryCreate(
   yield* replaceBookings(found.held, lease.id, booked, first)
   yield* mark(leaseBecame(lease, 'created', { to: lease.status }))
   yield* wakeForEvents(lease, now)
-  return { kind: 'done', value: undefined }
+  return { kind: 'done', value: found.places }
 }
 
 const limitedBy = ({ id, project_id, start_at, end_at }: Lease): Limited => ({ id, project_id, start_at, end_at })
@@ -143,6 +155,15 @@ export async function updateLease(
   project: string | null,
   change: LeaseChange,
 ): Promise<Lease> {
+  return (await bookChange(context, id, project, change)).lease
+}
+
+export async function bookChange(
+  context: LeaseContext,
+  id: string,
+  project: string | null,
+  change: LeaseChange,
+): Promise<BookedLease> {
   const { store, clock, config } = context
   const now = clock.now()
   const before = await store.read(() => findLease(id, project))
@@ -152,10 +173,9 @@ export async function updateLease(
     await askService(context, 'check-update', plan.lease, requestOf(context, plan.lease, id), before)
   }
   const update = { id, project, change, now }
-  const lease = await book(context, propose =>
+  return book(context, propose =>
     withinQuota(promisedTo(before, now), limits => tryUpdate(context, { ...update, limits, propose })),
   )
-  return lease
 }
 
 interface Update {
@@ -170,7 +190,7 @@ interface Update {
 function* tryUpdate(
   context: LeaseContext,
   { id, project, change, limits, propose, now }: Update,
-): Write<Verdict<Lease>> {
+): Write<Verdict<BookedLease>> {
   const { config } = context
   const before = yield* lockLease(id, project)
   const held = yield* bookedBy(id)
@@ -182,9 +202,11 @@ function* tryUpdate(
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => context.clock.newUuid()
   yield* saveLease(before, isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
-  const value = yield* findLease(id, project)
-  yield* wakeForEvents(value, now)
-  return { kind: 'done', value }
+  const lease = yield* findLease(id, project)
+  yield* wakeForEvents(lease, now)
+  const has = yield* bookedBy(id)
+  const places = lease.reservations.map(one => has.get(one.id) ?? new Map<ProviderId, number>())
+  return { kind: 'done', value: { lease, request: requestIn(context, plan, now), places } }
 }
 
 function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Lease): void {
@@ -192,15 +214,22 @@ function requireLength(limits: Limits, before: Lease, { start_at, end_at }: Leas
   requireTerm(limits, 'longest_lease_hours', { from: start_at, until: end_at, present })
 }
 
+function requestIn(context: LeaseContext, { lease, wishes }: ChangePlan, now: number): Request {
+  const cleaningMs = cleaningOf(context)
+  const window = { start: lease.start_at, free: lease.end_at + cleaningMs }
+  return { window, except: lease.id, cleaningMs, wishes, ...overdue(lease.start_at, now) }
+}
+
 /** Writes the bookings of the plan; returns a verdict when it doesn't fit. */
 function* rebook(
   context: LeaseContext,
   before: StoredLease,
-  { lease, isMoved, isRebooked, wishes }: ChangePlan,
+  plan: ChangePlan,
   has: ReadonlyMap<string, ReadonlyMap<ProviderId, number>>,
   propose: Propose,
   now: number,
 ): Write<Exclude<Verdict<never>, { kind: 'done' }> | null> {
+  const { lease, isMoved, isRebooked } = plan
   if (!isMoved && !isRebooked) return null
   const cleaningMs = cleaningOf(context)
   const ids = [...new Set([...has.values()].flatMap(places => [...places.keys()]))]
@@ -210,9 +239,7 @@ function* rebook(
     yield* replaceBookings(held, lease.id, bookedAt(lease, lease.reservations, places, cleaningMs))
     return null
   }
-  const window = { start: lease.start_at, free: lease.end_at + cleaningMs }
-  const request = { window, except: lease.id, cleaningMs, wishes, ...overdue(lease.start_at, now) }
-  const found = yield* findPlaces(request, propose, ids)
+  const found = yield* findPlaces(requestIn(context, plan, now), propose, ids)
   if ('kind' in found) return found
   const booked = bookedAt(lease, lease.reservations, found.places, cleaningMs)
   yield* replaceBookings(found.held, lease.id, booked)

@@ -20,7 +20,10 @@ import { allocationBecame, type AllocationRow, wishOf } from './rows.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { heldNodes } from '../holds/lookup.ts'
 import { OWNER } from '../nodes/rows.ts'
-import { attemptKey, propose, type Supply, type Wish } from './matching.ts'
+import { attemptKey, propose, type Supply } from './matching.ts'
+import type { Waiting } from '../queue/line.ts'
+import { inServingOrder, type QueueRules } from '../queue/order.ts'
+import { standingsNow } from '../queue/standings.ts'
 import { sentenceOf, whyNot } from './why-not.ts'
 
 interface AllocatorOptions {
@@ -32,6 +35,8 @@ interface AllocatorOptions {
   catchUp: () => Promise<void>
   /** The present affinity of this conductor. */
   affinity: () => string
+  /** How those who wait are served. */
+  rules: QueueRules
   witness: Witness
   /** Called with the duration of each allocation once it is decided. */
   observe: (outcome: 'active' | 'error', ms: number) => void
@@ -44,9 +49,18 @@ interface Pair {
 
 interface Job {
   row: AllocationRow
-  wish: Wish
+  wish: Waiting
   /** A suitable node was busy with a conductor. */
   metLocked: boolean
+}
+
+interface Round {
+  /** In serving order, with those that wait at other conductors. */
+  line: readonly Waiting[]
+  /** The pairs that were tried in vain. */
+  tried: Set<string>
+  /** Those that are decided. */
+  served: Set<Waiting>
 }
 
 const jobOf = (row: AllocationRow): Job => ({ row, wish: wishOf(row), metLocked: false })
@@ -89,15 +103,16 @@ export class Allocator {
       this.#waiting = 0
       return null
     }
-    const [mine, theirs] = [own.map(jobOf), others.map(jobOf)]
-    const tried = new Set<string>()
-    let left = await this.#assignAll(mine, theirs, tried, self)
+    const mine = own.map(jobOf)
+    const line = await this.#inOrder([...mine.map(job => job.wish), ...others.map(wishOf)])
+    const round: Round = { line, tried: new Set(), served: new Set() }
+    let left = await this.#assignAll(mine, round, self)
     if (left.length > 0) {
       // Before refusing any: remove expired holds and bring memory up to date.
       const entry = this.#options.witness({ action: 'expire', outcome: 'done' })
       await store.write(() => recorded(releaseLapsed(OWNER, limits.expiryBatchMax, clock.now()), entry))
       await this.#options.catchUp()
-      left = await this.#assignAll(left, theirs, tried, self)
+      left = await this.#assignAll(left, round, self)
     }
     const now = clock.now()
     const { waiting = [], patient = [], over = [] } = Object.groupBy(left, job => this.#stayOf(job, now))
@@ -118,14 +133,19 @@ export class Allocator {
     return metLocked && (this.#patience.get(row.id) ?? 0) < limits.lockedNodeRetriesMax ? 'patient' : 'over'
   }
 
+  async #inOrder(wishes: readonly Waiting[]): Promise<Waiting[]> {
+    const standings = wishes.length > 1 ? await this.#options.store.read(standingsNow) : new Map()
+    return inServingOrder(wishes, standings, this.#options.rules)
+  }
+
   /** Proposes and assigns until memory has no more nodes for them; returns the jobs without a node. */
-  async #assignAll(mine: readonly Job[], theirs: readonly Job[], tried: Set<string>, self: string): Promise<Job[]> {
+  async #assignAll(mine: readonly Job[], { line, tried, served }: Round, self: string): Promise<Job[]> {
     const { supply, clock } = this.#options
     const random: Random = seeded(clock.newSeed())
     let left = [...mine]
     for (;;) {
-      const inOrder = [...left, ...theirs].map(job => job.wish).sort((a, b) => a.id - b.id)
-      const proposed = propose(supply, inOrder, tried, random)
+      const waiting = line.filter(wish => !served.has(wish))
+      const proposed = propose(supply, waiting, tried, random)
       const batch = left.filter(job => proposed.has(job.wish)).slice(0, limits.allocationBatchMax)
       if (batch.length === 0) return left
       const outcomes = await this.#assign(batch, proposed, self)
@@ -134,7 +154,8 @@ export class Allocator {
       const failed = batch.filter((_, i) => outcomes[i] === 'lost' || outcomes[i] === 'locked')
       for (const { wish } of failed) tried.add(attemptKey(wish, proposed.get(wish)!))
       for (const [i, job] of batch.entries()) job.metLocked ||= outcomes[i] === 'locked'
-      left = left.filter(job => !batch.includes(job) || failed.includes(job))
+      for (const job of batch) if (!failed.includes(job)) served.add(job.wish)
+      left = left.filter(({ wish }) => !served.has(wish))
       await this.#lookAgain(failed.map(({ wish }) => proposed.get(wish)!.provider_id))
     }
   }

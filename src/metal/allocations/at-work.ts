@@ -1,6 +1,5 @@
-// Which allocations are looking for a node, and who waits before whom.
+// Which allocations are looking for a node.
 import { limits } from '../../shared/limits.ts'
-import type { AllocationId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Read, together } from '../../store/transaction.ts'
 import type { AllocationRow } from './rows.ts'
@@ -32,15 +31,6 @@ const anyoneWaiting = query((db, _: object) =>
     .where('wait_until', 'is not', null)
     .limit(1),
 )
-const waitingBefore = query((db, a: { id: AllocationId; resource_class: string }) =>
-  db
-    .selectFrom('allocations')
-    .select(e => e.fn.countAll<number>().as('count'))
-    .where('state', '=', 'allocating')
-    .where('wait_until', 'is not', null)
-    .where('resource_class', '=', a.resource_class)
-    .where('id', '<', a.id),
-)
 interface AtWork {
   own: AllocationRow[]
   /** Allocations that wait at other conductors. They may have come first. */
@@ -53,15 +43,9 @@ export function* allocationsAtWork(affinity: string): Read<AtWork> {
   return { own, others }
 }
 
-/** All allocations that wait for a node, at any conductor, oldest first. */
+/** All allocations that wait for a node, at any conductor. */
 export function* waitingAllocations(): Read<AllocationRow[]> {
   return yield* all(othersWaiting({ affinity: '' }))
-}
-
-/** How many allocations of its class come before this one when a node is freed; 0 if it doesn't wait. */
-export function* countAhead({ id, resource_class, state, wait_until }: AllocationRow): Read<number> {
-  if (state !== 'allocating' || wait_until === null) return 0
-  return (yield* one(waitingBefore({ id, resource_class })))!.count
 }
 
 export function* isSomeoneWaiting(): Read<boolean> {

@@ -45,6 +45,7 @@ export function* backfill(
     candidate_nodes: jsonText([]),
     node_id: node.id,
     state: 'active' as const,
+    started_at: now,
     conductor_affinity: '',
   }
   const claimant = { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user } as const
@@ -117,7 +118,7 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
     node_id: node.id,
     conductor_affinity: '',
   }
-  const row = { ...none, ...given, ...place, state: 'active', created_at: now } as const
+  const row = { ...none, ...given, ...place, state: 'active', created_at: now, started_at: now } as const
   yield* one(insertAllocation(row))
   yield* markGiven(row, node)
   const instance_info = withTraits(node, traits)

@@ -27,18 +27,13 @@ import {
   usersOfUuid,
 } from './rows.ts'
 import { backfill } from './backfill.ts'
+import { requireUntil } from './extension.ts'
 import { type Farewell, letGoOfLeased, mayEnd, requireKeptPromise } from './keeping.ts'
 import { affinityOf, liveConductors } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
 import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.ts'
-import {
-  type Principal,
-  promised,
-  releaseInstance,
-  requireFreeInstance,
-  withoutAllocatedTraits,
-} from '../nodes/provider.ts'
-import { letGo, mayHaveUntil, requireOwnEnd } from '../nodes/lease-promise.ts'
+import { type Principal, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from '../nodes/provider.ts'
+import { letGo, requireOwnEnd } from '../nodes/lease-promise.ts'
 import { mayDeallocate } from '../nodes/states.ts'
 import { called } from '../called.ts'
 
@@ -205,7 +200,7 @@ function* changeAllocation(
   requireKeptPromise(present, expiresAt, keeper, now)
   const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
   requireTerm(limits, 'longest_allocation_hours', term)
-  if (node && !mayHaveUntil(node, expiresAt)) throw promised(node)
+  if (node) yield* requireUntil(node, expiresAt, access)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
   const times = { expires_at: expiresAt, planned_end: plannedEnd, updated_at: now }
   const changes = { id, name, extra: jsonText(extra), note, ...times }

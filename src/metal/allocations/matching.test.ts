@@ -128,13 +128,16 @@ test('the causes are told with their counts, the most frequent first', () => {
     { claimed: true },
     { traits: ['A'] },
     {},
+    { retired: 1 },
+    { provision_state: 'clean failed', maintenance: 1 },
   ])
   const wanted = wish({ traits: ['A', 'B'] })
   const reasons = whyNot(supply, wanted, new Set([asId<FleetNode['id']>(7)]), 0)
   assert.equal(
     sentenceOf('U', wanted, reasons),
-    'Failed to process allocation U: no suitable nodes have the requested traits A, B. 7 of class gpu: 2 allocated, ' +
-      '1 in maintenance, 1 not available, 1 claimed through Placement, 1 without B, 1 reserved.',
+    'Failed to process allocation U: no suitable nodes have the requested traits A, B. 9 of class gpu: 2 allocated, ' +
+      '1 in maintenance, 1 not available, 1 claimed through Placement, 1 without B, 1 reserved, ' +
+      '1 retired, 1 broken.',
   )
   assert.deepEqual(reasons.relaxations, [{ without: { traits: ['B'] }, nodes: 1 }])
 })

@@ -10,7 +10,7 @@ import { command, query } from '../../store/statement.ts'
 import { mark, one, type Read, type Subject, together } from '../../store/transaction.ts'
 import { type Access, ownInView, seeing, type View } from '../access.ts'
 import type { Json } from '../drivers/port.ts'
-import type { Wish } from './matching.ts'
+import type { Waiting } from '../queue/line.ts'
 import { findNode, type NodeRow } from '../nodes/rows.ts'
 import { nameOf } from '../nodes/what-became.ts'
 import type { Principal } from '../nodes/provider.ts'
@@ -82,6 +82,7 @@ export const insertAllocation = command((db, a: NewRow) =>
       request_id: a.request_id,
       keeper: a.keeper,
       planned_end: a.planned_end,
+      started_at: a.started_at,
       note: a.note,
     })
     .returning('id'),
@@ -198,6 +199,7 @@ export const columnsOf = (wanted: AllocationRequest, who: Principal, now: number
   request_id: wanted.requestId,
   keeper: wanted.keeper,
   planned_end: wanted.plannedEnd,
+  started_at: null,
   note: wanted.note,
   ...UNKEPT,
 })
@@ -208,7 +210,7 @@ export const withTraits = (
   traits: readonly string[],
 ): NodeRow['instance_info'] => jsonText({ ...jsonIn(instance_info), traits })
 
-export function wishOf(row: AllocationRow): Wish {
+export function wishOf(row: AllocationRow): Waiting {
   const candidates = jsonIn(row.candidate_nodes)
   return {
     id: row.id,
@@ -218,5 +220,9 @@ export function wishOf(row: AllocationRow): Wish {
     candidates: candidates.length > 0 ? new Set(candidates) : null,
     owner: row.owner,
     until: row.expires_at,
+    uuid: row.uuid,
+    project: row.project_id,
+    since: row.created_at,
+    waitUntil: row.wait_until,
   }
 }

@@ -7,6 +7,8 @@ import { fits, hasRoom, isOf, missingTraits, type Supply, type Wish } from './ma
 import type { NodeId } from '../../store/schema/ids.ts'
 
 type Cause =
+  | 'retired'
+  | 'broken'
   | 'allocated'
   | 'reserved'
   | 'claimed'
@@ -79,16 +81,21 @@ type Found = Pick<CauseCount, 'cause' | 'traits'>
 
 function causeOf(supply: Supply, node: FleetNode, wish: Wish, held: Held): Found | null {
   if (wish.candidates !== null && !wish.candidates.has(node.uuid)) return { cause: 'not a candidate' }
+  // In the order of a machine's one state, so that the counts agree with it.
+  if (node.retired) return { cause: 'retired' }
+  if (isFailed(node.provision_state)) return { cause: 'broken' }
   if (node.instance_uuid !== null) return { cause: 'allocated' }
-  if (held.has(node.id)) return { cause: 'reserved' }
   if (node.maintenance) return { cause: 'maintenance' }
-  if (node.provision_state !== 'available' || node.retired) return { cause: 'not available' }
+  if (held.has(node.id)) return { cause: 'reserved' }
+  if (node.provision_state !== 'available') return { cause: 'not available' }
   if (!hasRoom(supply, node)) return { cause: 'claimed' }
   if (node.power_state === null) return { cause: 'no power state' }
   if (!mayHaveUntil(node, wish.until)) return { cause: 'leasable' }
   const traits = missingTraits(supply, node, wish.traits)
   return traits.length > 0 ? { cause: 'missing traits', traits } : null
 }
+
+const isFailed = (state: FleetNode['provision_state']) => state === 'error' || state.endsWith(' failed')
 
 /** The smallest changes that help: without one trait or the candidates, else without all traits, else without both. */
 function relaxationsOf(supply: Supply, wish: Wish): Relaxation[] {
@@ -127,6 +134,8 @@ function verdictOf({ resourceClass, candidates, traits }: Wish, { causes, availa
 }
 
 const WORDS: Record<Cause, string> = {
+  retired: 'retired',
+  broken: 'broken',
   allocated: 'allocated',
   reserved: 'reserved',
   claimed: 'claimed through Placement',

@@ -14,6 +14,7 @@ import { isSeen, type View } from '../access.ts'
 import { requireNotKept } from '../allocations/keeping.ts'
 import { allocationBecame } from '../allocations/rows.ts'
 import { type Hold, holdBecame, holdOn } from '../holds/lookup.ts'
+import { noteUses } from '../queue/usage.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
 import { mayHaveUntil } from './lease-promise.ts'
 import { isUsable } from './states.ts'
@@ -227,6 +228,7 @@ export function* releaseInstance(
   if (refusal && refusal.kind !== 'consumer_without_claims') throw refusal
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
   const ended = yield* all(removeAllocationOf({ node: node.id }))
+  yield* noteUses(ended, now)
   yield* mark(
     ...ended.map(row => {
       const isExpired = reason === 'torn_down' && row.expires_at !== null && row.expires_at <= now

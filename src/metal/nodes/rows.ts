@@ -100,6 +100,9 @@ const twins = query((db, a: { uuid: string; name: string | null }) =>
 const childOf = query((db, a: { uuid: string }) =>
   db.selectFrom('nodes').select('uuid').where('parent_node', '=', a.uuid).limit(1),
 )
+const childrenInView = query((db, a: { parent: string } & View) =>
+  db.selectFrom('nodes as n').select('n.uuid').where('n.parent_node', '=', a.parent).where(inView(a)).orderBy('n.id'),
+)
 const insertNode = command((db, a: Omit<NodeRow, 'id'>) =>
   db
     .insertInto('nodes')
@@ -196,6 +199,12 @@ export function* requireChildless(node: NodeRow): Read<void> {
   if (yield* one(childOf({ uuid: node.uuid }))) {
     throw problem('node_refuses', { reason: `Node ${called(node)} has child nodes.` })
   }
+}
+
+/** The uuids of the nodes that are built into a node, as far as the client sees them. */
+export function* childrenOf(ident: string, access: Access): Read<string[]> {
+  const { uuid } = yield* findNode(ident, access)
+  return (yield* all(childrenInView({ parent: uuid, ...access.view }))).map(child => child.uuid)
 }
 
 export function* addNode(node: Omit<NodeRow, 'id'>): Write<NodeId> {

@@ -25,13 +25,13 @@ export interface Booked {
 }
 
 /** What is known of the time to come. */
-interface Ahead {
+export interface Ahead {
   occupants: ReadonlyMap<NodeId, Occupant>
   /** By node, in the order of time, those that run among them. */
   booked: ReadonlyMap<NodeId, readonly Booked[]>
 }
 
-interface InTheWay {
+export interface InTheWay {
   /** The uuid of the node that comes free. */
   node: string
   /** `ahead` for another one of the line, which gets the node first. */

@@ -12,7 +12,7 @@ export interface Waiter {
 }
 
 /** What is known of a project. */
-interface Standing {
+export interface Standing {
   /** Each level is a head start. */
   priority: number
   /** How much of the nodes it should have, relative to others. */
@@ -31,8 +31,14 @@ export interface QueueRules {
   halfLifeMs: number
 }
 
+/** As operators set them. */
+export const rulesOf = (config: { queue: QueueRules['order']; queueHalfLifeHours: number }): QueueRules => ({
+  order: config.queue,
+  halfLifeMs: config.queueHalfLifeHours * 3_600_000,
+})
+
 /** A project that nobody has set anything for, and that used nothing. */
-const UNKNOWN: Standing = { priority: 0, share: 1, used: 0, servedAt: null }
+export const UNKNOWN: Standing = { priority: 0, share: 1, used: 0, servedAt: null }
 
 /** Those who wait, in the order in which they are served. */
 export function inServingOrder<W extends Waiter>(waiting: readonly W[], standings: Standings, rules: QueueRules): W[] {
@@ -55,23 +61,21 @@ function fairTurns(waiting: readonly Waiter[], standings: Standings, halfLifeMs:
     waiting.toSorted((a, b) => a.since - b.since || a.id - b.id),
     ({ project }) => project,
   )
-  const known = new Map([...lines.keys()].map(project => [project, UNKNOWN] as const).concat([...standings]))
-  const [shares, used] = sums([...known.values()].filter(({ used }, i) => used > 0 || i < lines.size))
+  const standingOf = (project: string) => standings.get(project) ?? UNKNOWN
+  const users = [...standings].filter(([, { used }]) => used > 0).map(([project]) => project)
+  const concerned = [...new Set([...lines.keys(), ...users])].map(standingOf)
+  const shares = concerned.reduce((sum, { share }) => sum + share, 0)
+  const used = concerned.reduce((sum, standing) => sum + standing.used, 0)
   // As many nodes as were in use on average.
   const nodes = Math.max(1, (used * Math.LN2) / halfLifeMs)
   const turns = new Map<Waiter, number>()
   for (const [project, line] of lines) {
-    const standing = known.get(project)!
+    const standing = standingOf(project)
     const due = (standing.share / shares) * nodes
-    const from = Math.max(line[0]!.since, standing.servedAt ?? 0)
+    const from = Math.max(line[0]!.since, standing.servedAt ?? -Infinity)
     for (const [place, one] of line.entries()) {
       turns.set(one, from + (standing.used + place * limits.fairTurnMs) / due)
     }
   }
   return one => turns.get(one)!
 }
-
-const sums = (standings: readonly Standing[]): [shares: number, used: number] => [
-  standings.reduce((sum, { share }) => sum + share, 0),
-  standings.reduce((sum, { used }) => sum + used, 0),
-]

@@ -47,6 +47,13 @@ export interface ComputeTables {
     fault_at: number | null
     key_name: string | null
     metadata: JsonText<Record<string, string>>
+    description: string | null
+    /** Sorted. */
+    tags: JsonText<string[]>
+    /** Its place among the servers of one request. */
+    launch_index: number
+    /** The network that it asked for, and has no address in. */
+    network: string | null
     reservation_id: string
     launched_at: number | null
     created_at: number

@@ -57,6 +57,8 @@ export interface MetalTables {
     ending_by: string | null
     ending_at: number | null
     ending_message: string | null
+    /** Since when it has its node; null too where an older version of ours gave it. */
+    started_at: number | null
     /** What people write about it, for others to read. */
     note: string | null
   }

@@ -1,11 +1,8 @@
 // Polls the server until something has happened, and shows what it waits for. A server that is away for a while, as in
 // a restart or a fail-over, doesn't end the wait.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../clock/clock.ts'
-import { type ApiError, isAway, Unreachable } from '../client/errors.ts'
-import { CommandFailure, EXIT } from './failures.ts'
-import { visible } from './output.ts'
-import { terminal } from './terminal.ts'
+import { plainClock } from '../clock/plain.ts'
+import { type ApiError, isAway, Unreachable, WaitedTooLong } from './errors.ts'
+import { sleep } from './timers.ts'
 
 /** What `isBrief` is likely over at the next look, and is said only if it lasts. */
 export type Look<T> = { done: T } | { waitingFor: string; isBrief?: boolean }
@@ -32,15 +29,17 @@ export interface WaitOptions {
   startedAt?: number
   signal?: AbortSignal
   now?: () => number
-  /** Shows what it waits for; by default on its own line. `topic` is the text without what changes at each look. */
+  /** Shows what it waits for. `topic` is the text without what changes at each look. */
   progress?: { show: (text: string, waitedMs: number, topic?: string) => void; clear: () => void }
+  /** Rests between looks: for `ms`, or until there is reason to look, but no longer than `leftMs`. */
+  rest?: ((ms: number, signal: AbortSignal | undefined, leftMs: number) => Promise<void>) | undefined
   /** What is left when the wait gives up, and how to end it. `isSure` if the server has just said that it is there. */
   left?: (isSure: boolean) => string
 }
 
 /** `look` must pass its signal on to the server. */
 export async function waitFor<T>(look: (signal: AbortSignal) => Promise<Look<T>>, options: WaitOptions): Promise<T> {
-  const { timeoutMs, graceMs = 0, signal, now = () => systemClock.now(), progress = new Progress() } = options
+  const { timeoutMs, graceMs = 0, signal, now = plainClock.now, progress, rest = sleep } = options
   const startedAt = options.startedAt ?? now()
   let heardAt = now()
   let briefSince: number | null = null
@@ -59,16 +58,18 @@ export async function waitFor<T>(look: (signal: AbortSignal) => Promise<Look<T>>
         throw gaveUp(seen, at - startedAt, options.left?.(!isGone) ?? null)
       }
       briefSince = 'isBrief' in seen && seen.isBrief ? (briefSince ?? at) : null
-      if (briefSince === null || at - briefSince >= BRIEF_MS) show(progress, seen, at - startedAt, endsAt - at)
+      const isSaid = briefSince === null || at - briefSince >= BRIEF_MS
+      if (progress && isSaid) show(progress, seen, at - startedAt, endsAt - at)
       if (isGone !== wasAway) pause = FIRST_PAUSE_MS
       wasAway = isGone
       const asked =
         isGone && 'retryAfterMs' in seen.away ? Math.min(seen.away.retryAfterMs ?? 0, ASKED_PAUSE_MAX_MS) : 0
-      await sleep(Math.min(Math.max(pause, asked), Math.max(endsAt - at, 1)), undefined, signal && { signal })
+      const leftMs = Math.max(endsAt - at, 1)
+      await rest(Math.min(Math.max(pause, asked), leftMs), signal, leftMs)
       pause = Math.min(pause * 1.5, PAUSE_MAX_MS)
     }
   } finally {
-    progress.clear()
+    progress?.clear()
   }
 }
 
@@ -102,31 +103,9 @@ const wordsOn = (error: ApiError | Unreachable) =>
     ? `the server does not answer (${error.reason})`
     : `the server can't answer now (${error.status}: ${error.message})`
 
-function gaveUp(seen: Unfinished, waitedMs: number, hint: string | null): CommandFailure {
-  const [code, why] =
-    'away' in seen ? ([EXIT.unreachable, wordsOn(seen.away)] as const) : ([EXIT.failed, seen.waitingFor] as const)
-  return new CommandFailure(code, `gave up after ${seconds(waitedMs)}: ${why}`, hint)
+function gaveUp(seen: Unfinished, waitedMs: number, hint: string | null): WaitedTooLong {
+  const why = 'away' in seen ? wordsOn(seen.away) : seen.waitingFor
+  return new WaitedTooLong(`gave up after ${seconds(waitedMs)}: ${why}`, { isAway: 'away' in seen, hint })
 }
 
-/** On a terminal one line that changes, else a new line for each new topic. */
-export class Progress {
-  readonly #stderr = terminal().stderr
-  #said = ''
-
-  show(text: string, waitedMs: number, topic = text): void {
-    const words = visible(text)
-    if (this.#stderr.isTTY) {
-      const line = `${words} (${seconds(waitedMs)})`.slice(0, (this.#stderr.columns || 80) - 1)
-      this.#stderr.write(`\r\u001b[K${line}`)
-    } else if (topic !== this.#said) {
-      this.#stderr.write(`${words}\n`)
-    }
-    this.#said = topic
-  }
-
-  clear(): void {
-    if (this.#stderr.isTTY && this.#said !== '') this.#stderr.write('\r\u001b[K')
-  }
-}
-
-const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`
+export const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`

@@ -1,22 +1,30 @@
-// How holdfast run gets its node: asks, waits, and keeps the request alive meanwhile, also through a restart of the server.
-import { type Allocation, ApiError, type Holdfast, isAway, type NewAllocation } from '../client/index.ts'
-import { lookForNode, VERDICT_GRACE_MS } from './allocation-wait.ts'
+// How a piece of work gets its node: asks, waits, and keeps the request alive meanwhile, also through a restart of the
+// server.
+import type { Allocation, NewAllocation } from './allocations.ts'
 import { answered, ifThere } from './asking.ts'
-import { localTime } from './local-time.ts'
+import { ApiError, isAway } from './errors.ts'
+import type { Holdfast } from './index.ts'
 import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
-import type { Wait } from './wait-flags.ts'
 import { type Look, waitFor, type WaitOptions } from './waiting.ts'
 
 interface RunRequest {
   wanted: Omit<NewAllocation, 'uuid' | 'expires_at' | 'wait_until'> & { keeper: string }
   term: Term
-  wait: Wait
+  wait: { timeoutMs: number | null; startedAt: number }
   /** Whether to wait while there is no node. */
   isWaiting: boolean
   newUuid: () => string
   /** Logs in again. */
   connect: () => Promise<Holdfast>
+  /** Looks whether the allocation has its node. */
+  lookFor: (server: Holdfast, uuid: string) => (signal: AbortSignal) => Promise<Look<Allocation>>
+  progress?: WaitOptions['progress']
+  /** What is left if the allocation can't be deleted. */
+  left?: (uuid: string, waitsUntil: string | null) => string
 }
+
+/** The server counts the time to wait too, and says how it ended; so it is heard out. */
+export const VERDICT_GRACE_MS = 60_000
 
 export class RunWait implements NodeSource {
   readonly #server: Holdfast
@@ -47,17 +55,22 @@ export class RunWait implements NodeSource {
 
   /** What is left if the allocation can't be deleted. */
   left = (): string => {
-    const { term, wait } = this.#request
-    const until = this.#until === null ? '' : ` until ${localTime(this.#until)}`
-    const end = `end it with: ${wait.line(`allocation delete ${this.#uuid}`)}`
-    return `allocation ${this.#uuid} may still be waiting${until}, and ends by itself within ${lasting(term.lastsMs)}; ${end}`
+    return this.#request.left?.(this.#uuid, this.#until) ?? ''
   }
 
-  async node(signal: AbortSignal, advice: string): Promise<Allocation> {
+  async node(signal?: AbortSignal): Promise<Allocation> {
     const { timeoutMs, startedAt } = this.#request.wait
-    const options = { timeoutMs, startedAt, graceMs: VERDICT_GRACE_MS, signal, left: this.left }
+    const { progress } = this.#request
+    const options: WaitOptions = {
+      timeoutMs,
+      startedAt,
+      graceMs: VERDICT_GRACE_MS,
+      left: this.left,
+      ...(signal && { signal }),
+      ...(progress && { progress }),
+    }
     await this.#ask(options)
-    return waitFor(each => this.#look(each, options, advice), options)
+    return waitFor(each => this.#look(each, options), options)
   }
 
   async #ask(options: WaitOptions): Promise<void> {
@@ -87,10 +100,10 @@ export class RunWait implements NodeSource {
     void renewal.lost.then(() => (this.#mustRenew = this.#renewal === renewal))
   }
 
-  async #look(signal: AbortSignal, options: WaitOptions, advice: string): Promise<Look<Allocation>> {
+  async #look(signal: AbortSignal, options: WaitOptions): Promise<Look<Allocation>> {
     try {
       if (this.#mustRenew) await this.#renew(signal)
-      const seen = await lookForNode(this.#server, this.#uuid, advice)(signal)
+      const seen = await this.#request.lookFor(this.#server, this.#uuid)(signal)
       this.#heardAt = this.#request.term.now()
       this.#wasAway = false
       return seen

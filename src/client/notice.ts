@@ -1,6 +1,8 @@
-// How `run` hears that someone ends its allocation.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Ending, type Holdfast } from '../client/index.ts'
+// How whoever keeps a node hears that someone ends its allocation.
+import type { Ending } from './allocations.ts'
+import { ApiError } from './errors.ts'
+import type { Holdfast } from './index.ts'
+import { sleep } from './timers.ts'
 
 /** Between looks, while the server can't be heard. */
 const PAUSE_MS = 1_000
@@ -23,8 +25,8 @@ export async function ended(server: () => Holdfast, uuid: string, signal: AbortS
       // Of everything else the renewal hears as well, and it knows how much time is left.
       if (error instanceof ApiError && error.status === 404) return 'gone'
     }
-    await (after === undefined ? sleep(PAUSE_MS, undefined, { signal }) : heard(server(), uuid, after, signal)).catch(
-      () => sleep(PAUSE_MS, undefined, { signal }).catch(() => {}),
+    await (after === undefined ? sleep(PAUSE_MS, signal) : heard(server(), uuid, after, signal)).catch(() =>
+      sleep(PAUSE_MS, signal).catch(() => {}),
     )
   }
   return new Promise(() => {})

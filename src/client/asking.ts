@@ -1,6 +1,6 @@
 // Sends a request whose answer may get lost, without having it done twice.
-import { ApiError, isAway, Unreachable } from '../client/errors.ts'
-import { systemClock } from '../clock/clock.ts'
+import { plainClock } from '../clock/plain.ts'
+import { ApiError, isAway, Unreachable } from './errors.ts'
 import { LOOK_MAX_MS, waitFor, type WaitOptions } from './waiting.ts'
 
 interface Request<T> {
@@ -15,11 +15,11 @@ interface Request<T> {
  * Without a limit, a server that isn't there at all is an error at once.
  */
 export async function answered<T>({ send, find }: Request<T>, options: WaitOptions): Promise<T> {
-  const { timeoutMs, startedAt = systemClock.now() } = options
+  const { timeoutMs, startedAt = plainClock.now() } = options
   // Ctrl-C doesn't end the request: it might arrive after we have said that nothing is left.
   const patience = () => AbortSignal.timeout(LOOK_MAX_MS)
   const sent = () => {
-    const left = timeoutMs === null ? null : Math.max(startedAt + timeoutMs - systemClock.now(), 1)
+    const left = timeoutMs === null ? null : Math.max(startedAt + timeoutMs - plainClock.now(), 1)
     return send(patience(), left)
   }
   try {

@@ -1,8 +1,9 @@
 // Renews an allocation at intervals, and reports when it may be lost.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Allocation, ApiError, type Ending, type Holdfast } from '../client/index.ts'
-import { endingOf } from './notice.ts'
-import { tell } from './output.ts'
+import type { Allocation, Ending } from './allocations.ts'
+import { ApiError, isAway } from './errors.ts'
+import type { Holdfast } from './index.ts'
+import { ended, endingOf } from './notice.ts'
+import { sleep } from './timers.ts'
 
 /** Says how many milliseconds are left. */
 export type Left = () => number
@@ -17,6 +18,8 @@ export interface Term {
   marginMs: number
   now: () => number
   countdown: (ms: number) => Left
+  /** Says what whoever works on the node should hear. */
+  warn: (words: string) => void
 }
 
 export interface Held {
@@ -25,15 +28,17 @@ export interface Held {
   keeper: string
   /** The end of the lease that it belongs to, beyond which nothing lasts. */
   leaseEndsAt?: number
+  /** Asks for that end again: a lease may be prolonged. */
+  askLeaseEnd?: (server: Holdfast) => Promise<number>
 }
 
-/** Where `run` gets its node from. */
+/** Where the node comes from. */
 export interface NodeSource {
   /** What to release in the end; null as long as nothing was asked for. */
   readonly held: Held | null
   /** null until there is something to renew. */
   readonly renewal: Renewal | null
-  node(signal: AbortSignal, advice: string): Promise<Allocation>
+  node(signal?: AbortSignal): Promise<Allocation>
   /** What is left if it can't be released. */
   readonly left: () => string
 }
@@ -60,7 +65,8 @@ export class Renewal {
   #left: Left
   #endsAt = Infinity
   #isPlanned = true
-  #lastError = ''
+  /** Why the last renewal failed, or was the last. */
+  #why: string | null = null
 
   /** `left` began before the request was sent. `connect` logs in again: a token may expire before the work is done. */
   constructor(held: Held, term: Term, server: Holdfast, connect: () => Promise<Holdfast>, left: Left) {
@@ -94,18 +100,25 @@ export class Renewal {
     this.#stopped.abort()
   }
 
+  /** Resolves when the node is lost or taken back, with how long the work may still take. Never after `signal`. */
+  async taken(signal: AbortSignal): Promise<{ news: Ending | string; left: Left }> {
+    const { countdown, graceMs } = this.#term
+    const news = await Promise.race([this.lost, ended(() => this.#server, this.#held.uuid, signal)])
+    return { news, left: news === 'gone' ? countdown(graceMs) : this.left }
+  }
+
   async #run(): Promise<string | Ending> {
     const { signal } = this.#stopped
     let pause = this.#term.everyMs
     for (;;) {
       try {
-        await sleep(pause, undefined, { signal })
+        await sleep(pause, signal)
       } catch {
         // Stopped: `lost` never resolves.
         return new Promise(() => {})
       }
       // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
-      if (this.#beforeGraceMs <= 0) return `it could not be renewed in time${this.#lastError}`
+      if (this.#beforeGraceMs <= 0) return this.#why ?? 'it could not be renewed in time'
       try {
         await this.#renew()
         pause = this.#term.everyMs
@@ -117,9 +130,10 @@ export class Renewal {
           const ending = await this.#ending()
           if (ending !== null) return ending
           // A lease begins here, or a quota is used up: whoever works there should hear it before the time is over.
-          if (this.#lastError === '') tell(`the node can't be kept longer: ${error.message}`)
+          if (this.#why === null) this.#term.warn(`the node can't be kept longer: ${error.message}`)
         }
-        this.#lastError = ` (${(error as Error).message})`
+        const what = isAway(error) ? 'the server was away for too long' : 'it could not be renewed in time'
+        this.#why = `${what} (${(error as Error).message})`
         pause = Math.max(Math.min(this.#term.everyMs / 4, this.#beforeGraceMs), 1)
       }
     }
@@ -131,19 +145,32 @@ export class Renewal {
 
   async #renew(): Promise<void> {
     const { now, lastsMs, graceMs, marginMs, countdown } = this.#term
-    const { leaseEndsAt = Infinity } = this.#held
+    const leaseEndsAt = await this.#leaseEndsAt()
     // A second less than the lease has: a request has whole seconds.
     const leaseMs = leaseEndsAt - now() - 1_000
-    if (leaseMs <= 0) this.#lastError = ' (its lease ends)'
     const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
-    if (ms <= 0) return
+    const why = ms === leaseMs ? 'its lease ends' : null
+    if (ms <= 0) return void (this.#why = why)
     const left = countdown(ms)
     // As long from now, not as an instant: the server's clock may be another.
     const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
     await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
     this.#left = left
-    this.#lastError = ''
+    this.#why = why
     this.#isPlanned = true
+  }
+
+  /** Asks again as long as the lease doesn't outlast the next renewal. */
+  async #leaseEndsAt(): Promise<number> {
+    const { now, lastsMs, everyMs } = this.#term
+    const { leaseEndsAt = Infinity, askLeaseEnd } = this.#held
+    if (askLeaseEnd === undefined || leaseEndsAt - now() > lastsMs + everyMs) return leaseEndsAt
+    try {
+      this.#held.leaseEndsAt = await askLeaseEnd(this.#server)
+    } catch {
+      // The renewal itself hears what is wrong.
+    }
+    return this.#held.leaseEndsAt!
   }
 
   async #ending(): Promise<Ending | null> {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Holdfast } from '../client/index.ts'
-import { lookForNode } from './allocation-wait.ts'
 import { type Look, waitFor } from './waiting.ts'
 
 /** Looks at each of these in turn, a second apart by the clock of the wait, and returns what was shown. */
@@ -35,25 +33,4 @@ void test('how long it is brief counts from when it became so', async () => {
     '2 s: 1 allocated',
     '3 s: 1 allocated',
   ])
-})
-
-const explained = (available: number, ahead: number, state = 'allocating') => ({
-  state,
-  ahead,
-  now: { resource_class: 'gpu', considered: 3, available, causes: [], relaxations: [] },
-  decided: null,
-})
-
-const isBrief = async (answer: object) => {
-  const allocations = { show: async () => ({ state: 'allocating' }), explain: async () => answer }
-  const server = { within: () => ({ allocations }) } as unknown as Holdfast
-  const seen = await lookForNode(server, 'a uuid', '')(new AbortController().signal)
-  return 'waitingFor' in seen && seen.isBrief
-}
-
-void test('a node that is free for the allocation is about to be its own', async () => {
-  assert.equal(await isBrief(explained(1, 0)), true)
-  assert.equal(await isBrief(explained(0, 0)), false)
-  assert.equal(await isBrief(explained(1, 1)), false, 'whoever waits before it gets that one')
-  assert.equal(await isBrief(explained(0, 0, 'active')), true, 'it has got one between the two questions')
 })

@@ -1,0 +1,125 @@
+// Which machines must be read again: from what the log says was changed, to the ids of nodes.
+import { sql } from 'kysely'
+import { logEnds, pageFrom } from '../audit/order.ts'
+import { jsonIn } from '../shared/json.ts'
+import { limits } from '../shared/limits.ts'
+import type { NodeId, ProviderId } from '../store/schema/ids.ts'
+import { query } from '../store/statement.ts'
+import { type Read, together } from '../store/transaction.ts'
+
+/** Ids of changed objects, by the kinds of the log that a machine's row depends on. */
+export interface Dirt {
+  node: Set<string>
+  resource_provider: Set<string>
+  chassis: Set<string>
+  allocation: Set<string>
+  reservation: Set<string>
+  consumer: Set<string>
+  lease: Set<string>
+  server: Set<string>
+}
+
+type Kind = keyof Dirt
+
+const noDirt = (): Dirt => ({
+  node: new Set(),
+  resource_provider: new Set(),
+  chassis: new Set(),
+  allocation: new Set(),
+  reservation: new Set(),
+  consumer: new Set(),
+  lease: new Set(),
+  server: new Set(),
+})
+
+interface Since {
+  /** The newest place in the log. All that has a place up to it is in this state of the database. */
+  newest: number
+  /** Null when the log doesn't go back so far, or so much was changed that all is to be read again. */
+  dirt: Dirt | null
+}
+
+/** What was changed after a place; null for "all is to be read". */
+export function* changedAfter(after: number | null): Read<Since> {
+  if (after === null) return { newest: (yield* logEnds()).newest, dirt: null }
+  const { rows, from, kept } = yield* pageFrom(after + 1, limits.statusEntriesMax)
+  const { newest } = kept
+  // A database that took over from one that died may lack the end of the log.
+  const isAhead = after > newest
+  if (isAhead || from > after + 1 || newest - after > limits.statusEntriesMax) return { newest, dirt: null }
+  const dirt = noDirt()
+  for (const { sequence, objects } of rows) {
+    if (sequence > newest) continue
+    for (const { kind, id } of jsonIn(objects)) if (Object.hasOwn(dirt, kind)) dirt[kind as Kind].add(id)
+  }
+  return { newest, dirt }
+}
+
+interface Keys {
+  uuids: readonly string[]
+}
+
+const ofNodes = query((db, a: Keys, on) => db.selectFrom('nodes').select('id').where(on.isIn('uuid', a.uuids)))
+const ofInstances = query((db, a: Keys, on) =>
+  db.selectFrom('nodes').select('id').where(on.isIn('instance_uuid', a.uuids)),
+)
+const ofChassis = query((db, a: Keys, on) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where(on.isAmong('chassis_id', db.selectFrom('chassis').select('id').where(on.isIn('uuid', a.uuids)))),
+)
+const ofHolds = query((db, a: Keys, on) =>
+  db
+    .selectFrom('reservations')
+    .select(sql<NodeId>`node_id`.as('id'))
+    .where(on.isIn('uuid', a.uuids)),
+)
+const ofConsumers = query((db, a: Keys, on) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where(
+      on.isAmong(
+        'provider_id',
+        db
+          .selectFrom('claims')
+          .select('provider_id')
+          .where(on.isAmong('consumer_id', db.selectFrom('consumers').select('id').where(on.isIn('uuid', a.uuids)))),
+      ),
+    ),
+)
+const ofLeases = query((db, a: Keys, on) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where(
+      on.isAmong('provider_id', db.selectFrom('bookings').select('provider_id').where(on.isIn('lease_id', a.uuids))),
+    ),
+)
+const ofProviders = query((db, a: { providers: readonly ProviderId[] }, on) =>
+  db
+    .selectFrom('nodes')
+    .select('id')
+    .where(on.isIn('provider_id', a.providers, 'bigint')),
+)
+
+/** The nodes that have to do with it now. Those that had to do with it before are known from their rows. */
+export function* nodesIn(dirt: Dirt, providers: readonly ProviderId[]): Read<Set<NodeId>> {
+  const { node, resource_provider, chassis, allocation, reservation, consumer, lease, server } = dirt
+  const asks = [
+    { ask: ofNodes, uuids: [...node, ...resource_provider] },
+    { ask: ofInstances, uuids: [...allocation, ...consumer, ...server] },
+    { ask: ofChassis, uuids: [...chassis] },
+    { ask: ofHolds, uuids: [...reservation] },
+    { ask: ofConsumers, uuids: [...consumer] },
+    { ask: ofLeases, uuids: [...lease] },
+  ].filter(({ uuids }) => uuids.length > 0)
+  const calls = [
+    ...asks.map(({ ask, uuids }) => ask({ uuids })),
+    ...(providers.length > 0 ? [ofProviders({ providers })] : []),
+  ]
+  if (calls.length === 0) return new Set()
+  const found = yield* together(...calls)
+  return new Set(found.flat().map(({ id }) => id))
+}

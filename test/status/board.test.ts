@@ -1,0 +1,189 @@
+// The board follows the log: after any changes, by any process, it shows what a fresh one would read, and whoever goes on
+// with the events after its sequence hears of everything that changed.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { seeded } from '../../src/clock/chance.ts'
+import { Board } from '../../src/status/board.ts'
+import { PROMISE_KINDS } from '../../src/status/machine.ts'
+import { openStore } from '../../src/store/open.ts'
+import { Baremetal, NEWEST, waitFor } from '../support/baremetal.ts'
+import { expectStatus } from '../support/placement.ts'
+import { dateAt, Reservation, type Shown } from '../support/reservation.ts'
+import { type Server, startServer } from '../support/server.ts'
+import { eachDatabase } from '../support/stores.ts'
+
+const MACHINES = 8
+const STEPS = 30
+const ROUNDS = 2
+const MINE = { ...NEWEST, token: 'alice:p1', headers: { 'x-roles': 'member' } }
+
+eachDatabase('the board', ({ kind, create }) => {
+  let database: string
+  const servers: Server[] = []
+  const metal = new Baremetal()
+  const leases = new Reservation()
+  const nodes: string[] = []
+
+  before(async () => {
+    database = await create()
+    const names = kind === 'sqlite' ? ['one'] : ['one', 'two']
+    for (const conductorName of names) servers.push(await startServer(database, { conductorName, testClock: true }))
+    const origins = servers.map(({ origin }) => origin)
+    metal.origins = metal.placement.origins = origins
+    leases.at(...origins)
+    for (let i = 0; i < MACHINES; i++) {
+      const node = await metal.node({ name: `m${i}`, resource_class: 'some', owner: i % 2 ? 'p1' : 'p2' }, 'available')
+      if (i < 3) expectStatus(await metal.operator('PUT', `/leasable-nodes/${node}`), 200, 201)
+      nodes.push(node)
+    }
+  })
+  after(async () => {
+    metal.close()
+    leases.close()
+    for (const server of servers) await server.stop()
+  })
+
+  /** From every process. */
+  const statuses = async (): Promise<Shown[]> => {
+    const found = []
+    for (const { origin } of servers) {
+      const answer = await fetch(`${origin}/holdfast/v1/status`, { headers: { 'x-auth-token': 'admin' } })
+      found.push(await answer.json())
+    }
+    return found
+  }
+  /** What a board shows that reads all of it now. */
+  const readAfresh = async (): Promise<Shown[]> => {
+    const store = openStore(database)
+    try {
+      const now = await metal.now()
+      const board = new Board({ store, now: () => now, names: { user: id => id, project: id => id } })
+      await board.fresh()
+      const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS) }
+      const viewpoint = board.viewpoint(sight)
+      const rows = board.entries.map(entry => JSON.parse(`${String(board.lookOf(entry, viewpoint)).slice(1)}}`))
+      return rows.map(row => withNames(row, [...viewpoint.traits.keys()]))
+    } finally {
+      await store.close()
+    }
+  }
+  const withNames = ({ mine: _, may: __, ...row }: Shown, traits: readonly string[]) => ({
+    ...row,
+    traits: row.traits.map((place: number) => traits[place]),
+  })
+  const rowsOf = (status: Shown) => status.machines.map((row: Shown) => withNames(row, status.traits))
+  const isAtWork = (status: Shown) =>
+    status.machines.some(({ verb }: Shown) => verb) || status.waiting.some(({ state }: Shown) => state === 'waiting')
+
+  const made = { allocations: [] as string[], holds: [] as string[], leases: [] as string[], consumers: [] as string[] }
+  let count = 0
+
+  /** One change, which may be refused: what matters is that all say the same afterwards. */
+  async function change(random: () => number): Promise<void> {
+    const pick = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)]!
+    const node = pick(nodes)
+    const name = `thing-${++count}`
+    const at = await metal.now()
+    const later = new Date(at + 3_600_000).toISOString()
+    const ops: (() => Promise<unknown>)[] = [
+      async () => {
+        const wish = { resource_class: 'some', name, expires_at: later, ...(random() < 0.3 && { owner: 'p1' }) }
+        const { body, status } = await metal.post('/v1/allocations', wish, random() < 0.5 ? MINE : NEWEST)
+        if (status === 201) made.allocations.push(body.uuid)
+      },
+      () => metal.del(`/v1/allocations/${pick(made.allocations) ?? name}`, NEWEST),
+      () =>
+        metal.patch(
+          `/v1/allocations/${pick(made.allocations) ?? name}`,
+          [{ op: 'add', path: '/name', value: name }],
+          NEWEST,
+        ),
+      async () => {
+        const body = { instance_uuid: randomUUID(), node_uuid: [node], expires_at: later }
+        const { body: shown, status } = await metal.post('/v1/reservations', body, NEWEST)
+        if (status === 201) made.holds.push(shown.reservation.uuid)
+      },
+      () => metal.del(`/v1/reservations/${pick(made.holds) ?? randomUUID()}`, NEWEST),
+      () => metal.put(`/v1/nodes/${node}/maintenance`, { reason: name }),
+      () => metal.del(`/v1/nodes/${node}/maintenance`),
+      () => metal.change(node, 'description', name),
+      () => metal.change(node, 'lessee', pick(['p1', 'p3'])),
+      () => metal.change(node, 'name', name),
+      () => metal.put(`/v1/nodes/${node}/traits`, { traits: [`CUSTOM_T${Math.floor(random() * 4)}`] }),
+      async () => {
+        const consumer = randomUUID()
+        const { status } = await metal.placement.claim(consumer, { [node]: { CUSTOM_SOME: 1 } })
+        if (status === 204) made.consumers.push(consumer)
+      },
+      () => metal.placement.del(`/allocations/${pick(made.consumers) ?? randomUUID()}`),
+      async () => {
+        const reservations = [{ resource_type: 'physical:node', resource_class: 'some', min: 1, max: 2 }]
+        const dates = { start_date: dateAt(at, 5 + Math.floor(random() * 60)), end_date: dateAt(at, 120) }
+        const { body, status } = await leases.post('/leases', { name, ...dates, reservations })
+        if (status === 201) made.leases.push(body.lease.id)
+      },
+      () => leases.del(`/leases/${pick(made.leases) ?? randomUUID()}`),
+      () => leases.put(`/leases/${pick(made.leases) ?? randomUUID()}`, { name }),
+      () => metal.provision(node, pick(['active', 'deleted', 'manage', 'provide'])),
+      async () => nodes.push(await metal.node({ name, resource_class: 'some' })),
+      () => metal.del(`/v1/nodes/${node}`),
+      () => leases.advance(Math.floor(random() * 20)),
+    ]
+    await pick(ops)()
+  }
+
+  void test('every process shows at once what another has committed', async () => {
+    for (let i = 0; i < 10; i++) {
+      // The one that answers is each in turn.
+      expectStatus(await metal.change('m0', 'description', `note ${i}`), 200)
+      for (const { machines } of await statuses()) {
+        assert.equal(machines.find(({ name }: Shown) => name === 'm0').note, `note ${i}`)
+      }
+    }
+  })
+
+  for (let seed = 1; seed <= ROUNDS; seed++) {
+    void test(`shows what is there after random changes, and misses no event (${seed})`, async () => {
+      const random = seeded(seed * 7 + kind.length)
+      let [before] = await statuses()
+      for (let step = 0; step < STEPS; step++) await change(random)
+      const [now] = await waitFor('nobody is at work', async () => {
+        const all = await statuses()
+        return !all.some(isAtWork) && all
+      })
+      const fresh = await readAfresh()
+      for (const status of await statuses()) assert.deepEqual(rowsOf(status), fresh)
+
+      const { events } = expectStatus(
+        await metal.operator('GET', `/events?after=${before.sequence}&kind=${KINDS}`),
+        200,
+      ).body
+      const told = JSON.stringify(events)
+      const isLeaseTold = events.some(({ type }: Shown) => type.startsWith('holdfast.lease.'))
+      const rowsBefore = new Map<string, Shown>(rowsOf(before).map((row: Shown) => [row.uuid, row]))
+      for (const row of rowsOf(now)) {
+        const old = rowsBefore.get(row.uuid)
+        if (isDeepEqual(old, row)) continue
+        const isBooked = isLeaseTold && !isDeepEqual(old?.next ?? null, row.next)
+        assert.ok(
+          told.includes(row.uuid) || told.includes(row.id ?? old?.id ?? '?') || isBooked,
+          JSON.stringify([old, row]),
+        )
+      }
+      before = now
+      await metal.fsck()
+    })
+  }
+})
+
+const KINDS = 'node,allocation,hold,lease,claim,provider,server'
+
+function isDeepEqual(one: unknown, other: unknown): boolean {
+  try {
+    assert.deepEqual(one, other)
+    return true
+  } catch {
+    return false
+  }
+}
