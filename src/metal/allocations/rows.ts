@@ -14,6 +14,7 @@ import type { Waiting } from '../queue/line.ts'
 import { findNode, type NodeRow } from '../nodes/rows.ts'
 import { nameOf } from '../nodes/what-became.ts'
 import type { Principal } from '../nodes/provider.ts'
+import { called } from '../called.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
 type AllocationState = AllocationRow['state']
@@ -157,7 +158,7 @@ export function* allocationOfNode(ident: string, access: Access): Read<Allocatio
   }
   if (node.instance_uuid !== null && node.allocation_uuid === null) {
     throw problem('invalid_parameter', {
-      reason: `Node ${node.uuid} is associated with instance ${node.instance_uuid}, which is no allocation.`,
+      reason: `Node ${called(node)} is associated with instance ${node.instance_uuid}, which is no allocation.`,
     })
   }
   throw problem('metal_not_found', { what: 'An allocation of node', name: node.uuid })
