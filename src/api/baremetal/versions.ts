@@ -75,12 +75,12 @@ const SINCE = {
   allocationTimes: 83, // ours: expires_at and wait_until of an allocation
   allocationKeeper: 83, // ours: keeper, planned_end and ending of an allocation
   allocationNote: 83, // ours: note of an allocation
+  allocationNames: 83, // ours: user and project of an allocation, and the names of both and of its node
 } as const
 
 export type Word = keyof typeof SINCE
 export { requireWord } from '../frame/versions.ts'
 export type Version = frame.Version<Word>
-export type Has = Version['has']
 
 export const VERSION_HEADER = 'x-openstack-ironic-api-version'
 /** The supported range: in every answer, and in the refusal of an unknown version. */
