@@ -63,6 +63,8 @@ export interface MetalTables {
     retried_at: number | null
     /** What people write about it, for others to read. */
     note: string | null
+    /** Since when the holder knows of the end; null since it was asked for. */
+    end_known_at: number | null
   }
   reservations: {
     id: Generated<number>
