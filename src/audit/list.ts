@@ -10,8 +10,8 @@ export interface AuditFilter {
   user: string | null
   project: string | null
   action: string | null
-  /** The id of a changed object. */
-  object: string | null
+  /** The ids and names of changed objects: any of them. */
+  objects: readonly string[] | null
   requestId: string | null
   since: number
   until: number
@@ -22,8 +22,9 @@ export interface ListedRow extends AuditRow {
 }
 
 interface ListArgs extends AuditFilter {
-  /** The object's id as it appears in the JSON of `objects`. */
-  quoted: string | null
+  /** The objects' ids and names as they appear in the JSON of `objects`. */
+  quoted: readonly string[]
+  any: 0 | 1
   markerAt: number
   markerId: number
   limit: number
@@ -31,8 +32,6 @@ interface ListArgs extends AuditFilter {
 
 const given = (argument: string | null, condition: RawBuilder<unknown>) =>
   sql<boolean>`(cast(${argument} as text) is null or ${condition})`
-const contains = (on: Tools, column: string, text: string | null) =>
-  on.dialect === 'sqlite' ? sql`instr(${sql.ref(column)}, ${text}) > 0` : sql`strpos(${sql.ref(column)}, ${text}) > 0`
 
 /** Whether an entry has its place, and a seal covers that. */
 const isSealed = (on: Tools) =>
@@ -56,7 +55,7 @@ const page = query((db, a: ListArgs, on) =>
     .where(given(a.project, sql`project_id = ${a.project}`))
     .where(given(a.action, sql`action = ${a.action}`))
     .where(given(a.requestId, sql`request_id = ${a.requestId}`))
-    .where(given(a.quoted, contains(on, 'objects', a.quoted)))
+    .where(sql<boolean>`(cast(${a.any} as bigint) = 1 or ${on.hasAnyOf('objects', a.quoted)})`)
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
@@ -69,6 +68,7 @@ const BEFORE_ALL = { at: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
 export function* listAudit(filter: AuditFilter, marker: number | null, limit: number): Read<ListedRow[]> {
   const from = marker === null ? BEFORE_ALL : yield* one(entryAt({ id: marker }))
   if (!from) throw problem('malformed_request', { reason: `there is no entry ${marker} to go on after` })
-  const quoted = filter.object === null ? null : `"id":${JSON.stringify(filter.object)}`
-  return yield* all(page({ ...filter, quoted, markerAt: from.at, markerId: from.id, limit: limit + 1 }))
+  const quoted = (filter.objects ?? []).flatMap(word => ['id', 'name'].map(name => `"${name}":${JSON.stringify(word)}`))
+  const any = filter.objects === null ? 1 : 0
+  return yield* all(page({ ...filter, quoted, any, markerAt: from.at, markerId: from.id, limit: limit + 1 }))
 }

@@ -6,6 +6,7 @@ import { durationOf, type Flags, onServer, printingCommand } from './client-comm
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { END_FORMS, endFlag, instantSaid, localTime } from './local-time.ts'
+import { printAllocation } from './allocation-sheet.ts'
 import { printOne, say } from './output.ts'
 import { inLocalTimes } from './wall-clock.ts'
 
@@ -35,7 +36,7 @@ export function addChangeCommands(allocation: Command): void {
     .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
     .action(
       onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
-        printOne(await server.allocations.renew(ident, flags.expiresAt), flags),
+        printAllocation(await server.allocations.renew(ident, flags.expiresAt), flags),
       ),
     )
   printingCommand(

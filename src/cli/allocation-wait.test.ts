@@ -30,7 +30,7 @@ void test('a node that is free for the allocation is about to be its own', async
 
 /** How a command ends whose allocation fails, and what it has deleted. */
 async function failing({ isNew, keep, refusal }: { isNew: boolean; keep?: boolean; refusal?: ApiError }) {
-  const failed = { uuid: 'u1', state: 'error', last_error: 'no node', wait_until: null }
+  const failed = { uuid: 'u1', name: 'job', state: 'error', last_error: 'no node', wait_until: null }
   const deleted: string[] = []
   const server = serverWith({
     show: async () => failed,
@@ -61,7 +61,7 @@ void test('an allocation that fails is removed by the command that made it', asy
 })
 
 void test('one that it did not make, or is to keep, stays', async () => {
-  const kept = { deleted: [], hint: 'holdfast allocation retry u1' }
+  const kept = { deleted: [], hint: 'holdfast allocation retry job' }
   assert.deepEqual(await failing({ isNew: false }), kept)
   assert.deepEqual(await failing({ isNew: true, keep: true }), kept)
 })

@@ -7,9 +7,10 @@ import { durationOf } from './client-command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
 import { type Asked, cancelled, interruptible } from './interrupt.ts'
 import { localTime } from './local-time.ts'
-import { type OutputFlags, printOne } from './output.ts'
+import { printAllocation } from './allocation-sheet.ts'
+import type { OutputFlags } from './output.ts'
 import { placeWords } from './queue-words.ts'
-import { causesIn, relaxationIn } from './reasons.ts'
+import { causesIn, relaxationIn, causeIn } from './reasons.ts'
 import { lasting } from '../client/renewal.ts'
 import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
@@ -53,9 +54,10 @@ export async function printWhenReady(
     made = await answered({ send, find: asking.find }, { ...terms, signal, left })
     const isRemoved = asking.isNew && !flags.keep
     const other = terms.timeoutMs === null ? '--wait 10m waits for one' : ''
-    const advice = isRemoved ? other : wait.line(`allocation retry ${ident}`)
+    const advice = isRemoved ? other : wait.line(`allocation retry ${made.name ?? ident}`)
     try {
-      printOne(await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left }), flags)
+      const ready = await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left })
+      printAllocation(ready, flags)
     } catch (error) {
       throw error instanceof NoNode && isRemoved ? await withoutTrace(error, server, made.uuid, wait) : error
     }
@@ -93,8 +95,10 @@ export const lookForNode =
     if (present.state === 'active') return { done: present }
     const { now, decided, ahead = 0, queue, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
-      const hint = [relaxationIn(decided ?? now), advice].filter(Boolean).join('; ')
-      const why = present.last_error ?? `allocation ${uuid} failed`
+      const reasons = decided ?? now
+      const look = reasons.considered === 0 ? 'holdfast status shows which machines you may see' : null
+      const hint = [look, relaxationIn(reasons), advice].filter(Boolean).join('; ')
+      const why = `${present.name ?? 'it'} got no node: ${causeIn(present.last_error ?? 'it failed')}`
       // One that may wait fails only when its time is over.
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new NoNode(EXIT.conflict, `${over}${why}`, hint)

@@ -1,8 +1,9 @@
 // holdfast allocation: ask for a node of some kind, and get one.
 import { type Command, Option } from 'commander'
-import type { Holdfast, NewAllocation } from '../client/index.ts'
+import type { Allocation, Holdfast, NewAllocation } from '../client/index.ts'
 import { systemClock } from '../clock/clock.ts'
 import { addChangeCommands } from './allocation-change.ts'
+import { printAllocation } from './allocation-sheet.ts'
 import { printWhenReady } from './allocation-wait.ts'
 import { ifThere } from '../client/asking.ts'
 import {
@@ -21,13 +22,15 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
-import { printList, printOne, say, tell } from './output.ts'
+import { idOf, soughtId } from './names.ts'
+import { printList, printOne, type Row, say, tell } from './output.ts'
 import { holderWords, placeWords, withPlace } from './queue-words.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
+const FOR_PEOPLE = ['name', 'class', 'state', 'node', 'who', 'project', 'until']
 const CAUSES = ['when', ...CAUSE_COLUMNS]
 
 interface CreateFlags extends Flags, DryRun, KeepFlags {
@@ -149,14 +152,14 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     node: flags.node,
     name: flags.name,
     uuid: flags.uuid,
-    owner: flags.owner,
+    owner: await idOf(server, 'project', flags.owner),
     extra: flags.extra && pairsIn(flags.extra),
     expires_at: flags.expiresAt,
     wait_until: flags.waitUntil,
     note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
-  if (!flags.wait) return printOne(await server.allocations.create(wanted), flags)
+  if (!flags.wait) return printAllocation(await server.allocations.create(wanted), flags)
   // Chosen by us, so that we can ask for the allocation and end it even if the answer is lost.
   const uuid = flags.uuid ?? systemClock.newUuid()
   await printWhenReady(server, uuid, wait, flags, {
@@ -168,7 +171,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
 
 async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flags: CreateFlags): Promise<void> {
   const { allocations } = server
-  if (!flags.wait) return printOne(await allocations.retry(ident, flags.waitUntil), flags)
+  if (!flags.wait) return printAllocation(await allocations.retry(ident, flags.waitUntil), flags)
   await printWhenReady(server, ident, wait, flags, {
     send: (signal, waitUntil) => server.within(signal).allocations.retry(ident, waitUntil),
     find: async signal => {
@@ -188,7 +191,7 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
   )
   if (flags.format === 'table') {
     say(
-      `${allocation.name ?? allocation.uuid} is ${state}${allocation.node_uuid ? ` with node ${allocation.node_uuid}` : ''}`,
+      `${allocation.name ?? allocation.uuid} is ${state}${allocation.node_uuid ? ` with node ${allocation.node_name ?? allocation.node_uuid}` : ''}`,
     )
   }
   printList(
@@ -201,6 +204,17 @@ async function explainAllocation({ allocations }: Holdfast, ident: string, flags
   const help = relaxationIn(now)
   if (help) say(help)
 }
+
+/** Who has which node until when, in names. All other fields stay, for those who choose them. */
+const forPeople = (row: Allocation): Row => ({
+  ...row,
+  name: row.name ?? row.uuid,
+  class: row.resource_class,
+  node: row.node_name ?? row.node_uuid,
+  who: row.user_name,
+  project: row.project_name,
+  until: row.expires_at,
+})
 
 interface ListFlags extends WatchFlags {
   state?: string
@@ -224,17 +238,20 @@ function addLookCommands(allocation: Command): void {
     .addOption(new Option('--state <state>', 'in this state').choices(['allocating', 'active', 'error']))
     .option('--resource-class <resource-class>', 'of this class')
     .option('--node <node>', 'of this node')
-    .option('--owner <owner>', 'of this owner')
+    .option('--owner <owner>', 'of this project')
     .option('--fields <fields...>', 'show these fields', listed)
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: ListFlags) => {
         const { state, resourceClass: resource_class, node, owner, fields, limit } = flags
-        const where = { state, resource_class, node, owner }
-        const rows = async () => ({
-          rows: await server.allocations.list({ where, fields, limit }),
-          columns: fields ?? COLUMNS,
-        })
+        const where = { state, resource_class, node, owner: await soughtId(server, 'project', owner) }
+        const isForPeople = flags.format === 'table' && fields === undefined
+        const rows = async () => {
+          const found = await server.allocations.list({ where, fields, limit })
+          return isForPeople
+            ? { rows: found.map(forPeople), columns: FOR_PEOPLE }
+            : { rows: found, columns: fields ?? COLUMNS }
+        }
         await printRows(server, { kinds: ['allocation'], rows }, flags)
       }),
     )

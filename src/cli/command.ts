@@ -73,7 +73,8 @@ const GROUPS: Record<string, Record<string, Words>> = {
       load: () => import('./service/service.ts'),
     },
     migrate: { help: 'bring the database up to this version', load: () => import('./service/service.ts') },
-    user: { help: 'the users of --auth password', load: () => import('./user/user.ts') },
+    user: { help: 'the users of --auth password, on the server or in the file', load: () => import('./user/user.ts') },
+    project: { help: 'the projects of --auth password', load: () => import('./project.ts') },
   },
   'In other words:': {
     'reservation-create': { help: 'hold a node for an instance', load: () => import('./reservation.ts') },
@@ -117,7 +118,7 @@ export async function programWith(meant: string | undefined): Promise<Command> {
   }
   // Added last, so that it is listed in the last group.
   program.helpCommand('help [command]', 'show the help of a command')
-  showExamples(withExample(program, 'demo', 'node list', 'run --resource-class gpu --wait 10m -- ./train.sh'))
+  showExamples(withExample(program, 'demo', 'status', 'run --resource-class gpu --wait 10m -- ./train.sh'))
   return program
 }
 

@@ -1,5 +1,6 @@
-// Makes a table fit the terminal: shortens or drops columns, the least useful first. The name is never dropped.
-import { widestOf } from './width.ts'
+// Makes a table fit the terminal: shortens or drops columns, the least useful first. The name is never cut or dropped,
+// and a heading never cut: it may take several lines.
+import { cutTo, widestOf, widthOf } from './width.ts'
 
 export interface Column {
   readonly heading: string
@@ -15,10 +16,34 @@ export const columnOf = (heading: string, cells: readonly string[]): Column => (
 })
 
 export const GAP = '  '
-/** Narrower than this, a heading or text is useless. */
-const HEADING_MIN = 7
+/** Narrower than this, a text is useless. */
 const TEXT_MIN = 10
-const NAME_SHARE = 2 / 3
+/** A part of a word or an address says nothing, unless it is a long one. */
+const WORD_MAX = 20
+/** A word of a heading is this wide where a hyphen saves a column. */
+const HYPHENATED = 8
+
+/** At `_` and spaces. */
+const wordsOf = (heading: string) => heading.split(/(?<=[_ ])/)
+
+/** A word of a heading, with hyphens if it is too long for its column. */
+function hyphenated(word: string, width: number): string[] {
+  if (widthOf(word.trimEnd()) <= width) return [word]
+  const start = cutTo(word, Math.max(width - 1, 1))
+  return start === '' ? [word] : [`${start}-`, ...hyphenated(word.slice(start.length), width)]
+}
+
+/** A heading in lines of this width. */
+export function headingIn(heading: string, width: number): string[] {
+  const lines = ['']
+  for (const word of wordsOf(heading).flatMap(one => hyphenated(one, width))) {
+    if (widthOf((lines.at(-1)! + word).trimEnd()) > width && lines.at(-1) !== '') lines.push('')
+    lines[lines.length - 1] += word
+  }
+  return lines.map(line => cutTo(line.trimEnd(), width))
+}
+
+const narrowest = ({ heading }: Column) => widestOf(wordsOf(heading).map(word => word.trimEnd()))
 
 /** The columns unchanged if they fit, else after the first concession that makes them fit. */
 export function fitted(columns: readonly Column[], width: number): readonly Column[] {
@@ -27,7 +52,18 @@ export function fitted(columns: readonly Column[], width: number): readonly Colu
     last = tried
     if (sumOf(tried) <= width) break
   }
-  return last
+  return roomier(last, width)
+}
+
+/** Headings get the room that is left, from the left. */
+function roomier(columns: readonly Column[], width: number): readonly Column[] {
+  let left = width - sumOf(columns)
+  return columns.map(one => {
+    const more = Math.max(widthOf(one.heading) - one.width, 0)
+    if (more > left) return one
+    left -= more
+    return { ...one, width: one.width + more }
+  })
 }
 
 function* concessions(all: readonly Column[], width: number): Generator<readonly Column[]> {
@@ -41,10 +77,12 @@ function* concessions(all: readonly Column[], width: number): Generator<readonly
     if (!isName(columns[at]!)) yield (columns = columns.with(at, changed(columns[at]!, withShortIds)))
   }
   if (!columns.every(isEmpty)) yield (columns = columns.filter(one => isName(one) || !isEmpty(one)))
-  yield (columns = columns.map(one => ({
+  yield (columns = columns.map(one => ({ ...one, width: Math.max(narrowest(one), widestOf(one.cells)) })))
+  const hyphens = columns.map(one => ({
     ...one,
-    width: Math.max(Math.min(one.width, HEADING_MIN), widestOf(one.cells)),
-  })))
+    width: Math.max(Math.min(narrowest(one), HYPHENATED), widestOf(one.cells)),
+  }))
+  if (sumOf(hyphens) <= width) yield hyphens
   yield cutDown(columns, width, isName)
   while (columns.length > 1) {
     yield cutDown((columns = columns.toSpliced(leastWanted(columns, isName), 1)), width, isName)
@@ -60,36 +98,40 @@ const sumOf = (columns: readonly Column[]) =>
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):\d\d(\.\d+)?(Z|\+00:00)?$/
 const isInstant = (cell: string) => INSTANT.test(cell)
-/** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`. */
+/** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`, `from 20 Nov`. */
 const isMinute = (cell: string) =>
-  /^(\d{4}-\d\d-\d\d|yesterday|today|tomorrow|[A-Z][a-z]{2}( \d{1,2} [A-Z][a-z]{2}( \d{4})?)?) \d\d:\d\d( \S+)?$/.test(
-    cell,
-  )
+  /^(\d{4}-\d\d-\d\d|[A-Za-z][A-Za-z0-9 ]{2,20}) \d\d:\d\d( \S+)?$|^[A-Za-z ]*\d\d? [A-Z][a-z]{2}( \d{4})?$/.test(cell)
 const toTheMinute = (cell: string) => cell.replace(INSTANT, '$1 $2')
 
 const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 
-/** Cuts the widest texts first. A name is cut only if it takes more than NAME_SHARE of the line. */
+const isState = ({ heading }: Column) => /(^|_)stat(e|us)$/.test(heading)
+
+/** States, times, and columns of short words are never cut. */
+const isWhole = (one: Column) =>
+  isState(one) || one.cells.some(isMinute) || one.cells.every(cell => !cell.includes(' ') && widthOf(cell) <= WORD_MAX)
+
+/** Cuts the widest texts first. A name is cut only if it is wider than the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {
   const cut = columns.map(one => ({
     ...one,
     width: Math.min(one.width, width),
-    least: isName(one) ? width * NAME_SHARE : one.cells.some(isMinute) ? Infinity : TEXT_MIN,
+    least: isName(one) || isWhole(one) ? Infinity : Math.max(TEXT_MIN, narrowest(one)),
   }))
   for (let over = sumOf(cut) - width; over > 0; over--) {
-    const long = cut.filter(one => one.width > one.least)
-    const texts = long.filter(one => !isName(one))
-    const [longest] = (texts.length > 0 ? texts : long).toSorted((a, b) => b.width - a.width)
+    const [longest] = cut.filter(one => one.width > one.least).toSorted((a, b) => b.width - a.width)
     if (!longest) break
     longest.width--
   }
   return cut
 }
 
-/** The id goes first if there is a name, then columns from the right. */
+/** The id goes first if there is a name, then columns from the right, states and times last. */
 function leastWanted(columns: readonly Column[], isName: (column: Column) => boolean): number {
   const id = columns.findIndex(one => ID.test(one.heading) && !isName(one))
-  return id >= 0 ? id : columns.findLastIndex(one => !isName(one))
+  if (id >= 0) return id
+  const other = columns.findLastIndex(one => !isName(one) && !isState(one) && !one.cells.some(isMinute))
+  return other >= 0 ? other : columns.findLastIndex(one => !isName(one))
 }

@@ -1,7 +1,10 @@
-// Completes arguments such as <node> and <lease> with names from the server.
+// Names of what the server has: completes arguments such as <node> and <lease>, and turns names of users and projects
+// into ids and back.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cloudNames, type Holdfast, type Json } from '../client/index.ts'
-import { withoutLinks } from './output.ts'
+import { ApiError, cloudNames, type Holdfast, type Json } from '../client/index.ts'
+import { UsageError } from '../shared/usage-error.ts'
+import { CommandFailure, EXIT } from './failures.ts'
+import { type OutputFlags, type Row, withoutLinks } from './output.ts'
 import { terminal } from './terminal.ts'
 
 /** After this long the Tab key completes nothing. */
@@ -43,7 +46,10 @@ const LISTERS: Record<string, Lister> = {
   calendar: async ({ calendars }) => (await calendars.list()).map(({ id }) => id),
   host: async ({ hosts }) => (await hosts.list()).map(({ hypervisor_hostname }) => hypervisor_hostname),
   provider: async ({ providers }, { typed }) => namesOf(await providers.list(), typed),
-  project: async ({ quotas }) => (await quotas.list()).map(({ project }) => project),
+  project: projectNames,
+  owner: projectNames,
+  lessee: projectNames,
+  user: async ({ names }) => (await names.all()).users.map(({ name }) => name),
   'limit=max': async ({ quotas }) => (await quotas.show('default')).limits.map(({ name }) => `${name}=`),
   limit: async ({ quotas }) => (await quotas.list()).flatMap(({ limits }) => Object.keys(limits)),
   webhook: async ({ webhooks }, { typed }) =>
@@ -54,6 +60,10 @@ const LISTERS: Record<string, Lister> = {
   'class=amount': async ({ resourceClasses }) => (await resourceClasses.list()).map(name => `${name}=`),
   field: fieldsOf,
   column: fieldsOf,
+}
+
+async function projectNames({ names }: Holdfast): Promise<string[]> {
+  return (await names.all()).projects.map(({ name }) => name)
 }
 
 /** Lists one object of a kind, to learn the names of its fields. */
@@ -87,4 +97,88 @@ export async function namesFor(argument: string, asker: Asker): Promise<readonly
   const listed = async () => lister(await asker.connect(), asker)
   const late = sleep(WAIT_MAX_MS, [])
   return [...new Set(await Promise.race([listed(), late]))].toSorted()
+}
+
+type PersonKind = 'user' | 'project'
+
+/** The id of the user or project with this name or id; refuses what isn't there. Nothing is said of nothing. */
+export async function idOf(server: Holdfast, kind: PersonKind, word: string): Promise<string>
+export async function idOf(server: Holdfast, kind: PersonKind, word: string | undefined): Promise<string | undefined>
+export async function idOf(server: Holdfast, kind: PersonKind, word: string | undefined): Promise<string | undefined> {
+  if (word === undefined) return undefined
+  if (word === '') throw new UsageError(`a ${kind} has a name`)
+  return server[`${kind}s`].resolve(word)
+}
+
+const ID = /^(?:[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** The same to look for something: there may be things of a user or project that is gone, under its id. */
+export async function soughtId(
+  server: Holdfast,
+  kind: PersonKind,
+  word: string | undefined,
+): Promise<string | undefined> {
+  try {
+    return await idOf(server, kind, word)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && word !== undefined && ID.test(word)) return word
+    throw error
+  }
+}
+
+/** Refuses the name of an object that isn't there. An id may be of something that is gone, or of any kind. */
+export async function requireObject(server: Holdfast, word: string): Promise<void> {
+  const id = word.slice(word.indexOf('/') + 1)
+  if (ID.test(id)) return
+  const isThere = async (look: Promise<unknown>) => {
+    try {
+      return Boolean(await look)
+    } catch (error) {
+      if (error instanceof ApiError) return false
+      throw error
+    }
+  }
+  const looks = [
+    server.nodes.show(id, ['uuid']),
+    server.allocations.show(id, ['uuid']),
+    server.leases.list().then(leases => leases.some(lease => lease.id === id || lease.name === id)),
+    server.providers.list({ name: id }).then(found => found.length > 0),
+    server.webhooks.show(id),
+  ]
+  if ((await Promise.all(looks.map(isThere))).includes(true)) return
+  throw new CommandFailure(EXIT.notFound, `there is nothing called ${word}`)
+}
+
+/** The names of these users and projects; without the right to know them, or on an older server, none. */
+export async function namesIn(server: Holdfast, ids: Iterable<string>) {
+  try {
+    return await server.names.of(ids)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { users: new Map<string, string>(), projects: new Map<string, string>() }
+  }
+}
+
+/**
+ * Rows with names in these fields instead of ids, for people. In JSON and YAML the ids stay, and the names are beside
+ * them: `owner_name`. One request for all.
+ */
+export async function withNames<T extends Row>(
+  server: Holdfast,
+  rows: readonly T[],
+  fields: Readonly<Record<string, PersonKind>>,
+  { format }: OutputFlags,
+): Promise<readonly Row[]> {
+  if (format === 'csv' || format === 'value') return rows
+  const cells = rows.flatMap(row => Object.keys(fields).map(field => row[field]))
+  const ids = cells.filter(value => typeof value === 'string')
+  if (ids.length === 0) return rows
+  const { users, projects } = await namesIn(server, ids)
+  return rows.map(row => {
+    const named = Object.entries(fields).flatMap(([field, kind]) => {
+      const name = (kind === 'user' ? users : projects).get(row[field] as string)
+      return name === undefined ? [] : [[format === 'table' ? field : `${field}_name`, name]]
+    })
+    return { ...row, ...Object.fromEntries(named) }
+  })
 }

@@ -109,6 +109,13 @@ export function printOne(given: Row, { format, column }: OutputFlags): void {
     )
 }
 
+/** Prints what matters of one object to people who have just made or changed it. Programs get all, and so does `show`. */
+export function printShort(given: Row, fields: readonly string[], flags: OutputFlags): void {
+  if (flags.format !== 'table' || flags.column) return printOne(given, flags)
+  const isSaid = (value: unknown) => value !== null && value !== undefined && value !== false && printable(value) !== ''
+  printOne(Object.fromEntries(fields.filter(name => isSaid(given[name])).map(name => [name, given[name]])), flags)
+}
+
 /** Prints the result as a sentence for people; programs use the exit code. */
 export const say = (sentence: string) =>
   write(

@@ -1,7 +1,7 @@
 // holdfast reservation: holds a node for a while. The spellings with a hyphen are for users of the ironic command.
 import type { Command } from 'commander'
 import { systemClock } from '../clock/clock.ts'
-import type { Holdfast } from '../client/index.ts'
+import type { Holdfast, Reservation } from '../client/index.ts'
 import {
   countOf,
   type Flags,
@@ -14,10 +14,12 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
-import { printOne, say } from './output.ts'
+import { idOf, soughtId } from './names.ts'
+import { printOne, type Row, say } from './output.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'node_uuid', 'instance_uuid', 'expires_at', 'owner']
+const FOR_PEOPLE = ['uuid', 'node', 'instance_uuid', 'expires_at', 'owner']
 const UUID = '5a3ac1a0-fb39-4d37-8d1c-5a7b2d0a8b6c'
 
 interface CreateFlags extends Flags, DryRun {
@@ -70,29 +72,39 @@ const withTerms = (command: Command) =>
     .option('--owner <owner>', "whose it is; the caller's project for all but admins")
     .option('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
 
-async function create({ reservations }: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
-  const { instance = systemClock.newUuid(), owner, expiresAt: expires_at } = flags
+async function create(server: Holdfast, nodes: readonly string[], flags: CreateFlags): Promise<void> {
+  const { reservations } = server
+  const { instance = systemClock.newUuid(), expiresAt: expires_at } = flags
+  const owner = await idOf(server, 'project', flags.owner)
   const wanted = { instance_uuid: instance, node_uuid: nodes, owner, expires_at }
   if (!flags.dryRun) return printOne(await reservations.create(wanted), flags)
-  const { node_uuid, expires_at: until } = await reservations.forecast(wanted)
-  if (flags.format === 'table') say(`It would hold node ${node_uuid} until ${localTime(until)}.`)
+  const { node_uuid, node_name, expires_at: until } = await reservations.forecast(wanted)
+  if (flags.format === 'table') say(`It would hold node ${node_name ?? node_uuid} until ${localTime(until)}.`)
   else printOne({ node_uuid, expires_at: until }, flags)
 }
+
+const forPeople = (row: Reservation): Row => ({
+  ...row,
+  node: row.node_name ?? row.node_uuid,
+  owner: row.owner_name ?? row.owner,
+})
 
 /** `typed` is the whole command, for the example. */
 function addList(parent: Command, { name, help }: Word, typed: string): void {
   withWatch(printingCommand(parent, name, help, `${typed} --node n1`, COLUMNS))
     .option('--node <node>', 'of this node')
     .option('--instance <uuid>', 'for this instance')
-    .option('--owner <owner>', 'of this owner')
+    .option('--owner <owner>', 'of this project')
     .option('--limit <count>', 'at most so many', countOf)
     .action(
       onServer(async (server, flags: ListFlags) => {
         const { node, instance: instance_uuid, owner, limit } = flags
-        const rows = async () => ({
-          rows: await server.reservations.list({ node, instance_uuid, owner }, limit),
-          columns: COLUMNS,
-        })
+        const where = { node, instance_uuid, owner: await soughtId(server, 'project', owner) }
+        const isForPeople = flags.format === 'table'
+        const rows = async () => {
+          const found = await server.reservations.list(where, limit)
+          return isForPeople ? { rows: found.map(forPeople), columns: FOR_PEOPLE } : { rows: found, columns: COLUMNS }
+        }
         await printRows(server, { kinds: ['hold'], rows }, flags)
       }),
     )

@@ -25,11 +25,27 @@ test('without rows there is only the heading', () => {
   assert.equal(tableOf(['name', 'n'], [], at(Infinity)), 'name  n\n')
 })
 
-test('without enough room, the widest column is cut', () => {
+test('without enough room, the widest text is cut; a short value is left out rather than cut', () => {
   assert.equal(
-    tableOf(['id', 'text'], [['12345678', 'abcdefghijklmnop']], at(20)),
+    tableOf(['id', 'text'], [['12345678', 'abcdefghijklm nopqrstuvwxyz']], at(20)),
     'id        text\n12345678  abcdefghi…\n',
   )
+  const address = [['12345678', '52:54:00:00:00:01']]
+  assert.match(tableOf(['id', 'address'], address, at(24)), /^id\n12345678\n\(no room for address;/)
+})
+
+test('a heading takes several lines before it would be cut, and a name is not cut', () => {
+  const [name, long] = ['a-machine-with-a-long-name.example.org', 'a text that is longer than its room']
+  assert.equal(
+    tableOf(['name', 'resource_class', 'provision_state'], [[name, 'gpu', 'available']], at(62)),
+    [
+      `${' '.repeat(40)}resource_  provision_`,
+      `name${' '.repeat(36)}class      state`,
+      `${name}  gpu        available`,
+      '',
+    ].join('\n'),
+  )
+  assert.match(tableOf(['note', 'name'], [[long, name]], at(55)), new RegExp(`…  ${name}$`, 'm'))
 })
 
 const UUID = '5f9b0a2e-6f36-4b5e-9d0a-3a0f6a8f0c11'

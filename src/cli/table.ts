@@ -1,6 +1,6 @@
 // Formats tables and sheets for people, to fit the terminal.
 import { styleText } from 'node:util'
-import { type Column, columnOf, fitted, GAP, isEmpty } from './fit.ts'
+import { type Column, columnOf, fitted, GAP, headingIn, isEmpty } from './fit.ts'
 import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
@@ -24,15 +24,24 @@ export function tableOf(headings: readonly string[], rows: Rows, screen: Screen)
   const all = columnsOf(headings, rows)
   const columns = fitted(all, screen.width)
   const lines = [
-    lineOf(
-      columns,
-      ({ heading }) => heading,
-      text => painted('bold', text, screen),
-    ),
+    ...headingsOf(columns, screen),
     ...rows.map((_, row) => rowOf(columns, row, screen)),
     ...leftOut(all, columns).flatMap(said => wrapped(said, screen.width).map(part => painted('dim', part, screen))),
   ]
   return lines.map(one => `${one}\n`).join('')
+}
+
+/** Headings that take fewer lines stand right above their column. */
+function headingsOf(columns: readonly Column[], screen: Screen): string[] {
+  const parts = new Map(columns.map(one => [one, headingIn(one.heading, one.width)]))
+  const height = Math.max(...[...parts.values()].map(({ length }) => length))
+  return Array.from({ length: height }, (_, line) =>
+    lineOf(
+      columns,
+      one => parts.get(one)!.at(line - height) ?? '',
+      text => (text === '' ? '' : painted('bold', text, screen)),
+    ),
+  )
 }
 
 /** The last of these rows, as it stands below a table of the others. */

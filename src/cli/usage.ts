@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { soughtId } from './names.ts'
 import { printList } from './output.ts'
 
 const COLUMNS = ['consumer_type', 'resource_class', 'used', 'consumer_count']
@@ -15,21 +16,22 @@ interface UsageFlags extends Flags {
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
-  printingCommand(program, name, help, 'usage --provider compute-1', COLUMNS)
-    .option('--project <id>', 'by this project; the project that is logged in if neither is given')
-    .option('--user <id>', 'by this user of the project')
+  printingCommand(program, `${name} [project]`, help, 'usage lab', COLUMNS)
+    .option('--project <project>', 'the same as the argument; the project that is logged in if none is given')
+    .option('--user <user>', 'by this user of the project')
     .option('--type <TYPE>', 'by consumers of this type; all for their sum')
     .option('--provider <provider>', 'of this provider')
     .action(
-      onServer(async (server, flags: UsageFlags) => {
+      onServer(async (server, named: string | undefined, flags: UsageFlags) => {
         if (flags.provider !== undefined) {
           const usages = await server.providers.usages(flags.provider)
           const rows = Object.entries(usages).map(([resource_class, used]) => ({ resource_class, used }))
           return printList(rows, ['resource_class', 'used'], flags)
         }
-        const project = flags.project ?? server.project
+        const project = (await soughtId(server, 'project', flags.project ?? named)) ?? server.project
         if (project === null) throw new UsageError('say --project or --provider: nobody is logged in')
-        const usages = await server.usage.ofProject(project, flags)
+        const user = await soughtId(server, 'user', flags.user)
+        const usages = await server.usage.ofProject(project, { type: flags.type, user })
         const rows = Object.entries(usages).flatMap(([consumer_type, { consumer_count, ...amounts }]) =>
           Object.entries(amounts).map(([resource_class, used]) => ({
             consumer_type,

@@ -1,9 +1,10 @@
 // holdfast watch: a line for each event, as it happens.
 import { type Command, Option } from 'commander'
-import type { Event } from '../client/index.ts'
+import type { Event, Holdfast } from '../client/index.ts'
 import { KINDS } from '../events/kinds.ts'
 import { listed, onServer, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { namesIn, requireObject, soughtId } from './names.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 import { untilInterrupted } from './followed-list.ts'
@@ -20,7 +21,7 @@ interface WatchFlags extends ServerFlags {
 export function addCommands(program: Command, { name, help }: Word): void {
   serverCommand(program, name, help, 'watch --kind allocation lease.started')
     .option('--kind <kinds...>', `of these kinds (${Object.keys(KINDS).join(', ')}) or types (lease.started)`, listed)
-    .option('--object <ids...>', 'about these objects', listed)
+    .option('--object <names...>', 'about these objects, by name or id', listed)
     .option('--project <project>', 'of this project')
     .option('--after <id>', 'after this event; 0 for all that are kept. From now on if it is not said')
     .addOption(
@@ -29,28 +30,51 @@ export function addCommands(program: Command, { name, help }: Word): void {
         .default('table'),
     )
     .action(
-      onServer(async (server, { kind: kinds, object: objects, project, after, format }: WatchFlags) =>
+      onServer(async (server, { kind: kinds, object: objects, project: given, after, format }: WatchFlags) =>
         untilInterrupted(async signal => {
           const { stdout } = terminal()
+          for (const object of objects ?? []) await requireObject(server, object)
+          const project = await soughtId(server, 'project', given)
+          const names = new People(server)
           for await (const event of server.events({ kinds, objects, project, after, signal })) {
-            stdout.write(`${format === 'json' ? JSON.stringify(event) : lineOf(event)}\n`)
+            stdout.write(`${format === 'json' ? JSON.stringify(event) : lineOf(event, await names.user(event))}\n`)
           }
         }),
       ),
     )
 }
 
+/** Who did it, by name. Each is asked for once. */
+class People {
+  readonly #server: Holdfast
+  readonly #known = new Map<string, string>()
+
+  constructor(server: Holdfast) {
+    this.#server = server
+  }
+
+  async user({ data }: Event): Promise<string> {
+    const { user } = data.by
+    const known = this.#known.get(user)
+    if (known !== undefined) return known
+    const { users } = await namesIn(this.#server, [user]).catch(() => ({ users: new Map<string, string>() }))
+    const name = users.get(user) ?? user
+    this.#known.set(user, name)
+    return name
+  }
+}
+
 /** `Sun 15 Nov 16:39:56 CET  allocation active  job-1  it has a node: rack-a01-01, until …  by alice`. */
-function lineOf({ time, type, subject, data }: Event): string {
+function lineOf({ time, type, subject, data }: Event, who: string): string {
   const [, kind = '', became = ''] = type.split('.')
   const id = subject.slice(subject.indexOf('/') + 1)
-  const { name, by } = data
+  const { name } = data
   const parts = [
     localStamp(time),
     `${kind} ${became}`,
     typeof name === 'string' ? name : id,
     [wordsFor(kind, became), ...detailsIn(data)].join('; '),
-    `by ${by.user}`,
+    `by ${who}`,
   ]
   return visible(parts.join('  '))
 }

@@ -1,5 +1,6 @@
 // holdfast webhook: who is told of events, and where.
 import type { Command } from 'commander'
+import type { Holdfast } from '../client/index.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import {
   type Flags,
@@ -13,6 +14,7 @@ import {
 } from './client-command.ts'
 import type { Word } from './command.ts'
 import { CommandFailure, EXIT } from './failures.ts'
+import { idOf, withNames } from './names.ts'
 import { printList, printOne, say } from './output.ts'
 
 const COLUMNS = ['uuid', 'name', 'url', 'project', 'state', 'reason']
@@ -45,13 +47,16 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--project <project>', 'whose events; your own project by default')
     .option('--all-projects', 'the events of all projects, for admins')
     .action(
-      onServer(async ({ webhooks }, url: string, flags: WebhookFlags) => {
-        const project = flags.allProjects ? null : flags.project
-        printOne(await webhooks.create({ url, ...filterIn(flags), name: flags.name, project }), flags)
+      onServer(async (server, url: string, flags: WebhookFlags) => {
+        const project = flags.allProjects ? null : await idOf(server, 'project', flags.project)
+        const filter = await filterIn(server, flags)
+        printOne(await server.webhooks.create({ url, ...filter, name: flags.name, project }), flags)
       }),
     )
   printingCommand(webhook, 'list', 'list webhooks', 'webhook list', COLUMNS).action(
-    onServer(async ({ webhooks }, flags: Flags) => printList(await webhooks.list(), COLUMNS, flags)),
+    onServer(async (server, flags: Flags) =>
+      printList(await withNames(server, await server.webhooks.list(), { project: 'project' }, flags), COLUMNS, flags),
+    ),
   )
   printingCommand(webhook, 'show <webhook>', 'show a webhook', 'webhook show ci').action(
     onServer(async ({ webhooks }, ident: string, flags: Flags) => printOne(await webhooks.show(ident), flags)),
@@ -61,9 +66,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .option('--to <url>', 'where events go from now on, also those that wait')
     .option('--pause', 'send nothing until it is resumed; it keeps its place')
     .action(
-      onServer(async ({ webhooks }, ident: string, flags: WebhookFlags) => {
+      onServer(async (server, ident: string, flags: WebhookFlags) => {
+        const { webhooks } = server
         const { name, to: url, pause } = flags
-        const change = given({ ...filterIn(flags), name, url, state: pause && 'paused' })
+        const change = given({ ...(await filterIn(server, flags)), name, url, state: pause && 'paused' })
         if (Object.keys(change).length === 0) throw new UsageError('say what is to change')
         printOne(await webhooks.change((await webhooks.show(ident)).uuid, change), flags)
       }),
@@ -145,5 +151,7 @@ const withFilters = (command: Command) =>
     .option('--only-user <user>', 'only events about what belongs to this user; of mail: you')
     .option('--all-users', 'of mail: events about what belongs to anyone')
 
-const filterIn = ({ type, object, onlyProject, onlyUser, allUsers }: WebhookFlags) =>
-  given({ types: type, object, only_project: onlyProject, only_user: allUsers ? null : onlyUser })
+async function filterIn(server: Holdfast, { type, object, onlyProject, onlyUser, allUsers }: WebhookFlags) {
+  const [project, user] = [await idOf(server, 'project', onlyProject), await idOf(server, 'user', onlyUser)]
+  return given({ types: type, object, only_project: project, only_user: allUsers ? null : user })
+}

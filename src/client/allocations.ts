@@ -14,6 +14,7 @@ export interface Allocation extends Json {
   name: string | null
   state: 'allocating' | 'active' | 'error'
   node_uuid: string | null
+  node_name: string | null
   resource_class: string
   traits: string[]
   last_error: string | null
@@ -27,6 +28,11 @@ export interface Allocation extends Json {
   ending: Ending | null
   /** What people write about it, for others to read. */
   note: string | null
+  /** Who asked for it, and for which project; the names are the ids where none are known. */
+  user: string | null
+  user_name: string | null
+  project: string | null
+  project_name: string | null
 }
 
 export interface Ending {

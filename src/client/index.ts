@@ -14,6 +14,7 @@ import { isRenewable, type Login, logIn, sessionOf } from './login.ts'
 import { ResourceClasses, Traits } from './names.ts'
 import { Nodes } from './nodes.ts'
 import { auditAt, fsckAt, Usage } from './operations.ts'
+import { Names, Projects, Users } from './people.ts'
 import { Ports } from './ports.ts'
 import { Providers } from './providers.ts'
 import { Queue } from './queue.ts'
@@ -72,6 +73,7 @@ export type {
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
+export type { Grant, Named, Project, User } from './people.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { PlaceExplained, PlaceInQueue, ProjectShare, Queued } from './queue.ts'
@@ -135,7 +137,9 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     wire.at('/compute/v2.1'),
     wire.at('/holdfast/v1'),
   ]
+  const identity = wire.at('/identity/v3')
   const events = new Events(operator)
+  const names = new Names(operator)
   return {
     url: wire.url,
     /** The ids of our user and project; null if no identity service was asked. */
@@ -161,6 +165,10 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     usage: new Usage(placement),
     queue: new Queue(operator),
     quotas: new Quotas(operator),
+    /** What users and projects are called. */
+    names,
+    projects: new Projects(identity, names),
+    users: new Users(identity, names),
     /** All events as they happen. */
     events: (wanted?: EventsWanted) => events.follow(wanted),
     /** Waits until an object has become what is wanted. */

@@ -19,7 +19,8 @@ export interface AuditEntry extends Json {
   user: string | null
   project: string | null
   action: string
-  objects: { kind: string; id: string }[]
+  /** `data` is what an event would say of it, such as its name. */
+  objects: { kind: string; id: string; data?: { name?: string | null } }[]
   outcome: string
   request_id: string
   address: string
@@ -33,7 +34,10 @@ export class Usage {
   }
 
   /** Usage by consumer type. */
-  async ofProject(project: string, { user, type }: { user?: string; type?: string } = {}): Promise<Usages> {
+  async ofProject(
+    project: string,
+    { user, type }: { user?: string | undefined; type?: string | undefined } = {},
+  ): Promise<Usages> {
     const query = { project_id: project, user_id: user, consumer_type: type }
     return (await this.#api.get<{ usages: Usages }>('/usages', query)).usages
   }

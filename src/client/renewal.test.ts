@@ -67,4 +67,24 @@ void describe('a renewal that is refused', () => {
     Object.assign(term, { now: () => (now += 5_000) })
     assert.equal(await renewal.lost, 'its lease ends')
   })
+
+  void test('a lease that is prolonged is kept for longer', async () => {
+    const kept: string[] = []
+    const done = Promise.withResolvers<void>()
+    const keep = async (_: string, until: string) => {
+      if (kept.push(until) === 2) done.resolve()
+    }
+    const server = { allocations: { keep } } as unknown as Holdfast
+    let now = 0
+    const term = { ...TERM, now: () => now, countdown: quickly, warn: () => {} }
+    const askLeaseEnd = async () => {
+      now += 20_000
+      return kept.length === 0 ? 50_000 : 300_000
+    }
+    const held = { ...HELD, leaseEndsAt: 30_000, askLeaseEnd }
+    const renewal = new Renewal(held, term, server, () => Promise.resolve(server), quickly(60_000))
+    await Promise.race([done.promise, renewal.lost])
+    renewal.stop()
+    assert.deepEqual(kept.slice(0, 2), ['29s', '60s'])
+  })
 })

@@ -28,6 +28,8 @@ export interface Held {
   keeper: string
   /** The end of the lease that it belongs to, beyond which nothing lasts. */
   leaseEndsAt?: number
+  /** Asks for that end again: a lease may be prolonged. */
+  askLeaseEnd?: (server: Holdfast) => Promise<number>
 }
 
 /** Where the node comes from. */
@@ -143,7 +145,7 @@ export class Renewal {
 
   async #renew(): Promise<void> {
     const { now, lastsMs, graceMs, marginMs, countdown } = this.#term
-    const { leaseEndsAt = Infinity } = this.#held
+    const leaseEndsAt = await this.#leaseEndsAt()
     // A second less than the lease has: a request has whole seconds.
     const leaseMs = leaseEndsAt - now() - 1_000
     const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
@@ -156,6 +158,19 @@ export class Renewal {
     this.#left = left
     this.#why = why
     this.#isPlanned = true
+  }
+
+  /** Asks again as long as the lease doesn't outlast the next renewal. */
+  async #leaseEndsAt(): Promise<number> {
+    const { now, lastsMs, everyMs } = this.#term
+    const { leaseEndsAt = Infinity, askLeaseEnd } = this.#held
+    if (askLeaseEnd === undefined || leaseEndsAt - now() > lastsMs + everyMs) return leaseEndsAt
+    try {
+      this.#held.leaseEndsAt = await askLeaseEnd(this.#server)
+    } catch {
+      // The renewal itself hears what is wrong.
+    }
+    return this.#held.leaseEndsAt!
   }
 
   async #ending(): Promise<Ending | null> {

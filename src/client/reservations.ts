@@ -4,8 +4,10 @@ import { type Api, type Json, type Query, segment } from './wire.ts'
 export interface Reservation extends Json {
   uuid: string
   node_uuid: string
+  node_name: string | null
   instance_uuid: string
   owner: string | null
+  owner_name: string | null
   expires_at: string
   created_at: string
 }

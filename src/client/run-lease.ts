@@ -2,6 +2,7 @@
 import type { Allocation } from './allocations.ts'
 import { ApiError } from './errors.ts'
 import type { Holdfast } from './index.ts'
+import type { Lease } from './leases.ts'
 import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
 
 interface Kept {
@@ -50,16 +51,19 @@ export class LeasedNode implements NodeSource {
   }
 }
 
+const endOf = ({ end_date }: Lease) => Date.parse(`${end_date}Z`)
+
 /** Keeps one of the lease's nodes on which no other command runs. */
 async function keptOfLease(server: Holdfast, ident: string, keeper: string, term: Term): Promise<Kept> {
   const lease = await server.leases.show(ident)
-  const leaseEndsAt = Date.parse(`${lease.end_date}Z`)
+  const leaseEndsAt = endOf(lease)
+  const askLeaseEnd = async (now: Holdfast) => endOf(await now.leases.show(lease.id))
   const ms = Math.min(term.lastsMs, leaseEndsAt - term.now() - 1_000)
   const nodes = lease.reservations.flatMap(({ nodes }) => (nodes ?? []) as { allocation: string | null }[])
   const given = nodes.flatMap(({ allocation }) => allocation ?? [])
   let why = given.length === 0 ? `it is ${lease.status} and has no nodes` : 'it ends now'
   for (const uuid of ms > 0 ? given : []) {
-    const held = { uuid, keeper, leaseEndsAt }
+    const held = { uuid, keeper, leaseEndsAt, askLeaseEnd }
     const left = term.countdown(ms)
     try {
       return { held, got: await renewed(server, held, lasting(ms)), left }

@@ -12,6 +12,7 @@ const HEADERS = {
   '/reservation/v1': {},
   '/compute/v2.1': { 'x-openstack-nova-api-version': '2.1' },
   '/holdfast/v1': {},
+  '/identity/v3': {},
 } as const
 
 type Prefix = keyof typeof HEADERS

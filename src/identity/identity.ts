@@ -70,7 +70,7 @@ export interface IdentityOptions {
 }
 
 /** The answer to who is calling, and who issues tokens, if we do. */
-type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { ask: AskForNames; stop(): void }
+type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { ask: AskForNames | null; stop(): void }
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { clock, config } = options
@@ -118,8 +118,7 @@ async function modeOf(options: IdentityOptions): Promise<Mode> {
         authenticate: ({ headers }) => callerFromNoauth2(headers),
         issuer: null,
         standing: inMode('noauth2', asThen),
-        // There a name is an id.
-        ask: async (_, word) => [{ id: word, name: word }],
+        ask: null,
         stop: () => {},
       }
     case 'password':
@@ -138,13 +137,7 @@ async function openToAll(options: IdentityOptions): Promise<Mode> {
     if (token instanceof Promise) return token.then(found => found?.caller ?? ANYONE)
     return token?.caller ?? ANYONE
   }
-  // There everyone is known who is named, as at a login.
-  const ask: AskForNames = async (kind, word) => {
-    if (word === ANYONE.user) return [{ id: word, name: word }]
-    const { id, name } = (kind === 'user' ? openDirectory.user(word) : openDirectory.project(word))!
-    return [{ id, name }]
-  }
-  return { authenticate, issuer, standing: inMode('none', asAnyone), ask, stop: () => {} }
+  return { authenticate, issuer, standing: inMode('none', asAnyone), ask: null, stop: () => {} }
 }
 
 async function ownUsers(options: IdentityOptions): Promise<Mode> {
@@ -161,7 +154,7 @@ async function ownUsers(options: IdentityOptions): Promise<Mode> {
     'password',
     asIn(() => users.directory()),
   )
-  return { authenticate, issuer, standing, ask: async () => null, stop: () => users.stop() }
+  return { authenticate, issuer, standing, ask: null, stop: () => users.stop() }
 }
 
 function callerOf(token: Token | null | Promise<Token | null>): Caller | null | Promise<Caller | null> {

@@ -23,8 +23,8 @@ interface NamesOptions {
   log: Logger
   /** The users of our own; null where others keep them. */
   directory: () => Directory | null
-  /** What a word means that nobody was seen with. */
-  ask: AskForNames
+  /** Asks whoever else keeps the users; null where nobody does, and everyone gets in under any name. */
+  ask: AskForNames | null
 }
 
 interface Known {
@@ -90,9 +90,12 @@ export class Names {
 
   /** Like `called`, but asks who keeps the users first: a name that was seen may be another's by now. */
   async find(kind: NameKind, word: string): Promise<readonly Named[]> {
+    const { directory, ask } = this.#options
     const seen = this.called(kind, word)
-    if (this.#options.directory() || seen[0]?.id === word) return seen
-    const told = await this.#options.ask(kind, word)
+    if (directory() || seen[0]?.id === word) return seen
+    // Where nobody keeps users, a word that nobody came with is an id as good as any.
+    if (!ask) return seen.length > 0 ? seen : [{ id: word, name: word }]
+    const told = await ask(kind, word)
     for (const one of told ?? []) this.learn(kind, one)
     return told ?? seen
   }

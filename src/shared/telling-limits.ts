@@ -97,10 +97,17 @@ export const tellingLimits = {
 
   // Entries of the log that the board follows one by one: about 50 ms of work. After more of them it reads all again.
   statusEntriesMax: 5_000,
+  // With the claims of other services, which are skipped: some seconds at full load.
+  statusPlacesMax: 50_000,
   // Machines that are read at once: about 20 ms, for which others wait on SQLite.
   statusReadMax: 1_000,
   // Requests that gave up lately: more than anyone looks through.
   statusGaveUpMax: 100,
+  // Requests in line that are shown, and machines that would do for each: together some megabytes at the most.
+  statusWaitingMax: 1_000,
+  statusSuitsMax: 100,
+  // While nothing changes, the places in the line are worked out this often: time alone moves them little.
+  statusLineMs: 1_000,
   // How a row of the board looks to callers with different rights: its owner, its lessee, operators and readers.
   statusLooksMax: 8,
   // Projects and roles whose view of the board is remembered.

@@ -96,15 +96,14 @@ function abbreviatedIn(words: string, around: Around): number | null {
   return tries.find(at => at !== null && zoneShown(at, around.zone) === abbreviation) ?? null
 }
 
-export const offsetAt = (at: number, zone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offsetNanoseconds
+export const offsetAt = (at: number, zone: string) => zonedOf(at, zone).offsetNanoseconds
 
 function instantOf(
   words: string,
   { now, zone, toward = 'future' }: Around,
   disambiguation: 'compatible' | 'later',
 ): number | null {
-  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+  const today = zonedOf(now, zone).toPlainDate()
   const { day, time } = partsIn(words)
   const instantOn = (date: Temporal.PlainDate, on: Temporal.PlainTime) =>
     date.toPlainDateTime(on).toZonedDateTime(zone, { disambiguation }).epochMilliseconds
@@ -232,34 +231,36 @@ type Unit = 'minute' | 'second'
 
 /** `today 20:07`, `tomorrow 02:07`, `Fri 19:00` in the next six days, else `Fri 20 Nov 19:00`; with the year if that is far. */
 export function shownWhen(ms: number, around: Around, unit: Unit = 'minute'): string {
-  const { days } = todayIn(around).until(zonedOf(ms, around.zone).toPlainDate())
+  const wall = zonedOf(ms, around.zone)
+  const days = daysUntil(wall, around)
   const near = days === 0 ? 'today' : days === 1 ? 'tomorrow' : days === -1 ? 'yesterday' : null
-  const isDated = near === null && (days < 0 || days > 6)
-  const day = isDated ? dateShown(ms, around) : (near ?? WEEKDAYS[zonedOf(ms, around.zone).dayOfWeek - 1])
-  return `${day} ${timeOn(ms, around, unit)}${isTwice(ms, around) ? ` ${zoneShown(ms, around.zone)}` : ''}`
+  const isSoon = days > 0 && days < 7
+  const day = near ?? (isSoon ? WEEKDAYS[wall.dayOfWeek - 1] : dateShown(wall, days))
+  return `${day} ${timeOn(wall, unit)}${isTwice(wall) ? ` ${zoneShown(ms, around.zone)}` : ''}`
 }
 
 /** The same with the date and the zone, for whoever wants to be sure: `Tue 17 Nov 14:00 CET`. */
-export const shownFully = (ms: number, around: Around, unit: Unit = 'minute'): string =>
-  `${dateShown(ms, around)} ${timeOn(ms, around, unit)} ${zoneShown(ms, around.zone)}`
-
-const zonedOf = (ms: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
-const todayIn = ({ now, zone }: Around) => zonedOf(now, zone).toPlainDate()
-
-function dateShown(ms: number, around: Around): string {
-  const date = zonedOf(ms, around.zone).toPlainDate()
-  const isFar = Math.abs(todayIn(around).until(date).days) > NEAR_DAYS
-  return `${WEEKDAYS[date.dayOfWeek - 1]} ${date.day} ${MONTHS[date.month - 1]}${isFar ? ` ${date.year}` : ''}`
+export function shownFully(ms: number, around: Around, unit: Unit = 'minute'): string {
+  const wall = zonedOf(ms, around.zone)
+  return `${dateShown(wall, daysUntil(wall, around))} ${timeOn(wall, unit)} ${zoneShown(ms, around.zone)}`
 }
 
-const timeOn = (ms: number, { zone }: Around, smallestUnit: Unit) =>
-  zonedOf(ms, zone).toPlainTime().toString({ smallestUnit })
+const zonedOf = (ms: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
+
+const daysUntil = (wall: Temporal.ZonedDateTime, { now, zone }: Around) =>
+  zonedOf(now, zone).toPlainDate().until(wall.toPlainDate()).days
+
+function dateShown({ dayOfWeek, day, month, year }: Temporal.ZonedDateTime, days: number): string {
+  const isFar = Math.abs(days) > NEAR_DAYS
+  return `${WEEKDAYS[dayOfWeek - 1]} ${day} ${MONTHS[month - 1]}${isFar ? ` ${year}` : ''}`
+}
+
+const timeOn = (wall: Temporal.ZonedDateTime, smallestUnit: Unit) => wall.toPlainTime().toString({ smallestUnit })
 
 /** Whether it is of an hour that comes twice, because clocks are set back: then the zone's name says which. */
-function isTwice(ms: number, { zone }: Around): boolean {
-  const wall = zonedOf(ms, zone).toPlainDateTime()
+function isTwice(wall: Temporal.ZonedDateTime): boolean {
   const [first, second] = (['earlier', 'later'] as const).map(
-    disambiguation => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
+    disambiguation => wall.toPlainDateTime().toZonedDateTime(wall.timeZoneId, { disambiguation }).epochMilliseconds,
   )
   return first !== second
 }

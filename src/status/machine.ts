@@ -1,8 +1,8 @@
 // A machine's row on the board: who has it, what comes, and its word. Pure: made from what was read, at a time.
 import { keeperName } from '../metal/allocations/keeping.ts'
 import { NOBODY } from '../metal/nodes/provider.ts'
+import { likelyEnd } from '../metal/queue/rows.ts'
 import type { BookingPart, MachineSource } from './rows.ts'
-import { placeOf } from './place.ts'
 import { stateOf, type Word, workIn } from './state.ts'
 
 export const PROMISE_KINDS = ['allocation', 'server', 'instance', 'claim', 'hold', 'lease'] as const
@@ -27,8 +27,6 @@ export interface MachinePromise {
 
 export interface MachineRow {
   source: MachineSource
-  rack: string | null
-  slot: string | null
   word: Word
   verb: string | null
   /** What has or holds it now. */
@@ -62,7 +60,7 @@ function claimOn({ node, allocation, claims, server, hold, bookings }: MachineSo
   if (allocation) {
     const lease = bookings.find(booking => booking.allocation === allocation.uuid)
     const keeper = allocation.keeper === null ? null : keeperName(allocation.keeper)
-    const { uuid, name, user_id, project_id, owner, expires_at, created_at, note } = allocation
+    const { uuid, name, user_id, project_id, owner, created_at, note } = allocation
     if (lease) return { ...ofLease(lease), keeper, note }
     const claimed = claims.find(claim => claim.uuid === uuid)
     return {
@@ -74,7 +72,8 @@ function claimOn({ node, allocation, claims, server, hold, bookings }: MachineSo
       owner,
       // The request may have waited.
       start: claimed?.created_at ?? created_at,
-      end: expires_at,
+      // One that is kept is renewed again and again: what counts is when its keeper means to be done.
+      end: likelyEnd(allocation),
       keeper,
       note,
     }
@@ -119,7 +118,6 @@ export function rowOf(source: MachineSource, now: number): MachineRow {
   const ends = [hold?.end, ...ahead.map(({ end }) => end)].filter(end => end !== null && end !== undefined)
   return {
     source,
-    ...placeOf(node),
     word,
     verb: workIn(node.provision_state),
     promise: claim ?? hold,

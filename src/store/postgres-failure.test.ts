@@ -38,3 +38,9 @@ test('errors in our code or in the data are passed on unchanged', () => {
   const ours = new Error('a guard failed')
   assert.equal(classify(ours), ours)
 })
+
+test('a refusal stays what it is, whatever it quotes', () => {
+  class Refusal extends Error {}
+  const refusal = new Refusal('Node connection-1 could not be found.')
+  assert.equal(classify(refusal), refusal)
+})

@@ -21,8 +21,12 @@ export function classify(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null
   if (code && code in CONFLICTS) return new StoreConflict(CONFLICTS[code]!, error)
-  // Without an SQLSTATE the error is from the socket, or from the client after it lost its socket.
-  const isAway = code ? AWAY.test(code) || /^E[A-Z_]+$/.test(code) : /[Cc]onnection|not queryable/.test(error.message)
+  // Without an SQLSTATE the error is from the socket, or from the client after it lost its socket. Refusals that a
+  // transaction throws have a class of their own, and may quote any word.
+  const isPlain = Object.getPrototypeOf(error) === Error.prototype
+  const isAway = code
+    ? AWAY.test(code) || /^E[A-Z_]+$/.test(code)
+    : isPlain && /[Cc]onnection|not queryable/.test(error.message)
   return isAway ? new StoreUnavailable('the database is away', { cause: error }) : error
 }
 

@@ -143,6 +143,15 @@ export class Tools {
       : sql<boolean>`${sql.ref(column)} = any(${new Marker(name, asArray)}::${sql.raw(type)}[])`
   }
 
+  /** Whether a text holds one of these. */
+  hasAnyOf(column: string, list: readonly Value[]) {
+    const { name } = list as unknown as Marker
+    const text = sql.ref(column)
+    return this.dialect === 'sqlite'
+      ? sql<boolean>`exists (select 1 from json_each(${new Marker(name, asJson)}) as t where instr(${text}, t.value) > 0)`
+      : sql<boolean>`exists (select from unnest(${new Marker(name, asArray)}::text[]) as t where strpos(${text}, t) > 0)`
+  }
+
   /**
    * `column in (select …)`, with the keys found first. PostgreSQL may reorder a join, and then reads a whole table that
    * was empty when it planned, however many rows came since.

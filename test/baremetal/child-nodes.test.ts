@@ -22,6 +22,17 @@ eachMetal('child nodes', api => {
   const patch = (node: string, value: unknown) =>
     api.patch(`/v1/nodes/${node}`, [{ op: 'add', path: '/parent_node', value }], NEWEST)
 
+  void test('the children of a node are listed, from 1.83 on', async () => {
+    for (const ident of [parent, 'server']) {
+      assert.deepEqual(expectStatus(await api.get(`/v1/nodes/${ident}/children`, NEWEST), 200).body, {
+        children: [child],
+      })
+    }
+    assert.deepEqual((await api.get(`/v1/nodes/${child}/children`, NEWEST)).body, { children: [] })
+    expectFault(await api.get(`/v1/nodes/${parent}/children`), 404)
+    expectFault(await api.get(`/v1/nodes/${uuid()}/children`, NEWEST), 404)
+  })
+
   void test('the field is there from 1.83 on', async () => {
     assert.equal((await api.get(`/v1/nodes/${child}`, NEWEST)).body.parent_node, parent)
     assert.equal((await api.get(`/v1/nodes/${parent}`, NEWEST)).body.parent_node, null)

@@ -188,6 +188,9 @@ eachDatabase('conductors that allocate', ({ kind, create }) => {
     await api.refused({ resource_class })
     await kill(conductor)
     await untilDead('brief')
+    // Nobody is left to say that it is gone, and still its drivers are not offered.
+    assert.deepEqual(expectStatus(await api.get('/v1/drivers'), 200).body.drivers, [])
+    expectFault(await api.get('/v1/drivers/fake-hardware'), 404)
     const name = `a-${uuid()}`
     expectFault(await api.post('/v1/allocations', { resource_class, name }), 503)
     expectFault(await api.get(`/v1/allocations/${name}`), 404)

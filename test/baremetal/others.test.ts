@@ -59,6 +59,49 @@ eachMetal('others', api => {
     assert.deepEqual((await api.get(`/v1/ports?address=${address}`)).body.ports, [])
   })
 
+  void test('ports: each field is set and shown from its version on', async () => {
+    const node = await api.node()
+    const group = expectStatus(await api.post('/v1/portgroups', { node_uuid: node }), 201).body.uuid
+    for (const [field, value, minor] of [
+      ['pxe_enabled', false, 19],
+      ['local_link_connection', { switch_id: '0a:00:00:00:00:01', port_id: '1', switch_info: 's' }, 19],
+      ['portgroup_uuid', group, 24],
+      ['physical_network', 'p1', 34],
+      ['is_smartnic', true, 53],
+      ['name', 'eth0', 83],
+    ] as const) {
+      const [before, then] = [{ version: `1.${minor - 1}` }, { version: `1.${minor}` }]
+      const make = (more: object, options: object) =>
+        api.post('/v1/ports', { node_uuid: node, address: mac(), ...more }, options)
+      expectFault(await make({ [field]: value }, before), 406, new RegExp(field))
+      const { body } = expectStatus(await make({ [field]: value }, then), 201)
+      assert.deepEqual(body[field], value)
+      const path = `/v1/ports/${body.uuid}`
+      assert.ok(!(field in (await api.get(path, before)).body), `${field} before 1.${minor}`)
+      const unset = [{ op: 'remove', path: `/${field}` }]
+      expectFault(await api.patch(path, unset, before), 406, new RegExp(field))
+      // What the old client doesn't know stays as it was.
+      expectStatus(await api.patch(path, [add('/extra/a', 1)], before), 200)
+      assert.deepEqual((await api.get(path, then)).body[field], value)
+      expectStatus(await api.patch(path, unset, then), 200)
+    }
+  })
+
+  void test('drivers: the fields that are asked for, from 1.77 on', async () => {
+    const keys = async (path: string) => {
+      const { body } = expectStatus(await api.get(path), 200)
+      return Object.keys(body.drivers?.[0] ?? body).sort()
+    }
+    assert.deepEqual(await keys('/v1/drivers?fields=name,type'), ['links', 'name', 'type'])
+    assert.deepEqual(await keys('/v1/drivers?fields=default_boot_interface'), ['default_boot_interface', 'links'])
+    assert.deepEqual(await keys('/v1/drivers/fake-hardware?fields=hosts'), ['hosts', 'links'])
+    for (const path of ['/v1/drivers', '/v1/drivers/fake-hardware']) {
+      expectFault(await api.get(`${path}?fields=nonsense`), 400)
+      expectFault(await api.get(`${path}?fields=name`, { version: '1.76' }), 406)
+    }
+    expectFault(await api.get('/v1/drivers?fields=name&detail=True'), 400)
+  })
+
   void test('ports of a node by its name, which a real server gets wrong', async () => {
     const name = `n-${uuid()}`
     const node = await api.node({ name })

@@ -1,10 +1,22 @@
 // holdfast demo: a fleet from nothing, life on it, and nothing left of it.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
 import { connect, type Holdfast } from '../../src/client/index.ts'
 import { readUsersFile } from '../../src/identity/users-file.ts'
 import { user } from '../support/identity.ts'
+import { ColumnOption } from '../../src/cli/client-command.ts'
+import { widthOf } from '../../src/cli/width.ts'
+import { everyCommand, pathOf, PROGRAM } from '../docs/command-tree.ts'
 import { atLogin, atShell, Person, until } from './person.ts'
+
+const BOLD = '\u001b[1m'
+/** Lists that need to be told of what. */
+const NEEDED: Record<string, string> = {
+  'candidate list': 'candidate list --resource VCPU=1 --limit 5',
+  'candidate explain': 'candidate explain --resource VCPU=1',
+  usage: 'usage --provider compute-01',
+}
 
 /** Ids of all there is, by kind. */
 async function everything(server: Holdfast): Promise<Record<string, string[]>> {
@@ -75,7 +87,10 @@ atShell('holdfast demo', person => {
 
   test('it makes a fleet with everything in it', async () => {
     said = await person.reads('demo --nodes 30 --beside')
-    assert.match(said, /^nodes +30 /m)
+    const [, counts] = /^nodes +30 +(.*)$/m.exec(said)!
+    const sum = counts!.matchAll(/\d+/g).reduce((all, [count]) => all + Number(count), 0)
+    assert.equal(sum, 30, `each machine is one thing, as status says: ${counts}`)
+    assert.match(counts!, /\d+ free.*\d maintenance/)
     assert.match(said, /^leases +16 +10 to come, 3 over, 3 running$/m)
     const nodes = await server.nodes.list({ traits: ['CUSTOM_DEMO'], fields: NODE_FIELDS })
     const states = countBy(nodes, ({ provision_state }) => provision_state)
@@ -161,6 +176,31 @@ atShell('holdfast demo', person => {
     const { holds: __, ...had } = present
     assert.deepEqual(left, had)
     assert.equal((await server.nodes.show('theirs')).instance_uuid, null)
+  })
+
+  test('every list fits a terminal: no line is wrapped, no heading cut, no name lost', async () => {
+    const names = (await server.nodes.list({ fields: ['name'] })).map(({ name }) => name!)
+    const lists = everyCommand(PROGRAM)
+      .filter(({ options, registeredArguments }) => {
+        const columns = options.find(option => option instanceof ColumnOption)
+        return (
+          columns !== undefined && columns.columns.length > 0 && !registeredArguments.some(({ required }) => required)
+        )
+      })
+      .map(pathOf)
+    for (const line of ['node list', 'allocation list', 'lease list', 'audit']) assert.ok(lists.includes(line), line)
+    for (const columns of [80, 120]) {
+      for (const line of lists) {
+        const { shown } = await person.looksAt(NEEDED[line] ?? line, columns)
+        for (const row of shown.split('\n')) {
+          const plain = stripVTControlCharacters(row)
+          assert.ok(widthOf(plain) <= columns, `${line}: ${plain}`)
+          // A calendar is a drawing.
+          if (row.includes(BOLD) && line !== 'calendar') assert.doesNotMatch(plain, /…/, line)
+        }
+        if (line === 'node list') for (const name of names) assert.ok(shown.includes(name), name)
+      }
+    }
   })
 
   test('who interrupts it is told what was done', async () => {

@@ -37,6 +37,7 @@ const LINES: Record<string, string> = {
   conductor: 'conductor --conductor-group',
   migrate: 'migrate --database sqlite::memory:',
   user: 'user list --users /nonexistent/users.yaml',
+  project: 'project show none',
   'reservation-create': 'reservation-create none none',
   'reservation-list': 'reservation-list -f csv',
   'reservation-show': 'reservation-show none',

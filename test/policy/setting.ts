@@ -75,7 +75,9 @@ const SEES_ALL: Partial<Record<Kind, Action>> = {
 export function expected({ api, method, path, action, kind }: Call, who: Caller, whose: Whose): Expected {
   const may = (target: object) => policy.allows(action!, who, target)
   const isOfMine =
-    api === 'placement' || /(quota|usage).*:project/.test(path) || `${method} ${path}` === 'POST /holdfast/v1/calendars'
+    api === 'placement' ||
+    /(quota|usage|queue).*:project/.test(path) ||
+    `${method} ${path}` === 'POST /holdfast/v1/calendars'
   if (kind === null) return may({ project: isOfMine ? MINE : who.project }) ? 'allowed' : 'forbidden'
   const { owner, lessee, project } = whose
   const seesAll = SEES_ALL[kind]

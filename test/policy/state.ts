@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 
-/** Heartbeats, seals and the feed go on whatever clients do; and whoever comes is remembered by name. */
+/** Heartbeats, seals and the feed go on whatever clients do; whoever comes is remembered by name; and what was used is counted. */
 const BY_ITSELF = new Set(
-  'conductors audit_seals audit_chain log_order log_start migrations seen_names seen_members'.split(' '),
+  'conductors audit_seals audit_chain log_order log_start migrations seen_names seen_members project_usages'.split(' '),
 )
 
 /** What is asked of tables of which a part changes by itself. */

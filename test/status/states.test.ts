@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { Baremetal, NEWEST, waitFor } from '../support/baremetal.ts'
+import { asSystem } from '../support/callers.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
 import { as, eachReservation, type Shown } from '../support/reservation.ts'
@@ -255,6 +256,8 @@ eachReservation('the status', api => {
       ['shared'],
     )
     assert.deepEqual((await status('', as('eve', 'office'))).machines, [])
+    const { who, what, may } = await rowOf('shared', asSystem('reader'))
+    assert.deepEqual([who, what, may], ['bob', 'secret-job', []])
     expectStatus(await api.operate('GET', '/status', undefined, as('eve', 'office', '')), 403)
 
     const one = await api.operate('GET', '/status/shared', undefined, alice)
@@ -320,5 +323,7 @@ eachReservation('the status', api => {
     await refused('spans=2026-01-01T00:00:00Z/2036-01-01T00:00:00Z', /at most 400 days/)
     await refused('state=free&state=taken', /only once/)
     assert.deepEqual((await status('?class=no-such-class')).machines, [])
+    const head = expectStatus(await api.operate('HEAD', '/status'), 200)
+    assert.ok(Number(head.headers['content-length']) > 1_000)
   })
 })

@@ -32,11 +32,11 @@ patchOneAllocation.operation = {
 } satisfies Operation
 
 export async function patchOneAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has } = request
+  const { context, has } = request
   if (!has.allocationPatch) throw problem('method_not_allowed', {})
   const change = allocationChangeOf(request)
   const row = await context.store.write(change)
-  return { status: 200, body: shownAllocation(row, base, has) }
+  return { status: 200, body: shownAllocation(row, request) }
 }
 
 /** The change that the body asks for, to be run. */
@@ -116,11 +116,11 @@ const DELETION = {
 type End = (access: Access, farewell: Farewell, now: number) => Write<Allocation | null>
 
 async function endedBy(request: MetalRequest, end: End): Promise<Answer> {
-  const { context, base, has, now } = request
+  const { context, now } = request
   const farewell = farewellOf(request)
   const access = accessToEnd(request, farewell)
   const asked = await context.store.write(() => end(access, farewell, now))
-  return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, base, has) }
+  return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, request) }
 }
 
 deleteOneAllocation.operation = {

@@ -8,6 +8,7 @@ import { createAllocation } from '../../metal/allocations/lifecycle.ts'
 import * as allocations from '../../metal/allocations/rows.ts'
 import { type Access, seeing } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
+import { NOBODY } from '../../metal/nodes/provider.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { requireTraitNames } from '../../metal/nodes/traits.ts'
 import { Problem, problem } from '../../problems/problem.ts'
@@ -34,7 +35,7 @@ import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import { nextLink, pagingOf, parsePaging } from './paging.ts'
 import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request.ts'
-import { type Has, since, type Word } from './versions.ts'
+import { since, type Word } from './versions.ts'
 
 export const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
@@ -48,13 +49,22 @@ const SINCE: Record<string, Word> = {
   planned_end: 'allocationKeeper',
   ending: 'allocationKeeper',
   note: 'allocationNote',
+  user: 'allocationNames',
+  user_name: 'allocationNames',
+  project: 'allocationNames',
+  project_name: 'allocationNames',
+  node_name: 'allocationNames',
 }
 
-export function shownAllocation(row: allocations.Allocation, base: string, has: Has): Json {
+export function shownAllocation(row: allocations.Allocation, { base, has, context }: MetalRequest): Json {
+  const { names, fleet } = context
+  const known = (id: string) => (id === NOBODY.project ? null : id)
+  const [user, project] = [known(row.user_id), known(row.project_id)]
   const all: Json = {
     uuid: row.uuid,
     name: row.name,
     node_uuid: row.node_uuid,
+    node_name: (row.node_uuid !== null && fleet.withUuid(row.node_uuid)?.name) || null,
     resource_class: row.resource_class,
     state: row.state,
     last_error: row.last_error,
@@ -68,6 +78,10 @@ export function shownAllocation(row: allocations.Allocation, base: string, has: 
     planned_end: shownTime(row.planned_end),
     ending: shownEnding(row),
     note: row.note,
+    user,
+    user_name: user && names.user(user),
+    project,
+    project_name: project && names.project(project),
     created_at: shownTime(row.created_at),
     updated_at: shownTime(row.updated_at),
     links: linksTo(base, `allocations/${row.uuid}`),
@@ -92,6 +106,7 @@ export const AllocationShape = named('Allocation', {
   uuid: Uuid,
   name: TextOrNull,
   node_uuid: orNull(Uuid),
+  node_name: from(since('allocationNames'), TextOrNull),
   resource_class: TextOrNull,
   state: oneOf(...allocations.STATES),
   last_error: TextOrNull,
@@ -105,6 +120,10 @@ export const AllocationShape = named('Allocation', {
   planned_end: from(since('allocationKeeper'), orNull(Time)),
   ending: from(since('allocationKeeper'), orNull(Ending)),
   note: from(since('allocationNote'), TextOrNull),
+  user: from(since('allocationNames'), TextOrNull),
+  user_name: from(since('allocationNames'), TextOrNull),
+  project: from(since('allocationNames'), TextOrNull),
+  project_name: from(since('allocationNames'), TextOrNull),
   created_at: Time,
   updated_at: orNull(Time),
   links: Links,
@@ -228,12 +247,12 @@ postAllocation.operation = {
 } satisfies Operation
 
 export async function postAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has, principal, now } = request
+  const { context, principal, now } = request
   const wanted = newAllocationOf(request)
   const routing = routingOf(request)
   const row = await context.store.write(() => createAllocation(wanted, request.access(), principal, routing, now))
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, base, has) }
+  return { status: 201, location: `/allocations/${row.uuid}`, body: shownAllocation(row, request) }
 }
 
 const LIST_PARAMETERS = parametersOf({
@@ -252,7 +271,7 @@ listAllAllocations.operation = {
 } satisfies Operation
 
 export async function listAllAllocations(request: MetalRequest): Promise<Answer> {
-  const { context, base, has } = request
+  const { context } = request
   const given = request.parameters(LIST_PARAMETERS)
   if (given.has('owner')) request.require('allocationOwner', 'The filter owner')
   const paging = parsePaging(given, SORT_KEYS)
@@ -264,7 +283,7 @@ export async function listAllAllocations(request: MetalRequest): Promise<Answer>
     return yield* listAllocations({ ...filter, node_uuid }, paging, request.access())
   })
   const page = rows.slice(0, paging.limit)
-  const body: Json = { allocations: page.map(row => choose(shownAllocation(row, base, has))) }
+  const body: Json = { allocations: page.map(row => choose(shownAllocation(row, request))) }
   if (rows.length > page.length) body['next'] = nextLink(request, 'allocations', paging.limit, page.at(-1)!.uuid)
   return { status: 200, body }
 }
@@ -296,10 +315,10 @@ showAllocation.operation = {
 } satisfies Operation
 
 export async function showAllocation(request: MetalRequest): Promise<Answer> {
-  const { context, base, has } = request
+  const { context } = request
   const choose = chosenFields(request, request.parameters(FIELDS_PARAMETER).get('fields'))
   const row = await context.store.read(() => allocations.findAllocation(request.param('ident'), request.access()))
-  return { status: 200, body: choose(shownAllocation(row, base, has)) }
+  return { status: 200, body: choose(shownAllocation(row, request)) }
 }
 
 showAllocationOfNode.operation = {
@@ -309,8 +328,8 @@ showAllocationOfNode.operation = {
 } satisfies Operation
 
 export async function showAllocationOfNode(request: MetalRequest): Promise<Answer> {
-  const { context, base, has } = request
+  const { context } = request
   const choose = chosenFields(request, request.parameters(FIELDS_PARAMETER).get('fields'))
   const row = await context.store.read(() => allocations.allocationOfNode(nodeIdent(request), request.access()))
-  return { status: 200, body: choose(shownAllocation(row, base, has)) }
+  return { status: 200, body: choose(shownAllocation(row, request)) }
 }

@@ -10,6 +10,10 @@ import type { Answer, MetalRequest } from './request.ts'
 
 type Row = Conductor & { uuid: string }
 
+/** `online` is not enough: when all conductors are dead, none is left to clear it. */
+export const isAlive = ({ online, silent_ms }: Conductor, { context }: MetalRequest): boolean =>
+  online === 1 && silent_ms < context.config.takeOverMs
+
 const conductors = c.resourceOf<Row>(
   'Conductor',
   {
@@ -21,8 +25,7 @@ const conductors = c.resourceOf<Row>(
   {
     hostname: [Text, row => row.hostname],
     conductor_group: [Text, row => row.conductor_group],
-    // `online` is not enough: when all conductors are dead, none is left to clear it.
-    alive: [Flag, (row, { context }) => row.online === 1 && row.silent_ms < context.config.takeOverMs],
+    alive: [Flag, (row, request) => isAlive(row, request)],
     drivers: [Type.Array(Text), row => jsonIn(row.drivers)],
     created_at: [Time, row => shownTime(row.registered_at)],
     updated_at: [Time, row => shownTime(row.heartbeat_at)],

@@ -7,22 +7,26 @@ import type { Operation } from '../operation.ts'
 import { byName, Flag, from, named, oneOf, Text } from '../shapes.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { inPart } from './collection.ts'
+import { isAlive } from './conductors.ts'
 import { Links, linksTo } from './links.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since, type Word } from './versions.ts'
 
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
 const PARAMETERS = parametersOf({
   type: from(since('driverDetails'), oneOf('dynamic', 'classic')),
   detail: from(since('driverDetails'), Flag),
-  fields: Text,
+  fields: from(since('driverFields'), Text),
 })
+const FIELDS = parametersOf({ fields: from(since('driverFields'), Text) })
 
-/** For each driver, the hosts of the online conductors that offer it. */
-async function hostsByDriver({ context }: MetalRequest): Promise<Map<string, string[]>> {
+/** For each driver, the hosts of the conductors that are alive and offer it. */
+async function hostsByDriver(request: MetalRequest): Promise<Map<string, string[]>> {
   const hosts = new Map<string, string[]>()
-  for (const { hostname, drivers, online } of await context.store.read(listConductors)) {
-    if (!online) continue
-    for (const name of jsonIn(drivers)) hosts.getOrInsertComputed(name, () => []).push(hostname)
+  for (const conductor of await request.context.store.read(listConductors)) {
+    if (!isAlive(conductor, request)) continue
+    for (const name of jsonIn(conductor.drivers)) hosts.getOrInsertComputed(name, () => []).push(conductor.hostname)
   }
   return hosts
 }
@@ -90,13 +94,32 @@ export async function listDrivers(request: MetalRequest): Promise<Answer> {
   const detail = given.get('detail')
   if (detail !== undefined) request.require('driverDetails', 'detail')
   const detailed = detail !== undefined && flagParameter('detail', detail)
+  const fields = fieldsOf(given.get('fields'), request)
+  if (detailed && fields) throw refuse("Can't fetch a subset of fields with 'detail' set")
   const hosts = await hostsByDriver(request)
   const found = type === 'classic' ? [] : [...request.context.drivers.values()].filter(({ name }) => hosts.has(name))
   return {
     status: 200,
-    body: { drivers: found.map(driver => show(driver, hosts.get(driver.name)!, detailed, request)) },
+    body: {
+      drivers: found.map(driver =>
+        picked(show(driver, hosts.get(driver.name)!, detailed || fields !== null, request), fields),
+      ),
+    },
   }
 }
+
+/** The fields that the client selects; null for those that are shown anyway. */
+function fieldsOf(given: string | undefined, request: MetalRequest): string[] | null {
+  if (given === undefined) return null
+  request.require('driverFields', 'Use of the fields parameter')
+  const names = given.split(',').map(name => name.trim())
+  const unknown = names.find(name => !Object.hasOwn(Detailed.properties, name))
+  if (unknown !== undefined) throw refuse(`Field(s) "${unknown.slice(0, 100)}" are not valid`)
+  return [...names, 'links']
+}
+
+const picked = (driver: object, fields: readonly string[] | null): object =>
+  fields === null ? driver : Object.fromEntries(Object.entries(driver).filter(([name]) => fields.includes(name)))
 
 async function find(request: MetalRequest): Promise<{ driver: Driver; hosts: string[] }> {
   const name = request.param('name')
@@ -106,11 +129,16 @@ async function find(request: MetalRequest): Promise<{ driver: Driver; hosts: str
   return { driver, hosts }
 }
 
-showDriver.operation = { summary: 'Show a driver', answers: { 200: Detailed } } satisfies Operation
+showDriver.operation = {
+  summary: 'Show a driver',
+  query: [FIELDS],
+  answers: { 200: inPart(Detailed) },
+} satisfies Operation
 
 export async function showDriver(request: MetalRequest): Promise<Answer> {
+  const fields = fieldsOf(request.parameters(FIELDS).get('fields'), request)
   const { driver, hosts } = await find(request)
-  return { status: 200, body: show(driver, hosts, true, request) }
+  return { status: 200, body: picked(show(driver, hosts, true, request), fields) }
 }
 
 showDriverProperties.operation = {

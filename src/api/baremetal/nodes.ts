@@ -6,12 +6,12 @@ import { INTERFACES, type Json } from '../../metal/drivers/port.ts'
 import { parsePatches } from '../../metal/json-patch.ts'
 import { listNodeKeys } from '../../metal/nodes/list.ts'
 import { type ShelvedNode, textOf } from '../../metal/nodes/shelf.ts'
-import { findNodeKey } from '../../metal/nodes/rows.ts'
+import { childrenOf, findNodeKey } from '../../metal/nodes/rows.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
-import { Flag, from, Text } from '../shapes.ts'
+import { Flag, from, Text, Uuid } from '../shapes.ts'
 import { FIELDS_PARAMETER, listShape, PATCH } from './collection.ts'
 import { NEW_NODE } from './node-bodies.ts'
 import { ALL, fieldsNamed, NodeRow, NodeShape, requireField, writer } from './node-fields.ts'
@@ -94,6 +94,16 @@ listNodesOfChassis.operation = {
 export function listNodesOfChassis(request: MetalRequest): Promise<Answer> {
   request.query.set('chassis_uuid', request.param('uuid'))
   return list(request, 'nodes', false)
+}
+
+listChildren.operation = {
+  summary: 'List the nodes that are built into a node',
+  answers: { 200: Type.Object({ children: Type.Array(Uuid) }) },
+} satisfies Operation
+
+export async function listChildren(request: MetalRequest): Promise<Answer> {
+  const children = await request.context.store.read(() => childrenOf(nodeIdent(request), request.access()))
+  return { status: 200, body: { children } }
 }
 
 async function list(request: MetalRequest, path: string, detailed: boolean): Promise<Answer> {

@@ -1,4 +1,5 @@
 // /v1/ports
+import { isDeepStrictEqual } from 'node:util'
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Access } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
@@ -15,8 +16,19 @@ import * as c from './collection.ts'
 import { Links, linksTo, shownTime, Time } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
+import type { Word } from './versions.ts'
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+/** Fields that came with a later version. */
+const SINCE: Readonly<Record<string, Word>> = {
+  name: 'portNames',
+  pxe_enabled: 'portNetwork',
+  local_link_connection: 'portNetwork',
+  physical_network: 'physicalNetwork',
+  portgroup_uuid: 'nodePortgroups',
+  is_smartnic: 'smartnic',
+}
 
 const NEW = c.membersOf(
   'NewPort',
@@ -32,7 +44,7 @@ const NEW = c.membersOf(
     portgroup_uuid: c.isUuid,
     is_smartnic: c.isFlag,
   },
-  { required: ['node_uuid', 'address'] },
+  { required: ['node_uuid', 'address'], needs: SINCE },
 )
 
 const ports = c.resourceOf<Port>(
@@ -43,12 +55,13 @@ const ports = c.resourceOf<Port>(
     address: [Text, port => port.address],
     node_uuid: [Uuid, port => port.node_uuid],
     extra: [Document, port => jsonIn(port.extra)],
-    internal_info: [Document, port => jsonIn(port.internal_info)],
+    name: [TextOrNull, port => port.name, 'portNames'],
+    internal_info: [Document, port => jsonIn(port.internal_info), 'portInternalInfo'],
     created_at: [Time, port => shownTime(port.created_at)],
     updated_at: [orNull(Time), port => shownTime(port.updated_at)],
-    pxe_enabled: [Flag, port => port.pxe_enabled === 1],
-    local_link_connection: [Document, port => jsonIn(port.local_link_connection)],
-    portgroup_uuid: [orNull(Uuid), port => port.portgroup_uuid, 'portgroups'],
+    pxe_enabled: [Flag, port => port.pxe_enabled === 1, 'portNetwork'],
+    local_link_connection: [Document, port => jsonIn(port.local_link_connection), 'portNetwork'],
+    portgroup_uuid: [orNull(Uuid), port => port.portgroup_uuid, 'nodePortgroups'],
     physical_network: [TextOrNull, port => port.physical_network, 'physicalNetwork'],
     is_smartnic: [Flag, port => port.is_smartnic === 1, 'smartnic'],
     links: [Links, ({ uuid }, { base }) => linksTo(base, `ports/${uuid}`)],
@@ -166,11 +179,17 @@ export function* mistaken<T>(finding: Read<T>): Read<T> {
   }
 }
 
+/** Refuses members that the client's version doesn't have. */
+function requireKnown(request: MetalRequest, names: readonly string[]): void {
+  for (const name of names) if (SINCE[name]) request.require(SINCE[name], `The field ${name}`)
+}
+
 postPort.operation = { summary: 'Make a port', body: [NEW], answers: { 201: ports.shape } } satisfies Operation
 
 export async function postPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const given = c.membersIn(request, NEW)
+  requireKnown(request, Object.keys(given))
   const uuid = uuidOr(given['uuid'], () => context.clock.newUuid())
   const port = await context.store.write(function* () {
     const columns = yield* columnsOf(given, request.access())
@@ -185,7 +204,12 @@ export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
   const after = await context.store.write(function* () {
     const port = yield* findPort(request.param('uuid'), request.access())
-    const given = c.patchedMembers(request, documentOf(port), NEW)
+    const before = documentOf(port)
+    const given = c.patchedMembers(request, before, NEW)
+    requireKnown(
+      request,
+      Object.keys(NEW.checks).filter(name => !isDeepStrictEqual(given[name] ?? null, before[name] ?? null)),
+    )
     return yield* savePort({ ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
   })
   return { status: 200, body: ports.show(after, request) }

@@ -17,11 +17,13 @@ import { type Answer, type MetalRequest, ownerOr, parametersOf } from './request
 
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
-export const shownReservation = (row: holds.HeldNode, { base }: MetalRequest): Json => ({
+export const shownReservation = (row: holds.HeldNode, { base, context }: MetalRequest): Json => ({
   uuid: row.uuid,
   node_uuid: row.node_uuid,
+  node_name: row.node_name,
   instance_uuid: row.instance_uuid,
   owner: row.owner,
+  owner_name: row.owner && context.names.project(row.owner),
   expires_at: shownTime(row.expires_at),
   created_at: shownTime(row.created_at),
   updated_at: shownTime(row.updated_at),
@@ -31,8 +33,10 @@ export const shownReservation = (row: holds.HeldNode, { base }: MetalRequest): J
 const Shown = named('Reservation', {
   uuid: Uuid,
   node_uuid: Uuid,
+  node_name: TextOrNull,
   instance_uuid: Uuid,
   owner: TextOrNull,
+  owner_name: TextOrNull,
   expires_at: Time,
   created_at: Time,
   updated_at: orNull(Time),

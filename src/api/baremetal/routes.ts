@@ -16,7 +16,7 @@ import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDev
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates, showValidation, showValidationOf } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
-import { deleteOneNode, listAllNodes, listNodesInDetail, listNodesOfChassis } from './nodes.ts'
+import { deleteOneNode, listAllNodes, listChildren, listNodesInDetail, listNodesOfChassis } from './nodes.ts'
 import { patchOneNode, postNode, showNode } from './nodes.ts'
 import type { BaremetalAction } from './policy.ts'
 import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPortgroupsOfNode } from './portgroups.ts'
@@ -130,6 +130,7 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
   '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
+  '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
   '/nodes/:ident/volume/connectors': onFound({ GET: [listConnectorsOfNode, 'baremetal:volume:list'] }, 'volume'),
   '/nodes/:ident/volume/targets': onFound({ GET: [listTargetsOfNode, 'baremetal:volume:list'] }, 'volume'),

@@ -22,6 +22,8 @@ const SINCE = {
   clean: 15, // verb clean
   driverFilter: 16, // ?driver=
   adopt: 17, // verb adopt
+  portInternalInfo: 18, // internal_info of ports
+  portNetwork: 19, // pxe_enabled and local_link_connection of ports
   networkInterface: 20, // the field
   resourceClass: 21, // field and filter
   portgroups: 23, // the resource
@@ -61,22 +63,24 @@ const SINCE = {
   disableRamdisk: 70, // disable_ramdisk with clean
   deployVerbs: 73, // verbs deploy and undeploy
   bootMode: 75, // fields boot_mode and secure_boot
+  driverFields: 77, // ?fields= of drivers
   history: 78, // /history
   inventory: 81, // /inventory
   shards: 82, // /v1/shards, field and filters
-  childNodes: 83, // field parent_node and filters
+  childNodes: 83, // field parent_node and filters, /children
+  portNames: 83, // ours: name of a port, which upstream has from 1.88 on
   traitsInAnswer: 83, // ours: PUT of all traits answers with them
   reservations: 83, // ours: /v1/reservations, reservation_uuid with deploy, field and filter
   associationInRows: 83, // ours: allocation_uuid and reservation_uuid in short rows
   allocationTimes: 83, // ours: expires_at and wait_until of an allocation
   allocationKeeper: 83, // ours: keeper, planned_end and ending of an allocation
   allocationNote: 83, // ours: note of an allocation
+  allocationNames: 83, // ours: user and project of an allocation, and the names of both and of its node
 } as const
 
 export type Word = keyof typeof SINCE
 export { requireWord } from '../frame/versions.ts'
 export type Version = frame.Version<Word>
-export type Has = Version['has']
 
 export const VERSION_HEADER = 'x-openstack-ironic-api-version'
 /** The supported range: in every answer, and in the refusal of an unknown version. */

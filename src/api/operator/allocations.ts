@@ -75,7 +75,7 @@ explainAllocation.operation = {
 /** `decided` holds the reasons at the time of the decision, `now` those at this moment. */
 export async function explainAllocation(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const { row, held } = await context.store.read(function* () {
     return {
       row: yield* findAllocation(request.param('ident'), request.access()),
@@ -84,7 +84,7 @@ export async function explainAllocation(asked: OperatorRequest): Promise<Answer>
   })
   const queue = row.state === 'allocating' ? await standsInLine(request, row.uuid) : null
   const decided = row.reasons === null ? null : jsonIn(row.reasons)
-  const [allocation, reasons] = [shownAllocation(row, base, has), reasonsNow(context, row, held, now)]
+  const [allocation, reasons] = [shownAllocation(row, request), reasonsNow(context, row, held, now)]
   return {
     status: 200,
     body: { allocation, state: row.state, decided, now: reasons, ahead: (queue?.place ?? 1) - 1, queue },
@@ -155,7 +155,7 @@ postKeep.operation = {
 
 export async function postKeep(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const { keeper, until, planned_end } = membersIn(request, KEEP)
   if (typeof keeper !== 'string' || until === undefined) throw refuse('keeper and until are mandatory.')
   const wanted = {
@@ -164,7 +164,7 @@ export async function postKeep(asked: OperatorRequest): Promise<Answer> {
     plannedEnd: planned_end === undefined ? null : futureInstant('planned_end', planned_end, now),
   }
   const row = await context.store.write(() => keepLeased(request.param('ident'), request.access(), wanted, now))
-  return { status: 200, body: shownAllocation(row, base, has) }
+  return { status: 200, body: shownAllocation(row, request) }
 }
 
 postRetry.operation = {
@@ -176,7 +176,7 @@ postRetry.operation = {
 
 export async function postRetry(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has, now } = request
+  const { context, now } = request
   const body = request.hasBody ? membersIn(request, RETRY) : {}
   const waitUntil = body['wait_until'] === undefined ? null : futureInstant('wait_until', body['wait_until'], now)
   const routing = routingOf(request)
@@ -184,5 +184,5 @@ export async function postRetry(asked: OperatorRequest): Promise<Answer> {
     retryAllocation(request.param('ident'), request.access(), waitUntil, routing, now),
   )
   if (routing.isGranted) context.metrics.allocated('active', context.clock.now() - now)
-  return { status: 202, body: shownAllocation(row, base, has) }
+  return { status: 202, body: shownAllocation(row, request) }
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { type AuditFilter, listAudit, type ListedRow } from '../../audit/list.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
+import type { Context } from '../../process/context.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, Flag, named, oneOf, Text, TextOrNull } from '../shapes.ts'
@@ -60,7 +61,7 @@ export async function listEntries({ context, query, base }: OperatorRequest): Pr
     user: given.user ?? null,
     project: given.project ?? null,
     action: given.action ?? null,
-    object: given.object ?? null,
+    objects: given.object === undefined ? null : objectsCalled(context, given.object),
     requestId: given.request_id ?? null,
     since: given.since === undefined ? 0 : timeOf(given.since),
     until: given.until === undefined ? Number.MAX_SAFE_INTEGER : timeOf(given.until),
@@ -73,6 +74,12 @@ export async function listEntries({ context, query, base }: OperatorRequest): Pr
   query.set('limit', String(limit))
   query.set('marker', String(entries.at(-1)!.id))
   return { status: 200, body: { entries, next: `${base}/audit?${query.toString()}` } }
+}
+
+/** An object by its id or its name. A node is known by its uuid too where an entry doesn't have its name. */
+function objectsCalled({ fleet }: Context, word: string): string[] {
+  const node = fleet.named(word)
+  return node ? [word, node.uuid] : [word]
 }
 
 /** A time without a zone is in UTC. */

@@ -33,10 +33,15 @@ export function eventFilterOf(request: OperatorRequest): EventFilter {
   const types = typesIn(given.kind)
   const objects = given.object === undefined ? null : new Set(listed('object', given.object))
   const { project } = given
-  const matches = ({ kind, became, object, whose }: HoldfastEvent) =>
-    (types.get(kind)?.has(became) ?? false) &&
-    (objects === null || objects.has(object) || objects.has(`${kind}/${object}`)) &&
-    (project === undefined || [whose.project, whose.owner, whose.lessee].includes(project))
+  const isMeant = ({ kind, object, data }: HoldfastEvent) => {
+    const name = data['name']
+    const words = [object, ...(typeof name === 'string' ? [name] : [])]
+    return objects === null || words.some(word => objects.has(word) || objects.has(`${kind}/${word}`))
+  }
+  const matches = (event: HoldfastEvent) =>
+    (types.get(event.kind)?.has(event.became) ?? false) &&
+    isMeant(event) &&
+    (project === undefined || [event.whose.project, event.whose.owner, event.whose.lessee].includes(project))
   // A browser that comes back repeats the URL of its first time, and says in the header where it is now.
   const after = request.header('last-event-id') || given.after
   return {

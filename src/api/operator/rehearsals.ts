@@ -50,9 +50,8 @@ explainAllocationChange.operation = {
 /** Answers with the allocation as it would be. */
 export async function explainAllocationChange(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context, base, has } = request
-  const { value } = await rehearse(context.store, allocationChangeOf(request))
-  return { status: 200, body: shownAllocation(value, base, has) }
+  const { value } = await rehearse(request.context.store, allocationChangeOf(request))
+  return { status: 200, body: shownAllocation(value, request) }
 }
 
 const Touched = named('Touched', { objects: Type.Array(Type.Object({ kind: Text, id: Text })) })

@@ -15,6 +15,7 @@ import { printClaimForecast, printMoveForecast } from './dry-run.ts'
 import type { Word } from '../command.ts'
 import { type DryRun, withDryRun } from '../dry-run.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
+import { idOf, withNames } from '../names.ts'
 import { printList, printOne, say } from '../output.ts'
 import { amountsIn } from '../provider.ts'
 
@@ -28,7 +29,11 @@ type ClaimFlags = ServerFlags &
     type?: string
   }
 
-const ownersIn = ({ project, user, type }: ClaimFlags): Owners => ({ project, user, type })
+const ownersIn = async (server: Holdfast, { project, user, type }: ClaimFlags): Promise<Owners> => ({
+  project: await idOf(server, 'project', project),
+  user: await idOf(server, 'user', user),
+  type,
+})
 
 export function addCommands(program: Command, { name, help }: Word): void {
   const claim = program.command(name).description(help)
@@ -49,7 +54,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
       onServer(async (server, consumer: string, flags: ClaimFlags) => {
         const wanted = await resourcesIn(server, flags.allocation!)
         if (flags.dryRun) return printClaimForecast(server, consumer, wanted)
-        await server.claims.set(consumer, wanted, ownersIn(flags))
+        await server.claims.set(consumer, wanted, await ownersIn(server, flags))
         say(`${consumer} has what was asked for`)
       }),
     )
@@ -64,7 +69,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   ).action(
     onServer(async (server, from: string, to: string, flags: ClaimFlags) => {
       if (flags.dryRun) return printMoveForecast(server, from, to)
-      await server.claims.move(from, to, ownersIn(flags))
+      await server.claims.move(from, to, await ownersIn(server, flags))
       say(`${to} has what ${from} had`)
     }),
   )
@@ -72,8 +77,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
 
 const withOwners = (command: Command) =>
   withDryRun(command)
-    .option('--project <id>', "whose it is; as before, or the caller's")
-    .option('--user <id>', 'likewise')
+    .option('--project <project>', "whose it is; as before, or the caller's")
+    .option('--user <user>', 'likewise')
     .option('--type <TYPE>', 'of the consumer; as before, or INSTANCE')
 
 async function resourcesIn({ providers }: Holdfast, words: readonly string[]): Promise<Resources> {
@@ -88,8 +93,8 @@ async function resourcesIn({ providers }: Holdfast, words: readonly string[]): P
   return resources
 }
 
-async function showClaim({ claims }: Holdfast, consumer: string, flags: Flags): Promise<void> {
-  const found = await claims.show(consumer)
+async function showClaim(server: Holdfast, consumer: string, flags: Flags): Promise<void> {
+  const found = await server.claims.show(consumer)
   if (Object.keys(found.allocations).length === 0) {
     throw new CommandFailure(EXIT.notFound, `consumer ${consumer} has no claims`)
   }
@@ -105,5 +110,6 @@ async function showClaim({ claims }: Holdfast, consumer: string, flags: Flags): 
       user_id,
     })),
   )
-  printList(rows, COLUMNS, flags)
+  const named = await withNames(server, rows, { project_id: 'project', user_id: 'user' }, flags)
+  printList(named, COLUMNS, flags)
 }

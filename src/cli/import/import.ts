@@ -1,7 +1,7 @@
 // holdfast import: makes the server's fleet match the files.
 import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
-import type { Holdfast } from '../../client/index.ts'
+import { ApiError, type Holdfast } from '../../client/index.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { durationOf, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'
@@ -13,6 +13,7 @@ import type { Question } from './present.ts'
 import type { Kind } from './shape.ts'
 import type { FileFormat } from './source.ts'
 import type { Step } from './step.ts'
+import { idOf } from '../names.ts'
 import { printList, say } from '../output.ts'
 import { terminal } from '../terminal.ts'
 
@@ -39,8 +40,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
 async function importFleet(server: Holdfast, files: readonly string[], flags: ImportFlags): Promise<void> {
   const waitMs = flags.wait === undefined ? null : durationOf(flags.wait)
   const { fleet, mistakes } = await read(files, flags.format)
+  const unknown = await resolveProjects(server, fleet)
   const { plan, stepsOf, clashes } = await planned(server, fleet, mistakes)
-  await refuse([...mistakes, ...clashes], files)
+  await refuse([...mistakes, ...unknown, ...clashes], files)
   const steps = stepsOf(plan)
   if (flags.dryRun) return show(steps)
   const { apply, workIn } = await import('./apply.ts')
@@ -53,6 +55,29 @@ async function importFleet(server: Holdfast, files: readonly string[], flags: Im
     progress.clear()
   }
   summarize(steps, outcome)
+}
+
+/** Puts the ids of projects in the place of their names. A project that isn't there is a mistake. */
+async function resolveProjects(server: Holdfast, { nodes }: Fleet): Promise<Mistake[]> {
+  const known = new Map<string, Promise<string | ApiError>>()
+  const find = (word: string) =>
+    known.getOrInsertComputed(word, () =>
+      idOf(server, 'project', word).catch((error: unknown) => {
+        if (error instanceof ApiError && (error.status === 404 || error.status === 409)) return error
+        throw error
+      }),
+    )
+  const mistakes: Mistake[] = []
+  for (const { at, members } of nodes) {
+    for (const name of ['owner', 'lessee']) {
+      const word = members[name]
+      if (typeof word !== 'string' || word === '') continue
+      const found = await find(word)
+      if (typeof found === 'string') members[name] = found
+      else mistakes.push({ place: at(name), says: found.message, isClash: true })
+    }
+  }
+  return mistakes
 }
 
 function show(steps: readonly Step[]): void {

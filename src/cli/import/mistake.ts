@@ -35,8 +35,10 @@ const pathText = (path: Path) =>
 /** As compilers do: `fleet.yaml:4:7: nodes[0].name: …`. In a table the column's name says more than a path. */
 export function mistakeText({ place, says }: Mistake): string {
   const column = place.spot?.column
-  if (typeof column === 'string')
-    return [fileAndLine(place), ...(column && [`column ${column}`]), says].flat().join(': ')
+  if (typeof column === 'string') {
+    const named = column === '' ? [] : [`column ${column}`]
+    return [fileAndLine(place), ...named, says].join(': ')
+  }
   const where = column === undefined ? fileAndLine(place) : `${fileAndLine(place)}:${column}`
   return [where, ...(place.path.length > 0 ? [pathText(place.path)] : []), says].join(': ')
 }

@@ -4,7 +4,8 @@ import type { Holdfast, Patch } from '../../client/index.ts'
 import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { type Document, type Flags, given, many, onServer, pairsIn, printingCommand } from '../client-command.ts'
-import { printOne } from '../output.ts'
+import { idOf, withNames } from '../names.ts'
+import { printOne, printShort, type Row } from '../output.ts'
 
 /** Attributes with one value, and attributes with key=value pairs. The API spells them with underscores. */
 const WORDS = [
@@ -24,6 +25,16 @@ const DOCUMENTS: Record<string, string> = {
   'instance-info': 'instance_info',
   extra: 'extra',
 }
+
+/** What can be changed here, and how the node is. */
+const SHOWN = [
+  'uuid',
+  ...WORDS.map(flag => flag.replaceAll('-', '_')),
+  ...Object.values(DOCUMENTS),
+  'provision_state',
+  'maintenance',
+  'last_error',
+]
 
 const attribute = (flag: string) => DOCUMENTS[flag] ?? flag.replaceAll('-', '_')
 const camel = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -55,15 +66,43 @@ export function addChangeCommands(node: Command): void {
     unset.option(`--${flag} <key>`, `a member of ${attribute(flag)}; may be repeated`, many)
   }
   create.action(
-    onServer(async (server, flags: ChangeFlags) => printOne(await server.nodes.create(created(flags)), flags)),
+    onServer(async (server, flags: ChangeFlags) =>
+      printChanged(server, await server.nodes.create(created(await withIds(server, flags))), flags),
+    ),
   )
   set.action(
-    onServer(async (server, ident: string, flags: ChangeFlags) => update(server, ident, setting(flags), flags)),
+    onServer(async (server, ident: string, flags: ChangeFlags) =>
+      update(server, ident, setting(await withIds(server, flags)), flags),
+    ),
   )
   unset.action(
     onServer(async (server, ident: string, flags: ChangeFlags) => update(server, ident, unsetting(flags), flags)),
   )
 }
+
+/** Projects may be named. */
+async function withIds(server: Holdfast, flags: ChangeFlags): Promise<ChangeFlags> {
+  const [owner, lessee] = [flags['owner'], flags['lessee']] as [string | undefined, string | undefined]
+  const ids = { owner: await idOf(server, 'project', owner), lessee: await idOf(server, 'project', lessee) }
+  return { ...flags, ...ids }
+}
+
+/** With the names of its projects, for people. */
+export async function printNode(server: Holdfast, node: Row, flags: Flags): Promise<void> {
+  printOne(await namedNode(server, node, flags), flags)
+}
+
+async function printChanged(server: Holdfast, node: Row, flags: Flags): Promise<void> {
+  printShort(await namedNode(server, node, flags), SHOWN, flags)
+}
+
+async function namedNode(server: Holdfast, node: Row, flags: Flags): Promise<Row> {
+  const [named] = await withNames(server, [node], PROJECTS, flags)
+  return named!
+}
+
+/** The fields of a node that hold projects. */
+export const PROJECTS = { owner: 'project', lessee: 'project' } as const
 
 function created(flags: ChangeFlags): Document {
   const words = ['uuid', ...WORDS].map(flag => [attribute(flag), flags[camel(flag)]])
@@ -100,7 +139,7 @@ function unsetting(flags: ChangeFlags): Patch[] {
 
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-async function update({ nodes }: Holdfast, ident: string, patches: Patch[], flags: Flags): Promise<void> {
+async function update(server: Holdfast, ident: string, patches: Patch[], flags: Flags): Promise<void> {
   if (patches.length === 0) throw new UsageError('say what is to change; --help lists what can')
-  printOne(await nodes.update(ident, patches), flags)
+  await printChanged(server, await server.nodes.update(ident, patches), flags)
 }

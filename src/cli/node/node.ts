@@ -13,13 +13,14 @@ import {
 } from '../client-command.ts'
 import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
-import { addChangeCommands } from './change.ts'
+import { addChangeCommands, printNode, PROJECTS } from './change.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
-import { plainName, printOne, say, withoutLinks } from '../output.ts'
+import { soughtId, withNames } from '../names.ts'
+import { plainName, say, withoutLinks } from '../output.ts'
 import { printRows, type WatchFlags, withWatch } from '../followed-list.ts'
 
 const COLUMNS = [
@@ -59,10 +60,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addKickCommands(node)
 }
 
-async function printShown({ nodes }: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {
-  const found = await nodes.show(ident, flags.fields)
+async function printShown(server: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {
+  const found = await server.nodes.show(ident, flags.fields)
   const { fields, ...rest } = flags
-  printOne(fields ? Object.fromEntries(fields.map(name => [name, found[name]])) : found, rest)
+  await printNode(server, fields ? Object.fromEntries(fields.map(name => [name, found[name]])) : found, rest)
 }
 
 interface ListFlags extends WatchFlags {
@@ -93,7 +94,7 @@ function addListCommand(node: Command): void {
     .option('--not-trait-any <traits...>', 'that have none of these', listed)
     .option('--provision-state <provision-state>', 'in this state')
     .option('--resource-class <resource-class>', 'of this class')
-    .option('--owner <owner>', 'of this owner')
+    .option('--owner <owner>', 'of this project')
     .option('--maintenance', 'in maintenance')
     .option('--no-maintenance', 'not in maintenance')
     .option('--associated', 'that have an instance')
@@ -111,19 +112,19 @@ async function listNodes(server: Holdfast, flags: ListFlags): Promise<void> {
   await printRows(server, { kinds: ['node', 'hold'], rows: () => nodesFor(server, flags) }, flags)
 }
 
-async function nodesFor({ nodes }: Holdfast, flags: ListFlags) {
+async function nodesFor(server: Holdfast, flags: ListFlags) {
   const either = (yes: boolean | undefined, no: boolean | undefined) => (yes ? true : no ? false : undefined)
   const columns = flags.fields ?? (flags.column && !flags.long ? flags.column.map(plainName) : COLUMNS)
   const where = {
     provision_state: flags.provisionState,
     resource_class: flags.resourceClass,
-    owner: flags.owner,
+    owner: await soughtId(server, 'project', flags.owner),
     maintenance: flags.maintenance,
     associated: either(flags.associated, flags.unassociated),
     reserved: either(flags.reserved, flags.unreserved),
     ...(flags.long && { detail: true }),
   }
-  const found = await nodes.list({
+  const listedNodes = await server.nodes.list({
     traits: flags.trait,
     traitsAny: flags.traitAny,
     notTraits: flags.notTrait,
@@ -132,5 +133,6 @@ async function nodesFor({ nodes }: Holdfast, flags: ListFlags) {
     fields: flags.long ? undefined : columns,
     limit: flags.limit,
   })
+  const found = await withNames(server, listedNodes, PROJECTS, flags)
   return { rows: found, columns: flags.long && found[0] ? Object.keys(withoutLinks(found[0])) : columns }
 }

@@ -1,4 +1,5 @@
-// holdfast user add, passwd, list, sign-out, remove, clouds-yaml; `user keys` is in keys.ts.
+// holdfast user add, passwd, list, sign-out, remove, clouds-yaml: the users file of this machine, with or without a
+// server. What a server is asked for is in people.ts, and `user keys` in keys.ts.
 import { type Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { systemClock } from '../../clock/clock.ts'
@@ -11,18 +12,19 @@ import { hashPassword } from '../../identity/passwords.ts'
 import { type Role, ROLES } from '../../identity/roles.ts'
 import { addUserTo } from '../../identity/user-edits.ts'
 import { editUsersFile, NAME_PATTERN, readUsersFile, UsersFileError } from '../../identity/users-file.ts'
-import { limits } from '../../shared/limits.ts'
+import { connectWith, type Flags as ServerListFlags, printingCommand, type ServerFlags } from '../client-command.ts'
 import type { Word } from '../command.ts'
+import { serverFlagsOf } from '../server-flags.ts'
 import { withExample } from '../example.ts'
-import { askSecret, readSecret } from '../secret.ts'
 import { addKeyCommands } from './keys.ts'
+import { givenPassword, newPassword, type PasswordFlags, withPassword } from './new-password.ts'
+import { printList } from '../output.ts'
+import { addPeopleCommands, listPeople, PEOPLE } from './people.ts'
 import { terminal } from '../terminal.ts'
 
-interface Flags {
+interface Flags extends PasswordFlags {
   users?: string
   config?: string
-  password?: string
-  passwordStdin?: boolean
 }
 interface AddFlags extends Flags {
   project: string
@@ -34,6 +36,8 @@ interface CloudFlags extends Flags {
   project?: string
 }
 
+type ListFlags = ServerListFlags & Flags
+
 export function addCommands(program: Command, { name, help }: Word): void {
   const user = program.command(name).description(help)
   subcommand(user, 'add <name>', 'adds a user, and the project if there is none of that name', true)
@@ -41,7 +45,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
     .addOption(new Option('--role <names...>', 'what the user may do there').choices(ROLES).default(['member']))
     .action(told(addUser))
   subcommand(user, 'passwd <name>', 'sets a new password; tokens of the old one end', true).action(told(setPassword))
-  subcommand(user, 'list', 'shows who there is').action(told(async (flags: Flags) => listUsers(flags)))
+  addListCommand(user)
+  addPeopleCommands(user)
   subcommand(user, 'sign-out <name>', 'ends all tokens of a user, wherever they are').action(told(signOut))
   subcommand(user, 'remove <name>', 'removes a user; their tokens end').action(told(removeUser))
   subcommand(user, 'clouds-yaml <name>', 'prints a clouds.yaml for the openstack command', true)
@@ -55,7 +60,6 @@ export function addCommands(program: Command, { name, help }: Word): void {
 const EXAMPLES: Record<string, string> = {
   'add <name>': 'add ada --project vision --role member',
   'passwd <name>': 'passwd ada',
-  list: 'list',
   'sign-out <name>': 'sign-out ada',
   'remove <name>': 'remove ada',
   'clouds-yaml <name>': 'clouds-yaml ada --url http://lab.example.org:8780',
@@ -65,12 +69,34 @@ function subcommand(user: Command, usage: string, help: string, hasPassword = fa
   const command = withExample(user.command(usage).description(help), `user ${EXAMPLES[usage]!}`)
   command.option('--users <file>', `${SETTINGS.users.help} (default: ${SETTINGS.users.fallback as string})`)
   command.option('--config <file>', 'YAML file with settings, named as the options are')
-  if (hasPassword) {
-    command.option('--password-stdin', 'read the password from standard input')
-    command.option('--password <password>', 'the password, for tests: others on this machine see command lines')
-  }
-  return command
+  return hasPassword ? withPassword(command) : command
 }
+
+/** Of the server, if one is named; else of the users file. */
+function addListCommand(user: Command): void {
+  printingCommand(
+    user,
+    'list',
+    'shows who there is: on the server if one is named, else in the users file',
+    'user list',
+  )
+    .option(
+      '--users <file>',
+      `the users file, though a server is named (default: ${SETTINGS.users.fallback as string})`,
+    )
+    .option('--config <file>', 'YAML file with settings, named as the options are')
+    .action(async (flags: ListFlags, command: Command) => {
+      const { users, config } = flags
+      const server = serverFlagsOf(command)
+      const isFile = users !== undefined || config !== undefined || !namesServer(server)
+      if (isFile) return told(async () => listUsers(flags))()
+      await listPeople(await connectWith(server), flags)
+    })
+}
+
+const namesServer = (flags: ServerFlags) =>
+  Object.keys(flags).length > 0 ||
+  ['HOLDFAST_URL', 'OS_CLOUD', 'OS_AUTH_URL', 'OS_ENDPOINT'].some(name => Boolean(terminal().env[name]))
 
 /** Reports a mistake in the users file like one on the command line. */
 function told<Given extends unknown[]>(action: (...given: Given) => Promise<void>) {
@@ -127,13 +153,13 @@ async function removeUser(name: string, flags: Flags): Promise<void> {
   terminal().stdout.write(`${name} is gone\n`)
 }
 
-function listUsers(flags: Flags): void {
+function listUsers(flags: ListFlags): void {
   const { users } = new FileDirectory(readUsersFile(fileOf(flags)))
-  for (const { name, id, isEnabled, assignments } of users) {
-    const where = [...assignments].map(([project, roles]) => `${project}: ${roles.join(', ')}`)
-    const cells = [name, id, ...(isEnabled ? [] : ['disabled']), where.join('; ')]
-    terminal().stdout.write(`${cells.join('  ')}\n`)
-  }
+  const rows = users.map(({ name, id, isEnabled, assignments }) => {
+    const roles = [...assignments].map(([project, some]) => `${project}: ${some.join(', ')}`)
+    return { name, id, enabled: isEnabled, roles: roles.join('; ') }
+  })
+  printList(rows, PEOPLE, flags)
 }
 
 /** Has the password only if it was given: the users file has only a hash, and openstack asks for it. */
@@ -159,25 +185,6 @@ function requireUser(path: string, name: string) {
   const user = new FileDirectory(readUsersFile(path)).user(name)
   if (!user) throw new UsageError(`there is no user ${name}`)
   return user
-}
-
-async function givenPassword({ password, passwordStdin }: Flags): Promise<string | null> {
-  if (password !== undefined) return password
-  return passwordStdin ? readSecret(terminal().stdin) : null
-}
-
-async function newPassword(flags: Flags): Promise<string> {
-  const given = await givenPassword(flags)
-  const password = given ?? (terminal().stdin.isTTY ? await askTwice() : await readSecret(terminal().stdin))
-  if (password === '') throw new UsageError('a password can not be empty')
-  if (password.length > limits.passwordBytesMax) throw new UsageError('the password is too long')
-  return password
-}
-
-async function askTwice(): Promise<string> {
-  const first = await askSecret('Password: ')
-  if ((await askSecret('Again: ')) !== first) throw new UsageError('the two are not the same')
-  return first
 }
 
 const hashed = (password: string) => hashPassword(password, systemClock.newSecret(16))

@@ -35,6 +35,7 @@ import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.t
 import { type Principal, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from '../nodes/provider.ts'
 import { letGo, requireOwnEnd } from '../nodes/lease-promise.ts'
 import { mayDeallocate } from '../nodes/states.ts'
+import { called } from '../called.ts'
 
 const countAtWork = query((db, _: object) =>
   db
@@ -69,6 +70,7 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
       reasons: null,
       conductor_affinity: a.conductor_affinity,
       wait_until: a.wait_until,
+      retried_at: a.updated_at,
       updated_at: a.updated_at,
     })
     .where('id', '=', a.id)
@@ -281,7 +283,7 @@ function* endLocked(
   if (node) {
     if (!mayDeallocate(node)) {
       throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${row.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
+        reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because the node is in state "${node.provision_state}" and not in maintenance.`,
       })
     }
     requireOwnEnd(node)
@@ -321,7 +323,7 @@ function* restartAllocation(
   const changes = { id: found.id, conductor_affinity, wait_until, updated_at: now }
   if ((yield* run(restart(changes))) === 0) {
     throw problem('node_refuses', {
-      reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
+      reason: `Allocation ${called(found)} is in state "${found.state}"; only one in "error" can be tried again.`,
     })
   }
   yield* mark(allocationBecame(found, 'retried', { from: 'error', to: 'allocating', wait_until: timeOf(wait_until) }))
