@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { idOf, soughtId } from './names.ts'
 import { printList, printOne } from './output.ts'
 
 const LISTED = ['place', 'name', 'project', 'who', 'wants', 'since', 'start', 'because']
@@ -31,9 +32,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'queue shares',
     SHARED,
   ).action(
-    onServer(async (server, project: string | undefined, flags: Flags) =>
-      printList(project ? [await server.queue.shareOf(project)] : await server.queue.shares(), SHARED, flags),
-    ),
+    onServer(async (server, given: string | undefined, flags: Flags) => {
+      const project = await soughtId(server, 'project', given)
+      printList(project ? [await server.queue.shareOf(project)] : await server.queue.shares(), SHARED, flags)
+    }),
   )
   printingCommand(
     queue,
@@ -44,9 +46,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
     .option('--share <number>', `its share in the fair order, beside those of others; 1 to ${limits.shareMax}`, shareIn)
     .action(
-      onServer(async (server, project: string, level: string | undefined, flags: Flags & { share?: number }) => {
+      onServer(async (server, given: string, level: string | undefined, flags: Flags & { share?: number }) => {
         const priority = level === undefined ? undefined : levelIn(level)
         if (priority === undefined && flags.share === undefined) throw new UsageError('say a level, or --share')
+        const project = await idOf(server, 'project', given)
         printOne(await server.queue.set(project, { priority, share: flags.share }), flags)
       }),
     )
