@@ -10,7 +10,7 @@ import { localTime } from './local-time.ts'
 import { printAllocation } from './allocation-sheet.ts'
 import type { OutputFlags } from './output.ts'
 import { placeWords } from './queue-words.ts'
-import { causesIn, relaxationIn, withoutPreamble } from './reasons.ts'
+import { causesIn, relaxationIn, causeIn } from './reasons.ts'
 import { lasting } from '../client/renewal.ts'
 import { VERDICT_GRACE_MS } from '../client/run-wait.ts'
 import type { KeepFlags, Wait } from './wait-flags.ts'
@@ -98,7 +98,7 @@ export const lookForNode =
       const reasons = decided ?? now
       const look = reasons.considered === 0 ? 'holdfast status shows which machines you may see' : null
       const hint = [look, relaxationIn(reasons), advice].filter(Boolean).join('; ')
-      const why = `${present.name ?? 'it'} got no node: ${withoutPreamble(present.last_error ?? 'it failed')}`
+      const why = `${present.name ?? 'it'} got no node: ${causeIn(present.last_error ?? 'it failed')}`
       // One that may wait fails only when its time is over.
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new NoNode(EXIT.conflict, `${over}${why}`, hint)

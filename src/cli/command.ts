@@ -118,7 +118,7 @@ export async function programWith(meant: string | undefined): Promise<Command> {
   }
   // Added last, so that it is listed in the last group.
   program.helpCommand('help [command]', 'show the help of a command')
-  showExamples(withExample(program, 'demo', 'node list', 'run --resource-class gpu --wait 10m -- ./train.sh'))
+  showExamples(withExample(program, 'demo', 'status', 'run --resource-class gpu --wait 10m -- ./train.sh'))
   return program
 }
 

@@ -98,11 +98,9 @@ const sumOf = (columns: readonly Column[]) =>
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):\d\d(\.\d+)?(Z|\+00:00)?$/
 const isInstant = (cell: string) => INSTANT.test(cell)
-/** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`. */
+/** Also as it is shown to people: `tomorrow 02:07`, `Fri 20 Nov 19:00`, `from 20 Nov`. */
 const isMinute = (cell: string) =>
-  /^(\d{4}-\d\d-\d\d|yesterday|today|tomorrow|[A-Z][a-z]{2}( \d{1,2} [A-Z][a-z]{2}( \d{4})?)?) \d\d:\d\d( \S+)?$/.test(
-    cell,
-  )
+  /^(\d{4}-\d\d-\d\d|[A-Za-z][A-Za-z0-9 ]{2,20}) \d\d:\d\d( \S+)?$|^[A-Za-z ]*\d\d? [A-Z][a-z]{2}( \d{4})?$/.test(cell)
 const toTheMinute = (cell: string) => cell.replace(INSTANT, '$1 $2')
 
 const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')
@@ -113,7 +111,7 @@ const isState = ({ heading }: Column) => /(^|_)stat(e|us)$/.test(heading)
 
 /** States, times, and columns of short words are never cut. */
 const isWhole = (one: Column) =>
-  isState(one) || one.cells.every(cell => isMinute(cell) || (!cell.includes(' ') && widthOf(cell) <= WORD_MAX))
+  isState(one) || one.cells.some(isMinute) || one.cells.every(cell => !cell.includes(' ') && widthOf(cell) <= WORD_MAX)
 
 /** Cuts the widest texts first. A name is cut only if it is wider than the line. */
 function cutDown(columns: readonly Column[], width: number, isName: (column: Column) => boolean): Column[] {

@@ -32,9 +32,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'queue shares',
     SHARED,
   ).action(
-    onServer(async (server, given: string | undefined, flags: Flags) => {
-      const project = await soughtId(server, 'project', given)
-      printList(project ? [await server.queue.shareOf(project)] : await server.queue.shares(), SHARED, flags)
+    onServer(async (server, project: string | undefined, flags: Flags) => {
+      const id = await soughtId(server, 'project', project)
+      printList(id === undefined ? await server.queue.shares() : [await server.queue.shareOf(id)], SHARED, flags)
     }),
   )
   printingCommand(
@@ -46,11 +46,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
     .option('--share <number>', `its share in the fair order, beside those of others; 1 to ${limits.shareMax}`, shareIn)
     .action(
-      onServer(async (server, given: string, level: string | undefined, flags: Flags & { share?: number }) => {
+      onServer(async (server, project: string, level: string | undefined, flags: Flags & { share?: number }) => {
         const priority = level === undefined ? undefined : levelIn(level)
         if (priority === undefined && flags.share === undefined) throw new UsageError('say a level, or --share')
-        const project = await idOf(server, 'project', given)
-        printOne(await server.queue.set(project, { priority, share: flags.share }), flags)
+        const id = await idOf(server, 'project', project)
+        printOne(await server.queue.set(id, { priority, share: flags.share }), flags)
       }),
     )
 }
@@ -60,8 +60,10 @@ const cellsOf = ({ because, traits, resource_class, place, of, ...row }: Queued)
   place: `${place} of ${of}`,
   name: row.name ?? row.uuid,
   wants: [resource_class, ...traits].join(' '),
-  because: because && `${because.node.name ?? because.node.uuid} (${because.what})`,
+  because: because && `${because.node.name ?? because.node.uuid} (${BECAUSE[because.what]})`,
 })
+
+const BECAUSE = { allocation: 'allocated', hold: 'held', lease: 'leased', ahead: 'one before it' }
 
 function levelIn(text: string): number {
   const level = Number(text)

@@ -31,8 +31,9 @@ export function relaxationIn({ relaxations: [first] }: Reasons): string | null {
   return `without ${left.join(' and ')} there ${first.nodes === 1 ? 'is 1' : `are ${first.nodes}`}`
 }
 
-/** Programs look for the words before it, as in Ironic; people know what they asked for. */
-export const withoutPreamble = (lastError: string) => lastError.replace(/^Failed to process allocation \S+: /, '')
+/** What stood in the way, of the words that programs look for, as in Ironic: `Failed to process …: no … match …. What.` */
+export const causeIn = (lastError: string) =>
+  lastError.replace(/^Failed to process allocation \S+: (?:.*?\. (?=.))?/, '')
 
 export const CAUSE_COLUMNS = ['cause', 'count', 'traits', 'sample']
 

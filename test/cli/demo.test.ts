@@ -182,7 +182,7 @@ atShell('holdfast demo', person => {
     const names = (await server.nodes.list({ fields: ['name'] })).map(({ name }) => name!)
     const lists = everyCommand(PROGRAM)
       .filter(({ options, registeredArguments }) => {
-        const [columns] = options.filter(option => option instanceof ColumnOption)
+        const columns = options.find(option => option instanceof ColumnOption)
         return (
           columns !== undefined && columns.columns.length > 0 && !registeredArguments.some(({ required }) => required)
         )

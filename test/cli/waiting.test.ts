@@ -173,7 +173,10 @@ describe('a command that waits', () => {
       proxy.pass()
       const { code, stderr } = await command.exit
       assert.equal(code, 4)
-      assert.match(stderr, /^holdfast: its time to wait ended at \S+ \d\d:\d\d\S* UTC: .*no available nodes match/m)
+      assert.match(
+        stderr,
+        /^holdfast: its time to wait ended at \S+ \d\d:\d\d\S* UTC: \S+ got no node: 1 of class \S+: /m,
+      )
     })
   })
 

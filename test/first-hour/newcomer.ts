@@ -7,7 +7,7 @@ import { widthOf } from '../../src/cli/width.ts'
 
 const UUID = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/
 /** What slips out of programs. */
-const SLIPS = /\bundefined\b|\bNaN\b|\[object|\bnull\b|Invalid Date|\bat file:/
+const SLIPS = /\bundefined\b|\bNaN\b|\[object|Invalid Date|\bat file:/
 
 const NO_CLOUD = { OS_CLOUD: '', OS_AUTH_URL: '', OS_USERNAME: '', OS_TOKEN: '', OS_ENDPOINT: '', HOME: '/nonexistent' }
 
@@ -29,8 +29,16 @@ export class Newcomer {
 
   /** The same terminal, logged in. Everyone's password is their name with -pw. */
   as(name: string, project = 'lab'): Newcomer {
-    const login = { OS_USERNAME: name, OS_PASSWORD: `${name}-pw`, OS_PROJECT_NAME: project }
-    return new Newcomer(this.#origin, { ...this.#environment, ...login })
+    return this.with({ OS_USERNAME: name, OS_PASSWORD: `${name}-pw`, OS_PROJECT_NAME: project })
+  }
+
+  with(environment: Record<string, string>): Newcomer {
+    return new Newcomer(this.#origin, { ...this.login, ...environment })
+  }
+
+  /** For the library. */
+  get login(): Record<string, string> {
+    return this.#environment
   }
 
   begins(line: string, columns: number = WIDTHS[0]): Typed {
@@ -59,8 +67,16 @@ export class Newcomer {
     for (const { code, shown } of exits) {
       assert.equal(code, 0, `${line}\n${shown}`)
       assert.doesNotMatch(shown, UUID, `${line}\n${shown}`)
+      assert.doesNotMatch(shown, /\bnull\b/, `${line}\n${shown}`)
     }
     return exits[0]!.shown
+  }
+
+  /** On which machine something runs, as the status says it. */
+  async finds(what: string): Promise<{ machine: string }> {
+    const { stdout } = await this.begins('status -f json').exit
+    const { machines } = JSON.parse(stdout) as { machines: { name: string; what: string | null }[] }
+    return { machine: machines.find(one => one.what === what)!.name }
   }
 
   /** A refusal is for people, and says what to do. */
@@ -68,7 +84,6 @@ export class Newcomer {
     const { code: exit, shown } = await this.#reads(line)
     assert.equal(exit, code, `${line}\n${shown}`)
     assert.match(shown.replaceAll(/\s+/g, ' '), helps, line)
-    assert.doesNotMatch(shown, UUID, `${line}\n${shown}`)
     return shown
   }
 

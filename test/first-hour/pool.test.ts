@@ -11,7 +11,7 @@ atShell('the first hour of a CI pool', person => {
 
   test('an empty pool says how to begin', async () => {
     assert.match(await at.sees('status'), /There is no machine yet/)
-    await at.isRefused('run --resource-class builder -- true', 4, /there is none of class builder/)
+    await at.isRefused('run --resource-class builder -- true', 4, /There is no node of class builder/)
   })
 
   test('two machines are made, and shown by name', async () => {
@@ -39,7 +39,7 @@ atShell('the first hour of a CI pool', person => {
   test('who comes third waits, and sees for what', async t => {
     await at.does('allocation create --resource-class builder --name job-1 --expires-at 1h --wait')
     await at.does('allocation create --resource-class builder --name job-2 --expires-at 2h --wait')
-    const third = at.begins('allocation create --resource-class builder --name job-3 --wait-until 10m --wait')
+    const third = at.begins('allocation create --resource-class builder --name job-3 --wait-until 3h --wait')
     t.after(() => third.signal('SIGTERM'))
     await until(
       async () => third.said.stderr,
@@ -48,7 +48,7 @@ atShell('the first hour of a CI pool', person => {
     const shown = await at.sees('status')
     assert.match(shown, /^0 of 2 machines are free; 2 taken\./)
     assert.match(shown, /^1 waits:$/m)
-    assert.match(shown, /^1 of 1 +job-3 .* builder .*job-1 ends on builder-\d$/m)
+    assert.match(shown, /^1 of 1 +job-3 +builder +(today|tomorrow|yesterday) \S+ +\S+ \S+ +job-1 ends on builder-\d$/m)
     await at.does('allocation delete job-1')
     assert.equal((await third.exit).code, 0)
     assert.doesNotMatch(await at.sees('status'), /waits:/)

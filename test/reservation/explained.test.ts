@@ -29,7 +29,10 @@ eachReservation('explained leases', api => {
     return { resource_class, names }
   }
   const nodesOf = (resource_class: string, min: number, max = min) => ({
-    ...{ resource_type: 'physical:node', resource_class, min, max },
+    resource_type: 'physical:node',
+    resource_class,
+    min,
+    max,
   })
   const explained = (body: object, options?: object) => api.operate('POST', '/explain/leases', body, options)
 
@@ -84,7 +87,11 @@ eachReservation('explained leases', api => {
         verdicts.add(real.status)
         if (real.status === 201) made.push(real.body.lease.id)
       }
-      assert.deepEqual([...verdicts].toSorted(), [200, 201, 400, 409], 'all kinds were seen')
+      assert.deepEqual(
+        [...verdicts].toSorted((a, b) => a - b),
+        [200, 201, 400, 409],
+        'all kinds were seen',
+      )
       for (const id of made) await api.end(id)
     }
   })
@@ -116,7 +123,13 @@ eachReservation('explained leases', api => {
     const fitsAt = async (from: number) =>
       expectStatus(await explained({ ...body, ...at(from, from + 60) }), 200).body.fits as boolean
     assert.deepEqual(await Promise.all([179, 180, 340, 341, 499, 500, 5000].map(fitsAt)), [
-      ...[false, true, true, false, false, true, true],
+      false,
+      true,
+      true,
+      false,
+      false,
+      true,
+      true,
     ])
     const longer = expectStatus(await explained({ ...body, ...at(200, 450) }), 200).body
     assert.equal(Date.parse(`${longer.until_date}Z`), start + whole + 400 * MINUTE_MS)

@@ -65,7 +65,8 @@ export function sentenceOf(rows: readonly ChartRow[], { from, to, now, zone }: S
     none === 0
       ? `None of ${counted(all)} is free all the time`
       : `${none} of ${counted(all)} ${none === 1 ? 'is' : 'are'} free all the time`
-  return `${machines} from ${begin} to ${end}. Times are those of ${zone} (${zoneShown(now, zone)}).`
+  const called = zoneShown(now, zone)
+  return `${machines} from ${begin} to ${end}. Times are those of ${zone}${called === zone ? '' : ` (${called})`}.`
 }
 
 const counted = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`

@@ -89,13 +89,16 @@ async function withIds(server: Holdfast, flags: ChangeFlags): Promise<ChangeFlag
 
 /** With the names of its projects, for people. */
 export async function printNode(server: Holdfast, node: Row, flags: Flags): Promise<void> {
-  const [shown] = await withNames(server, [node], PROJECTS, flags)
-  printOne(shown!, flags)
+  printOne(await namedNode(server, node, flags), flags)
 }
 
 async function printChanged(server: Holdfast, node: Row, flags: Flags): Promise<void> {
-  const [shown] = await withNames(server, [node], PROJECTS, flags)
-  printShort(shown!, SHOWN, flags)
+  printShort(await namedNode(server, node, flags), SHOWN, flags)
+}
+
+async function namedNode(server: Holdfast, node: Row, flags: Flags): Promise<Row> {
+  const [named] = await withNames(server, [node], PROJECTS, flags)
+  return named!
 }
 
 /** The fields of a node that hold projects. */

@@ -69,7 +69,7 @@ const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
 const statusOf = (machines: Machine[], queue: Waiting[] = []): Status => ({
   sequence: '1',
   now: new Date(NOW).toISOString(),
-  me: { user: null, project: null, roles: [], may: [] },
+  me: { user: null, project: null, roles: [], may: ['create node'] },
   traits: [],
   machines,
   hosts: [],
@@ -147,24 +147,31 @@ n10   gpu    free         -      -        -            -            -
 
 test('who waits has a place, a time and its cause, by name', () => {
   const queue = [
-    waiting('later', { place: 2, of: 2 }),
+    waiting('later', { place: 2, of: 2, gives_up: '2026-11-16T17:30:00Z' }),
     waiting('llama', {
       of: 2,
       start: '2026-11-16T19:07:00Z',
       because: { machine: 'uuid-of-n2', what: 'embed-wiki-7', end: '2026-11-16T19:07:00Z' },
     }),
-    waiting('lost', { place: null, state: 'gave up', reason: 'there is none of class gpu' }),
+    waiting('lost', {
+      place: null,
+      state: 'gave up',
+      reason: 'Failed to process allocation u1: no available nodes match the resource class gpu. There is none.',
+    }),
   ]
   const [, , , waits, gaveUp] = shown(statusOf(LAB, queue)).split('\n\n')
   assert.equal(
     waits,
     `\
 2 wait:
-place   name   who   project  wants          since        start        because
-1 of 2  llama  dora  nlp      gpu with A100  today 17:00  today 20:07  embed-wiki-7 ends on n2
-2 of 2  later  dora  nlp      gpu with A100  today 17:00  can't tell   -`,
+place   name   who   project  wants          since        start                 because
+1 of 2  llama  dora  nlp      gpu with A100  today 17:00  today 20:07           embed-wiki-7 ends on n2
+2 of 2  later  dora  nlp      gpu with A100  today 17:00  gives up today 18:30  -`,
   )
-  assert.match(gaveUp!, /^1 got no machine \(holdfast allocation explain NAME says why\):\nname  who/)
+  assert.match(
+    gaveUp!,
+    /^1 got no machine \(holdfast allocation explain NAME says why\):\nname .*\nlost .*17:00  There is none\.$/m,
+  )
 })
 
 test('sentences say what was asked', () => {
@@ -186,11 +193,18 @@ test('sentences say what was asked', () => {
   assert.equal(sentence([taken, LAB[2]!], { mine: true }), 'You have 2 machines; the first ends today 20:07.')
   assert.equal(sentence([], { mine: true }), 'You have no machine.')
   assert.match(sentence([])!, /holdfast demo/)
+  const me = { user: 'bob', project: 'lab', roles: ['member'], may: [] }
+  assert.match(pictureOf({ ...statusOf([]), me }, {}, AROUND, { width: 200, hasColour: false }), /--owner lab\.$/m)
   assert.match(sentence([], { class: 'tpu' })!, /^No machine is like that/)
 })
 
 test('a booked machine says by whom and from when', () => {
   const { next } = LAB[1]!
+  const from = (start: string) =>
+    /from [^-]*?(?=  )/.exec(shown(statusOf([machine('n1', 'booked', { next: { ...next!, start } })])))?.[0]
+  assert.equal(from('2026-11-17T08:00:00Z'), 'from tomorrow 09:00')
+  assert.equal(from('2026-11-27T08:00:00Z'), 'from Fri 27 Nov')
+  assert.equal(from('2030-03-04T08:00:00Z'), 'from 4 Mar 2030')
   assert.match(
     shown(statusOf([machine('n1', 'booked', { next })])),
     /^n1 +gpu +booked +carol +ops +from Fri 19:00 +course$/m,

@@ -1,7 +1,7 @@
 // The status in words: sentences and the cells of tables. Pure: what the server said, now and the zone go in.
 import type { Machine, MachineState, Status, StatusFilter, Waiting } from '../../client/index.ts'
 import { type Around, shownWhen } from '../../shared/when.ts'
-import { withoutPreamble } from '../reasons.ts'
+import { causeIn } from '../reasons.ts'
 
 /** What is asked for: the filters, and whether only one's own. */
 export type Asked = StatusFilter & { mine?: boolean | undefined }
@@ -28,7 +28,13 @@ type Cells<Column extends string> = Record<Column, string | null>
 const personOf = ({ who, project }: { who: string | null; project: string | null }): string | null =>
   who !== null && project !== null ? `${who} (${project})` : (who ?? project)
 
-const shown = (at: string | null, around: Around) => (at === null ? null : shownWhen(Date.parse(at), around))
+/** What is more than a week away needs no hour, and what is far no weekday: `Fri 27 Nov`, `4 Mar 2030`. */
+const shown = (at: string | null, around: Around) =>
+  at === null
+    ? null
+    : shownWhen(Date.parse(at), around)
+        .replace(/(?<=\d [A-Z]\w{2}( \d{4})?) \d\d:\d\d$/, '')
+        .replace(/^\w{3} (?=\d+ \w{3} \d{4}$)/, '')
 
 const joined = (parts: readonly (string | null | false)[], by: string) =>
   parts.filter(part => part !== null && part !== false && part !== '').join(by) || null
@@ -85,18 +91,21 @@ export function waitingCells(waiting: Waiting, status: Status, around: Around): 
     wants: wantsOf(waiting),
     since: shown(since, around),
     start: startOf(waiting, around),
-    because: because && `${because.what ?? 'what is there'} ends on ${machineNamed(because.machine, status)}`,
-    reason: reason && withoutPreamble(reason),
+    because: because && becauseOf(because, status),
+    reason: reason && causeIn(reason),
   }
 }
 
-function startOf({ start }: Waiting, around: Around): string {
-  if (start === null) return "can't tell"
-  return Date.parse(start) <= around.now ? 'any moment' : shown(start, around)!
+function startOf({ start, gives_up }: Waiting, around: Around): string {
+  if (start !== null) return Date.parse(start) <= around.now ? 'any moment' : shown(start, around)!
+  // Nothing is known to end before that.
+  return gives_up === null ? "can't tell" : `gives up ${shown(gives_up, around)}`
 }
 
-function machineNamed(ident: string, { machines }: Status): string {
-  return machines.find(({ uuid }) => uuid === ident)?.name ?? ident
+/** What has it may have no name, or none that is told. */
+function becauseOf({ machine, what }: NonNullable<Waiting['because']>, { machines }: Status): string {
+  const name = machines.find(({ uuid }) => uuid === machine)?.name ?? machine
+  return what === null ? `${name} becomes free` : `${what} ends on ${name}`
 }
 
 /** `2 gpu with A100`: the prefix of custom traits says nothing to people. */
@@ -106,9 +115,10 @@ function wantsOf({ class: of, traits, count }: Waiting): string {
 }
 
 /** The answer first: how many are free, or what one has. */
-export function sentenceOf({ machines, waiting }: Status, asked: Asked, around: Around): string {
+export function sentenceOf(status: Status, asked: Asked, around: Around): string {
+  const { machines, waiting } = status
   if (asked.mine) return mineOf(machines, waiting, around)
-  if (machines.length === 0) return emptyOf(asked)
+  if (machines.length === 0) return emptyOf(status, asked)
   const { who, project, state } = asked
   const counts = countsOf(machines)
   const place = placeOf(asked)
@@ -142,15 +152,19 @@ const placeOf = ({ class: of, trait, rack }: Asked) =>
     ' ',
   )
 
-function emptyOf(asked: Asked): string {
+function emptyOf({ me }: Status, asked: Asked): string {
   const isFiltered = Object.values(asked).some(value => value !== undefined)
-  return isFiltered
-    ? 'No machine is like that. holdfast status without options shows all that you may see.'
-    : 'There is no machine yet, or none that you may see. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
+  if (isFiltered) return 'No machine is like that. holdfast status without options shows all that you may see.'
+  if (!me.may.includes('create node')) {
+    const project = me.project ?? 'PROJECT'
+    return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${project}.`
+  }
+  return 'There is no machine yet. Add one (holdfast node create --help), import many (holdfast import --help), or try a simulated fleet (holdfast demo).'
 }
 
 function mineOf(machines: readonly Machine[], waiting: readonly Waiting[], around: Around): string {
-  const queue = waiting.length === 0 ? '' : ` You wait for ${waiting.length} more.`
+  const waits = waiting.filter(({ state }) => state === 'waiting').length
+  const queue = waits === 0 ? '' : ` You wait for ${waits} more.`
   if (machines.length === 0) return `You have no machine.${queue}`
   const ends = machines.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)])).toSorted((a, b) => a - b)
   const first = ends[0]

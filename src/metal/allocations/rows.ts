@@ -88,7 +88,14 @@ export const insertAllocation = command((db, a: NewRow) =>
     .returning('id'),
 )
 /** What a new row has in the columns that insertAllocation leaves out. */
-const UNKEPT = { kept_until: null, ending_by: null, ending_at: null, ending_message: null }
+const UNKEPT = {
+  end_known_at: null,
+  kept_until: null,
+  ending_by: null,
+  ending_at: null,
+  ending_message: null,
+  retried_at: null,
+}
 
 /** What a client asks for, checked. */
 export interface AllocationRequest {
@@ -222,7 +229,7 @@ export function wishOf(row: AllocationRow): Waiting {
     until: row.expires_at,
     uuid: row.uuid,
     project: row.project_id,
-    since: row.created_at,
+    since: row.retried_at ?? row.created_at,
     waitUntil: row.wait_until,
   }
 }
