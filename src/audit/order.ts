@@ -33,7 +33,8 @@ const entriesOf = query((db, a: { ids: readonly number[] }, on) =>
     .select(['id', 'at', 'request_id', 'user_id', 'project_id', 'roles', 'address', 'action', 'objects', 'outcome'])
     .where(on.isIn('id', a.ids, 'bigint')),
 )
-const ends = query((db, _: object) =>
+/** The ends of the log. */
+export const ends = query((db, _: object) =>
   db
     .selectFrom(['log_head', 'audit_chain'])
     .select(e => [sql<number>`${e.ref('anchor_last')} + 1`.as('oldest'), 'log_head.last as newest'])

@@ -181,6 +181,8 @@ export interface Past {
   at: string
   /** What became of it, such as `allocation active`. */
   what: string
+  /** The state that it came to, where it came to one: such as `active`. */
+  to: string | null
   /** The name of the object, such as the allocation. */
   name: string | null
   who: string | null

@@ -97,6 +97,8 @@ export const tellingLimits = {
 
   // Entries of the log that the board follows one by one: about 50 ms of work. After more of them it reads all again.
   statusEntriesMax: 5_000,
+  // With the claims of other services, which are skipped: some seconds at full load.
+  statusPlacesMax: 50_000,
   // Machines that are read at once: about 20 ms, for which others wait on SQLite.
   statusReadMax: 1_000,
   // Requests that gave up lately: more than anyone looks through.

@@ -6,7 +6,8 @@ import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import type { Read } from '../store/transaction.ts'
-import { changedAfter, type Dirt, nodesIn } from './dirt.ts'
+import { Called } from './called.ts'
+import { changedAfter, type Dirt, nodesIn, type Since } from './dirt.ts'
 import { idsIn, type MachineRow, rowOf } from './machine.ts'
 import { allocationsWith, everyNodeId, machinesWith, type MachineSource, type WaitingPart, waitingNow } from './rows.ts'
 import { machineOf, type NamesOfPeople, type Sight } from './shown.ts'
@@ -42,6 +43,8 @@ const NO_BLOCK: Block = { entries: [], texts: new Map() }
 
 interface BoardOptions {
   store: Store
+  /** Resolves when all that is committed was told by `touch`, or all is forgotten. */
+  catchUp: () => Promise<void>
   now: () => number
   names: NamesOfPeople
 }
@@ -49,7 +52,10 @@ interface BoardOptions {
 /** What one look at the log found. */
 interface Found {
   newest: number
-  /** What to read; all others stay. Null for all. */
+  /** Some that changed, and what was read of them. */
+  first: NodeId[]
+  read: MachineSource[]
+  /** The rest that is to be read. */
   ids: NodeId[]
   isAll: boolean
   waiting: WaitingPart[]
@@ -59,6 +65,7 @@ interface Found {
 
 export class Board {
   readonly #store: Store
+  readonly #catchUpMemory: () => Promise<void>
   readonly #now: () => number
   readonly #names: Called
   readonly #entries = new Map<NodeId, BoardEntry>()
@@ -71,7 +78,7 @@ export class Board {
   readonly #situationAt = new Map<string, number>()
   /** All up to this place of the log is in the rows. Null until all was read. */
   #sequence: number | null = null
-  /** Providers that changed in memory. Most of them are in the log too, but a row may change without an entry. */
+  /** Providers that changed, as memory heard: by claims of other services too, which aren't looked for in the log. */
   #touched = new Set<ProviderId>()
   /** Until someone has asked, nothing is kept. */
   #isAsked = false
@@ -82,8 +89,9 @@ export class Board {
   #last: Promise<number> = Promise.resolve(0)
   #next: Promise<number> | null = null
 
-  constructor({ store, now, names }: BoardOptions) {
+  constructor({ store, catchUp, now, names }: BoardOptions) {
     this.#store = store
+    this.#catchUpMemory = catchUp
     this.#now = now
     this.#names = new Called(names)
   }
@@ -191,31 +199,38 @@ export class Board {
 
   async #catchUp(): Promise<number> {
     await this.#store.ordered()
+    const [after, before] = [this.#sequence, this.#forgotten]
+    const since = await this.#store.read(() => changedAfter(after))
+    // What memory had not heard of yet, of all that has its place by now.
+    await this.#catchUpMemory()
     const [touched, forgotten] = [this.#touched, this.#forgotten]
+    const changed = forgotten === before ? since : { ...since, dirt: null }
     this.#touched = new Set()
     try {
-      const after = this.#sequence
-      const found = await this.#store.read(() => this.#find(after, [...touched]))
+      const found = await this.#store.read(() => this.#find(changed, [...touched]))
       await this.#read(found)
       this.#take(found)
-      if (forgotten === this.#forgotten) this.#sequence = found.newest
+      if (forgotten === this.#forgotten) this.#sequence = since.newest
       this.#passTime(this.#now())
-      return found.newest
+      return since.newest
     } catch (error) {
       for (const provider of touched) this.#touched.add(provider)
       throw error
     }
   }
 
-  *#find(after: number | null, touched: readonly ProviderId[]): Read<Found> {
-    const { newest, dirt } = yield* changedAfter(after)
+  *#find({ newest, dirt }: Since, touched: readonly ProviderId[]): Read<Found> {
     if (dirt === null) {
-      return { newest, ids: yield* everyNodeId(), isAll: true, waiting: yield* waitingNow(), asked: [] }
+      const ids = yield* everyNodeId()
+      return { newest, first: [], read: [], ids, isAll: true, waiting: yield* waitingNow(), asked: [] }
     }
     const ids = yield* nodesIn(dirt, touched)
     for (const id of this.#shownIn(dirt)) ids.add(id)
     const waiting = yield* allocationsWith([...dirt.allocation])
-    return { newest, ids: [...ids], isAll: false, waiting, asked: dirt.allocation }
+    // Mostly they are few, and then they are read in the same transaction.
+    const [first, rest] = [[...ids].slice(0, limits.statusReadMax), [...ids].slice(limits.statusReadMax)]
+    const read = first.length === 0 ? [] : yield* machinesWith(first)
+    return { newest, first, read, ids: rest, isAll: false, waiting, asked: dirt.allocation }
   }
 
   /** The rows that show one of these objects now. */
@@ -225,7 +240,7 @@ export class Board {
   }
 
   /** In parts, each newer than `newest`, so that others get a turn between them. */
-  async #read({ ids, isAll }: Found): Promise<void> {
+  async #read({ first, read, ids, isAll }: Found): Promise<void> {
     if (isAll) {
       const there = new Set(ids)
       for (const id of this.#entries.keys()) if (!there.has(id)) this.#drop(id)
@@ -235,14 +250,19 @@ export class Board {
       for (const { looks } of this.#entries.values()) looks.clear()
       this.#blocks = null
     }
-    const now = this.#now()
+    this.#replace(first, read)
     for (let at = 0; at < ids.length; at += limits.statusReadMax) {
       const some = ids.slice(at, at + limits.statusReadMax)
-      const read = await this.#store.read(() => machinesWith(some))
-      const found = new Set(read.map(({ node }) => node.id))
-      for (const id of some) if (!found.has(id)) this.#drop(id)
-      for (const source of read) this.#put(source, now)
+      this.#replace(some, await this.#store.read(() => machinesWith(some)))
     }
+  }
+
+  /** These are as they were read; those that were not found are gone. */
+  #replace(ids: readonly NodeId[], read: readonly MachineSource[]): void {
+    const now = this.#now()
+    const found = new Set(read.map(({ node }) => node.id))
+    for (const id of ids) if (!found.has(id)) this.#drop(id)
+    for (const source of read) this.#put(source, now)
   }
 
   #take({ newest, isAll, waiting, asked }: Found): void {
@@ -305,36 +325,5 @@ export class Board {
     const situation = situationOf(row)
     const key = JSON.stringify(situation)
     return this.#situationAt.getOrInsertComputed(key, () => this.#situations.push(situation) - 1)
-  }
-}
-
-/** Remembers which names it said, to tell when one of them has changed. */
-class Called implements NamesOfPeople {
-  readonly #names: NamesOfPeople
-  readonly #users = new Map<string, string>()
-  readonly #projects = new Map<string, string>()
-
-  constructor(names: NamesOfPeople) {
-    this.#names = names
-  }
-
-  user(id: string): string {
-    return this.#users.getOrInsertComputed(id, () => this.#names.user(id))
-  }
-
-  project(id: string): string {
-    return this.#projects.getOrInsertComputed(id, () => this.#names.project(id))
-  }
-
-  /** Forgets what it said, if some of it is no longer so. */
-  haveChanged(): boolean {
-    const isOld =
-      this.#users.entries().some(([id, name]) => this.#names.user(id) !== name) ||
-      this.#projects.entries().some(([id, name]) => this.#names.project(id) !== name)
-    if (isOld) {
-      this.#users.clear()
-      this.#projects.clear()
-    }
-    return isOld
   }
 }

@@ -1,6 +1,6 @@
 // Which machines must be read again: from what the log says was changed, to the ids of nodes.
 import { sql } from 'kysely'
-import { logEnds, pageFrom } from '../audit/order.ts'
+import { ends, logEnds } from '../audit/order.ts'
 import { jsonIn } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
@@ -32,24 +32,45 @@ const noDirt = (): Dirt => ({
   server: new Set(),
 })
 
-interface Since {
+export interface Since {
   /** The newest place in the log. All that has a place up to it is in this state of the database. */
   newest: number
   /** Null when the log doesn't go back so far, or so much was changed that all is to be read again. */
   dirt: Dirt | null
 }
 
+/**
+ * What the entries between two places changed. Claims of other services are left out: there may be thousands a second,
+ * few of them on machines, and memory tells which providers they touched.
+ */
+const changedBetween = query((db, a: { after: number; last: number; limit: number }, on) => {
+  const entries = db
+    .selectFrom('log')
+    .select('objects')
+    .where('action', '<>', '')
+    .where(sql<boolean>`action not like 'placement:allocations%'`)
+    .limit(sql<number>`cast(${a.limit} as bigint)`)
+  if (on.dialect === 'sqlite') return entries.where('id', '>', a.after).where('id', '<=', a.last)
+  // The newest place is the last of its row, so none of these rows is read in part.
+  const ids = db
+    .selectFrom('log_order')
+    .select(sql`unnest(entries)`.as('id'))
+    .where('last', '>', a.after)
+    .where('last', '<=', a.last)
+  return entries.where(on.isAmong('id', ids))
+})
+
 /** What was changed after a place; null for "all is to be read". */
 export function* changedAfter(after: number | null): Read<Since> {
   if (after === null) return { newest: (yield* logEnds()).newest, dirt: null }
-  const { rows, from, kept } = yield* pageFrom(after + 1, limits.statusEntriesMax)
-  const { newest } = kept
-  // A database that took over from one that died may lack the end of the log.
-  const isAhead = after > newest
-  if (isAhead || from > after + 1 || newest - after > limits.statusEntriesMax) return { newest, dirt: null }
+  const last = after + limits.statusPlacesMax
+  const [[kept], rows] = yield* together(ends({}), changedBetween({ after, last, limit: limits.statusEntriesMax + 1 }))
+  const { oldest, newest } = kept!
+  // What was pruned is unknown. A database that took over from one that died may lack the end of the log.
+  const isMissing = after < oldest - 1 || after > newest || newest > last
+  if (isMissing || rows.length > limits.statusEntriesMax) return { newest, dirt: null }
   const dirt = noDirt()
-  for (const { sequence, objects } of rows) {
-    if (sequence > newest) continue
+  for (const { objects } of rows) {
     for (const { kind, id } of jsonIn(objects)) if (Object.hasOwn(dirt, kind)) dirt[kind as Kind].add(id)
   }
   return { newest, dirt }

@@ -20,6 +20,8 @@ const properties = query((db, a: { id: NodeId }) => db.selectFrom('nodes').selec
 interface Past extends Pick<HoldfastEvent, 'kind' | 'whose' | 'at'> {
   /** Such as `allocation active`. */
   what: string
+  /** The state that it came to, where it came to one. */
+  to: string | null
   /** What the object is called. */
   name: string | null
   /** Whose it is, or who did it. */
@@ -51,13 +53,14 @@ function isAbout({ kind, object, data }: HoldfastEvent, uuid: string): boolean {
 }
 
 function pastOf({ kind, became, whose, at, by, data }: HoldfastEvent): Past {
-  const { name } = data as { name?: unknown }
+  const { name, to } = data as { name?: unknown; to?: unknown }
   const isTheirs = kind !== 'node'
   return {
     kind,
     whose,
     at,
     what: `${kind} ${became}`,
+    to: typeof to === 'string' ? to : null,
     name: isTheirs && typeof name === 'string' ? name : null,
     user: (isTheirs ? whose.user : null) ?? (by.user || null),
     project: (isTheirs ? whose.project : null) ?? by.project,

@@ -3,7 +3,6 @@ import { keeperName } from '../metal/allocations/keeping.ts'
 import { NOBODY } from '../metal/nodes/provider.ts'
 import { likelyEnd } from '../metal/queue/rows.ts'
 import type { BookingPart, MachineSource } from './rows.ts'
-import { placeOf } from './place.ts'
 import { stateOf, type Word, workIn } from './state.ts'
 
 export const PROMISE_KINDS = ['allocation', 'server', 'instance', 'claim', 'hold', 'lease'] as const
@@ -28,8 +27,6 @@ export interface MachinePromise {
 
 export interface MachineRow {
   source: MachineSource
-  rack: string | null
-  slot: string | null
   word: Word
   verb: string | null
   /** What has or holds it now. */
@@ -121,7 +118,6 @@ export function rowOf(source: MachineSource, now: number): MachineRow {
   const ends = [hold?.end, ...ahead.map(({ end }) => end)].filter(end => end !== null && end !== undefined)
   return {
     source,
-    ...placeOf(node),
     word,
     verb: workIn(node.provision_state),
     promise: claim ?? hold,

@@ -9,7 +9,7 @@ interface Standing {
   chassis_description: string | null
 }
 
-interface Place {
+export interface Place {
   rack: string | null
   slot: string | null
 }

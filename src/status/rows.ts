@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import { inRow, query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
+import { type Place, placeOf } from './place.ts'
 
 const everyId = query((db, _: object) => db.selectFrom('nodes').select('id').orderBy('id'))
 const nodesWith = query((db, a: { ids: readonly NodeId[] }, on) =>
@@ -58,7 +59,9 @@ const bookingsOf = query((db, a: { providers: readonly ProviderId[] }, on) =>
 
 type RowOf<Ask> = Ask extends (args: never) => { row?: infer Row } ? NonNullable<Row> : never
 
-type NodePart = RowOf<typeof nodesWith>
+type ReadNode = RowOf<typeof nodesWith>
+/** Without what only tells where it stands, which may be large. */
+type NodePart = Omit<ReadNode, 'extra' | 'chassis_extra' | 'chassis_description'> & Place
 type AllocationPart = RowOf<typeof allocationsOn>
 type HoldPart = RowOf<typeof holdsOn>
 type ClaimPart = RowOf<typeof claimsOn>
@@ -82,6 +85,10 @@ export function* everyNodeId(): Read<NodeId[]> {
   return (yield* all(everyId({}))).map(({ id }) => id)
 }
 
+function standing({ extra, chassis_extra, chassis_description, ...node }: ReadNode): NodePart {
+  return { ...node, ...placeOf({ name: node.name, extra, chassis_extra, chassis_description }) }
+}
+
 /** The machines with these ids; those that are gone are left out. */
 export function* machinesWith(ids: readonly NodeId[]): Read<MachineSource[]> {
   const nodes = yield* all(nodesWith({ ids }))
@@ -103,7 +110,7 @@ export function* machinesWith(ids: readonly NodeId[]): Read<MachineSource[]> {
   const traitsBy = Map.groupBy(traits, row => row.provider_id)
   const bookingsBy = Map.groupBy(bookings, row => row.provider_id)
   return nodes.map(node => ({
-    node,
+    node: standing(node),
     traits: (traitsBy.get(node.provider_id) ?? []).map(({ name }) => name).sort(),
     allocation: allocationOf.get(node.id) ?? null,
     hold: holdOf.get(node.id) ?? null,

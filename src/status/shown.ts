@@ -57,8 +57,8 @@ export function machineOf(row: MachineRow, sight: Sight, names: NamesOfPeople, t
   return {
     uuid: node.uuid,
     name: node.name,
-    rack: row.rack,
-    slot: row.slot,
+    rack: node.rack,
+    slot: node.slot,
     class: node.resource_class,
     state: row.word,
     verb: row.verb,

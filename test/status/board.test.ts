@@ -58,7 +58,12 @@ eachDatabase('the board', ({ kind, create }) => {
     const store = openStore(database)
     try {
       const now = await metal.now()
-      const board = new Board({ store, now: () => now, names: { user: id => id, project: id => id } })
+      const board = new Board({
+        store,
+        catchUp: async () => {},
+        now: () => now,
+        names: { user: id => id, project: id => id },
+      })
       await board.fresh()
       const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS) }
       const viewpoint = board.viewpoint(sight)
@@ -68,6 +73,35 @@ eachDatabase('the board', ({ kind, create }) => {
       await store.close()
     }
   }
+  void test('a reading that fails is tried again, and what was forgotten is read again', async () => {
+    const store = openStore(database)
+    let failures = 0
+    const flaky = new Proxy(store, {
+      get(target, name) {
+        if (name === 'read' && failures > 0 && --failures === 0) return () => Promise.reject(new Error('no database'))
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+    const names = { user: (id: string) => id, project: (id: string) => id }
+    const board = new Board({ store: flaky, catchUp: async () => {}, now: () => 0, names })
+    const note = () => board.entryOf('m1')?.row.source.node.description
+    try {
+      // The number of the reading that fails: of all, of what changed, and of all again.
+      for (const [step, at] of [3, 1, 2, 3].entries()) {
+        expectStatus(await metal.change('m1', 'description', `try ${step}`), 200)
+        if (step === 3) board.forget()
+        failures = at
+        await assert.rejects(board.fresh(), /no database/)
+        const [{ sequence }] = await statuses()
+        assert.ok((await board.fresh()) >= Number.parseInt(sequence))
+        assert.equal(note(), `try ${step}`)
+      }
+    } finally {
+      await store.close()
+    }
+  })
+
   const withNames = ({ mine: _, may: __, ...row }: Shown, traits: readonly string[]) => ({
     ...row,
     traits: row.traits.map((place: number) => traits[place]),
@@ -140,6 +174,18 @@ eachDatabase('the board', ({ kind, create }) => {
       for (const { machines } of await statuses()) {
         assert.equal(machines.find(({ name }: Shown) => name === 'm0').note, `note ${i}`)
       }
+    }
+  })
+
+  void test('also the claims of other services', async () => {
+    const states = async () =>
+      (await statuses()).map(({ machines }) => machines.find(({ name }: Shown) => name === 'm7').state)
+    for (let i = 0; i < 10; i++) {
+      const consumer = randomUUID()
+      expectStatus(await metal.placement.claim(consumer, { [nodes[7]!]: { CUSTOM_SOME: 1 } }), 204)
+      assert.deepEqual(new Set(await states()), new Set(['taken']))
+      expectStatus(await metal.placement.del(`/allocations/${consumer}`), 204)
+      assert.deepEqual(new Set(await states()), new Set(['free']))
     }
   })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { Baremetal, NEWEST, waitFor } from '../support/baremetal.ts'
+import { asSystem } from '../support/callers.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus } from '../support/placement.ts'
 import { as, eachReservation, type Shown } from '../support/reservation.ts'
@@ -255,6 +256,8 @@ eachReservation('the status', api => {
       ['shared'],
     )
     assert.deepEqual((await status('', as('eve', 'office'))).machines, [])
+    const { who, what, may } = await rowOf('shared', asSystem('reader'))
+    assert.deepEqual([who, what, may], ['bob', 'secret-job', []])
     expectStatus(await api.operate('GET', '/status', undefined, as('eve', 'office', '')), 403)
 
     const one = await api.operate('GET', '/status/shared', undefined, alice)

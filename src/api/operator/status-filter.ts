@@ -56,7 +56,7 @@ export function statusFilterOf(request: OperatorRequest): StatusFilter {
   const tests: ((entry: BoardEntry, sight: Sight) => boolean)[] = []
   if (given.class !== undefined) tests.push(({ row }) => row.source.node.resource_class === given.class)
   if (given.trait !== undefined) tests.push(({ row }) => row.source.traits.includes(given.trait!))
-  if (given.rack !== undefined) tests.push(({ row }) => row.rack === given.rack)
+  if (given.rack !== undefined) tests.push(({ row }) => row.source.node.rack === given.rack)
   if (given.state !== undefined) tests.push(({ row }) => row.word === given.state)
   // Who asks for a name must not learn from the answer what the rows hide.
   if (users !== null)

@@ -113,5 +113,7 @@ export const MachineInFull = named('StatusMachineInFull', {
   hardware: Document,
   verbs: Type.Array(Type.Object({ verb: Text, may: Flag, why_not: TextOrNull })),
   spans: Type.Array(SpanShape),
-  history: Type.Array(Type.Object({ at: Time, what: Text, name: TextOrNull, who: TextOrNull, project: TextOrNull })),
+  history: Type.Array(
+    Type.Object({ at: Time, what: Text, to: TextOrNull, name: TextOrNull, who: TextOrNull, project: TextOrNull }),
+  ),
 })

@@ -25,12 +25,10 @@ getStatus.operation = {
 
 export async function getStatus(request: OperatorRequest): Promise<Answer> {
   const filter = statusFilterOf(request)
-  const { context } = request
-  const { board } = context
+  const { board } = request.context
   const rights = new StatusRights(request)
   const sequence = await board.fresh()
-  // After the place in the log was read, so that none of it is older.
-  await context.catchUp()
+  // Memory has caught up with the board, so none of this is older.
   const hosts = rights.seesHosts ? await hostsOf(request, rights) : []
   const waiting = await waitingFor(request, rights, filter)
   const viewpoint = board.viewpoint(rights.sight)
