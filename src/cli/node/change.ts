@@ -101,11 +101,6 @@ async function namedNode(server: Holdfast, node: Row, flags: Flags): Promise<Row
   return named!
 }
 
-async function printChanged(server: Holdfast, node: Row, flags: Flags): Promise<void> {
-  const [shown] = await withNames(server, [node], PROJECTS, flags)
-  printShort(shown!, SHOWN, flags)
-}
-
 /** The fields of a node that hold projects. */
 export const PROJECTS = { owner: 'project', lessee: 'project' } as const
 
