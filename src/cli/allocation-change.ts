@@ -36,7 +36,7 @@ export function addChangeCommands(allocation: Command): void {
     .requiredOption('--expires-at <time>', `until when, or how long from now: ${END_FORMS}`, endFlag('until'))
     .action(
       onServer(async (server, ident: string, flags: Flags & { expiresAt: string }) =>
-        printAllocation(server, await server.allocations.renew(ident, flags.expiresAt), flags),
+        printAllocation(await server.allocations.renew(ident, flags.expiresAt), flags),
       ),
     )
   printingCommand(

@@ -1,5 +1,5 @@
 // What matters of an allocation, for whoever has just asked for it.
-import type { Allocation, Holdfast } from '../client/index.ts'
+import type { Allocation } from '../client/index.ts'
 import { type OutputFlags, printShort } from './output.ts'
 
 const FIELDS = [
@@ -11,7 +11,8 @@ const FIELDS = [
   'resource_class',
   'traits',
   'candidate_nodes',
-  'owner',
+  'who',
+  'project',
   'expires_at',
   'wait_until',
   'note',
@@ -19,18 +20,9 @@ const FIELDS = [
   'last_error',
 ]
 
-/** People also read the name of its node. */
-export async function printAllocation(server: Holdfast, allocation: Allocation, flags: OutputFlags): Promise<void> {
+/** People read names: of its node, of who asked for it, and of the project. */
+export function printAllocation(allocation: Allocation, flags: OutputFlags): void {
+  const { node_name: node, user_name: who, project_name: project } = allocation
   const isForPeople = flags.format === 'table' && !flags.column
-  const node = isForPeople && allocation.node_uuid !== null ? await nameOf(server, allocation.node_uuid) : null
-  printShort(node === null ? allocation : { ...allocation, node }, FIELDS, flags)
-}
-
-/** null for those who may not see the node. */
-async function nameOf({ nodes }: Holdfast, uuid: string): Promise<string | null> {
-  try {
-    return (await nodes.show(uuid, ['name'])).name
-  } catch {
-    return null
-  }
+  printShort(isForPeople ? { ...allocation, node, who, project } : allocation, FIELDS, flags)
 }

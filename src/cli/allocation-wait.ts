@@ -57,7 +57,7 @@ export async function printWhenReady(
     const advice = isRemoved ? other : wait.line(`allocation retry ${made.name ?? ident}`)
     try {
       const ready = await waitFor(lookForNode(server, made.uuid, advice), { ...terms, signal, left })
-      await printAllocation(server, ready, flags)
+      printAllocation(ready, flags)
     } catch (error) {
       throw error instanceof NoNode && isRemoved ? await withoutTrace(error, server, made.uuid, wait) : error
     }

@@ -159,7 +159,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
     note: flags.note,
   }
   if (flags.dryRun) return printForecast(await server.allocations.forecast(wanted), flags)
-  if (!flags.wait) return printAllocation(server, await server.allocations.create(wanted), flags)
+  if (!flags.wait) return printAllocation(await server.allocations.create(wanted), flags)
   // Chosen by us, so that we can ask for the allocation and end it even if the answer is lost.
   const uuid = flags.uuid ?? systemClock.newUuid()
   await printWhenReady(server, uuid, wait, flags, {
@@ -171,7 +171,7 @@ async function createAllocation(server: Holdfast, wait: Wait, flags: CreateFlags
 
 async function retryAllocation(server: Holdfast, wait: Wait, ident: string, flags: CreateFlags): Promise<void> {
   const { allocations } = server
-  if (!flags.wait) return printAllocation(server, await allocations.retry(ident, flags.waitUntil), flags)
+  if (!flags.wait) return printAllocation(await allocations.retry(ident, flags.waitUntil), flags)
   await printWhenReady(server, ident, wait, flags, {
     send: (signal, waitUntil) => server.within(signal).allocations.retry(ident, waitUntil),
     find: async signal => {

@@ -65,7 +65,7 @@ async function rowsOf(server: Holdfast, entries: readonly AuditEntry[], { format
   )
   const shownIn = ({ objects }: AuditEntry) => {
     // What is said of a node names its provider, too.
-    const named = new Map(objects.flatMap(({ id, data }) => (data?.name ? [[id, data.name]] : [])))
+    const named = new Map(objects.flatMap(({ id, data }) => (data?.name && data.name !== id ? [[id, data.name]] : [])))
     const people = { user: users, project: projects } as Record<string, Map<string, string> | undefined>
     return [...new Set(objects.map(({ kind, id }) => `${kind} ${named.get(id) ?? people[kind]?.get(id) ?? id}`))]
   }

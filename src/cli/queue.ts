@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
+import { idOf, soughtId } from './names.ts'
 import { printList, printOne } from './output.ts'
 
 const LISTED = ['place', 'name', 'project', 'who', 'wants', 'since', 'start', 'because']
@@ -31,9 +32,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
     'queue shares',
     SHARED,
   ).action(
-    onServer(async (server, project: string | undefined, flags: Flags) =>
-      printList(project ? [await server.queue.shareOf(project)] : await server.queue.shares(), SHARED, flags),
-    ),
+    onServer(async (server, project: string | undefined, flags: Flags) => {
+      const id = await soughtId(server, 'project', project)
+      printList(id === undefined ? await server.queue.shares() : [await server.queue.shareOf(id)], SHARED, flags)
+    }),
   )
   printingCommand(
     queue,
@@ -47,7 +49,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
       onServer(async (server, project: string, level: string | undefined, flags: Flags & { share?: number }) => {
         const priority = level === undefined ? undefined : levelIn(level)
         if (priority === undefined && flags.share === undefined) throw new UsageError('say a level, or --share')
-        printOne(await server.queue.set(project, { priority, share: flags.share }), flags)
+        const id = await idOf(server, 'project', project)
+        printOne(await server.queue.set(id, { priority, share: flags.share }), flags)
       }),
     )
 }
@@ -57,8 +60,10 @@ const cellsOf = ({ because, traits, resource_class, place, of, ...row }: Queued)
   place: `${place} of ${of}`,
   name: row.name ?? row.uuid,
   wants: [resource_class, ...traits].join(' '),
-  because: because && `${because.node.name ?? because.node.uuid} (${because.what})`,
+  because: because && `${because.node.name ?? because.node.uuid} (${BECAUSE[because.what]})`,
 })
+
+const BECAUSE = { allocation: 'allocated', hold: 'held', lease: 'leased', ahead: 'one before it' }
 
 function levelIn(text: string): number {
   const level = Number(text)

@@ -33,7 +33,8 @@ export interface PlaceExplained extends PlaceInQueue {
 export interface Queued extends PlaceInQueue {
   uuid: string
   name: string | null
-  project: string
+  /** null where nobody has to log in. */
+  project: string | null
   who: string
   resource_class: string
   traits: string[]

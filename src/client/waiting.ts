@@ -10,7 +10,7 @@ export type Look<T> = { done: T } | { waitingFor: string; isBrief?: boolean }
 const FIRST_PAUSE_MS = 100
 const PAUSE_MAX_MS = 2_000
 /** For so long a server that is about to do it needs no words. */
-const BRIEF_MS = 2_000
+const BRIEF_MS = 5_000
 /** A server that asks for a longer pause is asked again after this one. */
 const ASKED_PAUSE_MAX_MS = 30_000
 /** A look without an answer is given up after so long: the connection may be dead, and a new one is alive. */

@@ -16,7 +16,7 @@ export interface Size {
   local_gb: number
 }
 
-const NOTHING: Size = { vcpus: 0, memory_mb: 0, local_gb: 0 }
+export const NOTHING: Size = { vcpus: 0, memory_mb: 0, local_gb: 0 }
 
 /** The size of a server: what it has of the ledger. */
 export function sizeOf({ groups }: Wish): Size {

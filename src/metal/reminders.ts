@@ -1,5 +1,5 @@
-// Tells of allocations that end soon, once for each end. That an allocation was told of shows in its `updated_at`: it was
-// changed after the time to remind of its end. So nobody is reminded of an end that was set only then: neither the holder
+// Tells of allocations that end soon, once for each end. That the holder knows of the end shows in `end_known_at`: it was
+// set, or told, after the time to remind of it. So nobody is reminded of an end that was set only then: neither the holder
 // of a short allocation, nor one who renews it every few seconds, nor one who has just moved the end.
 import { sql } from 'kysely'
 import { recordAll } from '../audit/record.ts'
@@ -23,9 +23,9 @@ interface DueAllocation extends Allocation {
 }
 
 const isDue = ({ now, leadMs }: Term, table: 'a' | 'allocations') => {
-  const [end, changed, created] = ['expires_at', 'updated_at', 'created_at'].map(name => sql.ref(`${table}.${name}`))
+  const [end, known, created] = ['expires_at', 'end_known_at', 'created_at'].map(name => sql.ref(`${table}.${name}`))
   return sql<boolean>`${end} > ${now} and ${end} <= cast(${now} as bigint) + cast(${leadMs} as bigint)
-    and coalesce(${changed}, ${created}) < ${end} - cast(${leadMs} as bigint)`
+    and coalesce(${known}, ${created}) < ${end} - cast(${leadMs} as bigint)`
 }
 const dueSoon = query((db, a: Term & { limit: number }) =>
   selectAllocations(db)
@@ -38,7 +38,7 @@ const dueSoon = query((db, a: Term & { limit: number }) =>
 const remember = command((db, a: Term & { id: AllocationId; end: number }) =>
   db
     .updateTable('allocations')
-    .set({ updated_at: a.now })
+    .set({ end_known_at: a.now })
     .where('id', '=', a.id)
     .where('expires_at', '=', a.end)
     .where(isDue(a, 'allocations')),

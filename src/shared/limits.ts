@@ -251,7 +251,7 @@ export const limits = {
   // The names of a large university; about 200 bytes each.
   seenNamesMax: 20_000,
   // People change names rarely, and a table shows an id until the name is known: one look in so long is enough.
-  seenNamesLookMs: 5_000,
+  seenNamesLookMs: 2_000,
   // Who was not seen for long is forgotten first, to the day.
   seenAgainMs: 24 * 60 * 60_000,
   // Written together: so many people don't come in the time of one write.

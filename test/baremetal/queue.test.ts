@@ -139,4 +139,13 @@ eachDatabase('the queue', ({ create, kind }) => {
     expectStatus(await ask('GET', `/queue/projects/${greedy}`, member(greedy)), 200)
     expectStatus(await ask('GET', `/queue/projects/${greedy}`, member(modest)), 403)
   })
+
+  void test('who gave up and tries again comes after those who wait', async () => {
+    const [resource_class, project] = [newClass(), newProject()]
+    const { uuid: again } = await api.refused({ resource_class, owner: project })
+    const waiting = await waits(resource_class, project)
+    expectStatus(await ask('POST', `/allocations/${again}/retry`, {}, { wait_until: '1h' }), 202)
+    assert.deepEqual(await order(member(project)), [waiting, again])
+    for (const ident of [waiting, again]) await release(ident)
+  })
 })

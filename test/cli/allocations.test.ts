@@ -32,7 +32,7 @@ atShell('holdfast allocation', person => {
     assert.equal(JSON.parse(stdout).expires_at, '2030-07-01T07:00:00+00:00')
     assert.match((await person.types(shown, berlin)).stdout, /^expires_at +Mon 1 Jul 2030 09:00 CEST$/m)
     const list = await person.types('allocation list', { TZ: 'America/New_York' })
-    assert.match(list.stdout, / expires_at \(EDT\)$/m)
+    assert.match(list.stdout, / until \(EDT\)$/m)
     assert.match(list.stdout, / Mon 1 Jul 2030 03:00$/m)
     // An hour that New York skips.
     const skipped = await person.types(make('skipped', '2030-03-10 02:30', '-f', 'value', '-c', 'expires_at'), {

@@ -72,7 +72,7 @@ test('words, options, choices, and the names that there are now', async () => {
     'node list --maintenance --main': [],
     'node list -f ': ['table', 'json', 'yaml', 'csv', 'value'],
     'node list --format=y': ['--format=yaml'],
-    'lease list -c ': ['id', 'name', 'status', 'start_date', 'end_date', 'degraded'],
+    'lease list -c ': ['id', 'name', 'who', 'what', 'status', 'start_date', 'end_date', 'degraded'],
     'node show zebra-1 -c provision': ['provision_state', 'provision_updated_at'],
     'allocation list --fields uuid st': ['state'],
     'allocation list --state ': ['allocating', 'active', 'error'],

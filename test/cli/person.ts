@@ -13,8 +13,16 @@ import { eachStore } from '../support/stores.ts'
 
 export const BIN = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
 
-/** What was set for this process must not reach the command. */
-const NO_CLOUD = { OS_CLOUD: '', OS_AUTH_URL: '', OS_USERNAME: '', OS_TOKEN: '', OS_ENDPOINT: '', HOME: '/nonexistent' }
+/** What was set for this process must not reach the command, and neither must the zone of the machine. */
+const NO_CLOUD = {
+  TZ: 'UTC',
+  OS_CLOUD: '',
+  OS_AUTH_URL: '',
+  OS_USERNAME: '',
+  OS_TOKEN: '',
+  OS_ENDPOINT: '',
+  HOME: '/nonexistent',
+}
 
 export interface Terminal {
   type: (keys: string) => void

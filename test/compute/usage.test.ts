@@ -38,9 +38,11 @@ eachCompute('what projects use', api => {
     )
     about(server.hours, shown.total_hours)
     // Before the server was there, and for a project without servers, there is nothing.
-    assert.deepEqual(await usage(period(launched - 2 * HOUR_MS, launched - HOUR_MS)), {})
+    const early = await usage(period(launched - 2 * HOUR_MS, launched - HOUR_MS))
+    assert.deepEqual([early.total_hours, early.server_usages], [0, []])
     const nobody = await api.get(`/os-simple-tenant-usage/nobody?${far(launched - HOUR_MS)}`)
-    assert.deepEqual(expectStatus(nobody, 200).body.tenant_usage, {})
+    const { tenant_id, total_vcpus_usage } = expectStatus(nobody, 200).body.tenant_usage
+    assert.deepEqual([tenant_id, total_vcpus_usage], ['nobody', 0])
   })
 
   test('operators list all projects, in detail if they want', async () => {
@@ -100,6 +102,25 @@ eachCompute('what projects use', api => {
     expectFault(await put({ status: 'enable' }, 'nothing'), 404)
     expectFault(await api.get('/os-hosts/nothing'), 404)
     expectFault(await api.get('/os-hosts', member('p')), 403)
+  })
+
+  test('quotas of instances and cores are set, hold, and are taken back', async () => {
+    const put = (quota_set: object, project = 'r') => api.put(`/os-quota-sets/${project}`, { quota_set })
+    const { quota_set } = expectStatus(await put({ cores: '3', ram: -1, force: true }), 200).body
+    assert.deepEqual([quota_set.cores, quota_set.instances, quota_set.id], [3, -1, undefined])
+    expectStatus(await api.create(flavor, {}, member('r')), 202)
+    expectFault(await api.create(flavor, {}, member('r')), 403, /vcpus|cores/)
+    for (const wrong of [{ ram: 5 }, { cores: -2 }, { cores: 'x' }, { cores: '9999999999' }, { nonsense: 1 }]) {
+      expectFault(await put(wrong), 400)
+    }
+    expectFault(await api.put('/os-quota-sets/r', { quota_set: { cores: 9 } }, member('r')), 403)
+    expectStatus(await api.del('/os-quota-sets/r'), 202)
+    assert.equal((await api.get('/os-quota-sets/r')).body.quota_set.cores, -1)
+    const all = (cores: number) => api.put('/os-quota-class-sets/default', { quota_class_set: { cores } })
+    assert.equal(expectStatus(await all(7), 200).body.quota_class_set.cores, 7)
+    assert.equal((await api.get('/os-quota-sets/r')).body.quota_set.cores, 7)
+    expectStatus(await all(-1), 200)
+    expectFault(await api.put('/os-quota-class-sets/other', { quota_class_set: { cores: 1 } }), 400)
   })
 
   test('limits and quotas say how much is used', async () => {

@@ -178,6 +178,19 @@ eachReservation('what the log says', api => {
     assert.ok(last(events).data.waited_seconds >= 300, 'it is told how long')
   })
 
+  void test('a note that comes between the time to remind and the reminder does not swallow it', async () => {
+    const resource_class = newClass()
+    await metal.node({ resource_class }, 'available')
+    const { uuid } = await metal.allocated({ resource_class, expires_at: await inMinutes(120) })
+    await api.operate('POST', '/clock', { advance: 61 * 60, work: false })
+    const note = [{ op: 'add', path: '/note', value: 'the fan is loud' }]
+    expectStatus(await metal.patch(`/v1/allocations/${uuid}`, note, NEWEST), 200)
+    await api.advance(1)
+    await api.advance(1)
+    const types = typesOf(await log.of('allocation', uuid))
+    assert.equal(types.filter(type => type === 'before_end').length, 1, types.join())
+  })
+
   void test('an allocation is reminded of its end once, again when that is moved, and ends', async () => {
     const resource_class = newClass()
     await metal.node({ resource_class }, 'available')

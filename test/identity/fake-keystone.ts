@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface FakeToken {
   user: string
+  /** The name, if it isn't the user. */
+  userName?: string
   project?: string
   roles: string[]
   system?: boolean
@@ -26,6 +28,8 @@ export class FakeKeystone {
   junkHeldUp: Promise<void> = Promise.resolve()
   /** Answers everything with this status, when set. */
   broken: number | null = null
+  /** Who there is; null if the service may not know. */
+  directory: Record<'users' | 'projects', { id: string; name: string }[]> | null = null
   #ownToken = ''
   readonly #server = createServer((request, response) => void this.#answer(request, response))
 
@@ -61,6 +65,15 @@ export class FakeKeystone {
       response.end(JSON.stringify(content))
     }
     if (this.broken !== null) return send(this.broken, { error: { code: this.broken, message: 'broken' } })
+    const url = new URL(request.url!, this.url)
+    const [, kind, id] = /^\/v3\/(users|projects)(?:\/(.*))?$/.exec(url.pathname) ?? []
+    if (kind !== undefined) {
+      if (!this.directory) return send(403, {})
+      const name = url.searchParams.get('name')
+      const found = this.directory[kind as 'users'].filter(one => one.id === id || one.name === name)
+      if (id === undefined) return send(200, { [kind]: found })
+      return found[0] ? send(200, { [kind.slice(0, -1)]: found[0] }) : send(404, {})
+    }
     if (!request.url!.startsWith('/v3/auth/tokens')) return send(404, {})
     if (request.method === 'POST') {
       this.logins++
@@ -78,12 +91,12 @@ export class FakeKeystone {
     return found ? send(200, this.#shown(found)) : send(404, { error: { code: 404 } })
   }
 
-  #shown({ user, project, roles, system, domain, expiresInMs = 3_600_000 }: FakeToken): object {
+  #shown({ user, userName = user, project, roles, system, domain, expiresInMs = 3_600_000 }: FakeToken): object {
     return {
       token: {
         methods: ['password'],
         expires_at: Number.isNaN(expiresInMs) ? null : new Date(Date.now() + expiresInMs).toISOString(),
-        user: { id: `id-of-${user}`, name: user, domain: { id: 'default', name: 'Default' } },
+        user: { id: `id-of-${user}`, name: userName, domain: { id: 'default', name: 'Default' } },
         ...(project && { project: { id: `id-of-${project}`, name: project, domain: { id: 'default' } } }),
         ...(system && { system: { all: true } }),
         ...(domain && { domain: { id: `id-of-${domain}`, name: domain } }),

@@ -7,10 +7,12 @@ import { expectStatus } from '../support/placement.ts'
 import { dateAt, instances, Reservation, wholeHosts } from '../support/reservation.ts'
 import { type Server, spawnServer } from '../support/server.ts'
 import { chance, clients } from '../races/clients.ts'
+import { Person } from '../cli/person.ts'
 
 const PROCESSES = 4
 const CROWD = 64
 const ROUNDS = 8
+const HOUR_MS = 3_600_000
 
 describe('leases through four processes', () => {
   const api = new Reservation()
@@ -95,5 +97,32 @@ describe('leases through four processes', () => {
     assert.ok(Math.max(...times) - Math.min(...times) < 60_000)
     await api.end(lease.id)
     await api.fsck()
+  })
+
+  void test('many who book the next time that fits, through all processes, each get one of their own', async () => {
+    const pool = await api.pool(1)
+    const now = Math.ceil((await api.now()) / HOUR_MS) * HOUR_MS
+    const wish = `resource_type=physical:host,min=1,max=1,resource_properties=${pool.only}`
+    const start = ['--start-date', dateAt(now, 600), '--for', '1h']
+    const exits = await clients(2 * PROCESSES, index => {
+      const person = new Person(() => servers[index % PROCESSES]!.origin)
+      return person.types(
+        ['lease', 'create', `next-${index}`, '--reservation', wish, ...start, '--next', '-f', 'json'],
+        {
+          OS_TOKEN: 'admin',
+        },
+      )
+    })
+    const made = exits.map(({ code, stdout, stderr }) => {
+      assert.equal(code, 0, stderr)
+      return JSON.parse(stdout) as { id: string; start_date: string }
+    })
+    const hours = made.map(({ start_date }) => (Date.parse(`${start_date}Z`) - now) / HOUR_MS).toSorted((a, b) => a - b)
+    assert.deepEqual(
+      hours,
+      made.map((_, index) => 10 + index),
+    )
+    await api.fsck()
+    for (const { id } of made) await api.end(id)
   })
 })

@@ -108,6 +108,8 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /compute/v2.1/servers/:id/tags': () => ({ tags: ['a'] }),
   'PUT /compute/v2.1/servers/:id/tags/:tag': nothing,
   'PUT /compute/v2.1/os-hosts/:host': () => ({ status: 'enable' }),
+  'PUT /compute/v2.1/os-quota-sets/:project': () => ({ quota_set: { cores: 1_000 } }),
+  'PUT /compute/v2.1/os-quota-class-sets/:class': () => ({ quota_class_set: { cores: 1_000 } }),
   'PUT /compute/v2.1/os-services/:action': () => ({ host: 'no-such-host', binary: 'nova-compute' }),
   'POST /reservation/v1/leases': () => lease(),
   'PUT /reservation/v1/leases/:id': () => ({ name: 'renamed' }),

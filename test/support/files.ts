@@ -6,6 +6,7 @@ import { matchesGlob } from 'node:path'
 const MORE = [
   'test/docs.test.ts',
   'test/docs/**',
+  'test/client-package.test.ts',
   'test/package.test.ts',
   'test/clients/**',
   'test/identity/real-keystone.test.ts',

@@ -28,6 +28,7 @@ const STATUS: Record<ComputeProblem, number> & Partial<Record<ProblemKind, numbe
   compute_not_implemented: 501,
   over_limit: 403,
   quota_exceeded: 403,
+  quota_invalid: 400,
   flavor_not_found: 404,
   flavor_unusable: 400,
   flavor_id_taken: 409,

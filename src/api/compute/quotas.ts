@@ -1,5 +1,5 @@
 // /os-quota-sets and /limits, in Nova's format: of Nova's quotas, only instances and cores can be limited here.
-import { type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import { DEFAULT } from '../../quotas/limits.ts'
 import { limitsFor } from '../../quotas/within.ts'
 import { presentUse } from '../../compute/usage.ts'
@@ -7,11 +7,12 @@ import type { Form, Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 
-const UNLIMITED = -1
+export const UNLIMITED = -1
 
 /** Nova's names of the quotas that can be limited, with our names. */
-const QUOTAS = { instances: 'instances', cores: 'vcpus' }
-const NO_QUOTAS = [
+export const QUOTAS = { instances: 'instances', cores: 'vcpus' } as const
+export type QuotaName = keyof typeof QUOTAS
+export const NO_QUOTAS = [
   'ram',
   'key_pairs',
   'metadata_items',
@@ -22,7 +23,7 @@ const NO_QUOTAS = [
   'injected_file_path_bytes',
 ]
 /** Gone in later versions. */
-const NETWORK_QUOTAS = ['fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules']
+export const NETWORK_QUOTAS = ['fixed_ips', 'floating_ips', 'security_groups', 'security_group_rules']
 const LIMITS = { maxTotalInstances: 'instances', maxTotalCores: 'vcpus' }
 const NO_LIMITS = [
   'maxTotalRAMSize',
@@ -52,7 +53,7 @@ async function limitsOf({ context }: ComputeRequest, project: string, names: Rea
 /** The quotas without a limit that the client's version has. */
 const unlimited = ({ has }: ComputeRequest) => [...NO_QUOTAS, ...(has.noNetworkQuotas ? [] : NETWORK_QUOTAS)]
 
-const quotas = async (request: ComputeRequest, of: string): Promise<Record<string, number>> => ({
+export const quotas = async (request: ComputeRequest, of: string): Promise<Record<string, number>> => ({
   ...(await limitsOf(request, of, QUOTAS)),
   ...all(unlimited(request), UNLIMITED),
 })
@@ -68,15 +69,21 @@ async function quotaSet(request: ComputeRequest, of?: string): Promise<Answer> {
   return { status: 200, body: { quota_set: { id, ...(await quotas(request, of ?? id)) } } }
 }
 
-const quotaShape = (title: string, limit: (shape: TSchema) => TSchema) => {
+/** The schema of quotas by name. */
+export const quotaShape = (
+  title: string,
+  limit: (shape: TSchema) => TSchema = shape => shape,
+  more: TProperties = {},
+) => {
   const shapes: Record<string, TSchema> = shapeOf(QUOTAS, [...NO_QUOTAS, ...NETWORK_QUOTAS])
   const members = Object.entries(shapes).map(([name, shape]) => [
     name,
     NETWORK_QUOTAS.includes(name) ? Type.Optional(limit(shape)) : limit(shape),
   ])
-  return named(title, { id: Text, ...Object.fromEntries(members) })
+  return named(title, { ...more, ...Object.fromEntries(members) })
 }
-const answers = { 200: Type.Object({ quota_set: quotaShape('QuotaSet', shape => shape) }) }
+const Id = { id: Text }
+const answers = { 200: Type.Object({ quota_set: quotaShape('QuotaSet', shape => shape, Id) }) }
 
 showQuotas.operation = { summary: 'Show the quotas of a project', answers } satisfies Operation
 
@@ -97,8 +104,10 @@ showQuotasInDetail.operation = {
   summary: 'Show the quotas of a project, and how much of each is used',
   answers: {
     200: Type.Object({
-      quota_set: quotaShape('QuotaSetInDetail', limit =>
-        Type.Object({ limit, in_use: Count, reserved: Type.Literal(0) }),
+      quota_set: quotaShape(
+        'QuotaSetInDetail',
+        limit => Type.Object({ limit, in_use: Count, reserved: Type.Literal(0) }),
+        Id,
       ),
     }),
   },
@@ -119,7 +128,7 @@ const usedBy = ({ context }: ComputeRequest, project: string) => context.store.r
 
 showQuotaClass.operation = {
   summary: 'Show the quotas of those who have none of their own, which Nova calls the class default',
-  answers: { 200: Type.Object({ quota_class_set: quotaShape('QuotaClassSet', shape => shape) }) },
+  answers: { 200: Type.Object({ quota_class_set: quotaShape('QuotaClassSet', shape => shape, Id) }) },
 } satisfies Operation
 
 /** There is one class. As upstream, others look the same: they are not defined, so the default ones apply. */

@@ -16,6 +16,7 @@ import {
 import { listHosts, putHost, showHost } from './hosts.ts'
 import { listMigrations, listMovesOfServer, showMoveOfServer } from './migrations.ts'
 import type { ComputeAction } from './policy.ts'
+import { deleteQuotas, putQuotaClass, putQuotas } from './quota-changes.ts'
 import { showDefaultQuotas, showLimits, showQuotaClass, showQuotas, showQuotasInDetail } from './quotas.ts'
 import { postServerAction } from './server-actions.ts'
 import { postServer } from './server-create.ts'
@@ -112,10 +113,17 @@ export const routes: Routes<Word> = {
   '/os-availability-zone/detail': to({ GET: [listZonesInDetail, 'os-availability-zone:detail'] }),
   '/os-server-groups': to({ GET: [listServerGroups, 'os-server-groups:index'] }),
   '/os-keypairs': to({ GET: [listKeypairs, 'os-keypairs:index'] }),
-  '/os-quota-sets/:project': to({ GET: [showQuotas, 'os-quota-sets:show'] }),
+  '/os-quota-sets/:project': to({
+    GET: [showQuotas, 'os-quota-sets:show'],
+    PUT: [putQuotas, 'os-quota-sets:update'],
+    DELETE: [deleteQuotas, 'os-quota-sets:delete'],
+  }),
   '/os-quota-sets/:project/defaults': to({ GET: [showDefaultQuotas, 'os-quota-sets:show'] }),
   '/os-quota-sets/:project/detail': to({ GET: [showQuotasInDetail, 'os-quota-sets:show'] }),
-  '/os-quota-class-sets/:class': to({ GET: [showQuotaClass, 'os-quota-class-sets:show'] }),
+  '/os-quota-class-sets/:class': to({
+    GET: [showQuotaClass, 'os-quota-class-sets:show'],
+    PUT: [putQuotaClass, 'os-quota-class-sets:update'],
+  }),
   '/os-simple-tenant-usage': to({ GET: [listUsages, 'os-simple-tenant-usage:list'] }),
   '/os-simple-tenant-usage/:project': to({ GET: [showUsage, 'os-simple-tenant-usage:show'] }),
   '/limits': to({ GET: [showLimits, 'limits'] }),

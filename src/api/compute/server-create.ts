@@ -25,6 +25,8 @@ const Anything = Type.Optional(Type.Unknown())
 /** From 2.37 on they must be given, although there are none: a client says that it knows. */
 const Networks = Type.Union([
   oneOf('none', 'auto'),
+  // Not upstream's: scripts with openstacksdk say it so, which worked before there was this version.
+  Type.Null(),
   Type.Array(
     Type.Object({ uuid: Type.Optional(Uuid), port: Type.Optional(Uuid), fixed_ip: Type.Optional(Text) }, closed),
     { maxItems: limits.networksPerServerMax },

@@ -1,7 +1,15 @@
 // /os-simple-tenant-usage: how long the servers of a project have run in a period.
 import { type Static, Type } from 'typebox'
 import { vmState } from '../../compute/moves.ts'
-import { type Period, type ProjectUsage, serversIn, type ServerUsage, sizeOf, usageIn } from '../../compute/usage.ts'
+import {
+  NOTHING,
+  type Period,
+  type ProjectUsage,
+  serversIn,
+  type ServerUsage,
+  sizeOf,
+  usageIn,
+} from '../../compute/usage.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
 import type { Form, Operation } from '../operation.ts'
@@ -64,9 +72,9 @@ export async function listUsages(request: ComputeRequest): Promise<Answer> {
 }
 
 showUsage.operation = {
-  summary: 'Show how long the servers of a project have run in a period; nothing if it had none',
+  summary: 'Show how long the servers of a project have run in a period',
   query: [PARAMETERS],
-  answers: { 200: Type.Object({ tenant_usage: Type.Union([Shown, Type.Object({})]) }) },
+  answers: { 200: Type.Object({ tenant_usage: Shown }) },
 } satisfies Operation
 
 export async function showUsage(request: ComputeRequest): Promise<Answer> {
@@ -74,8 +82,9 @@ export async function showUsage(request: ComputeRequest): Promise<Answer> {
   request.requireAllowed('os_compute_api:os-simple-tenant-usage:show', { project })
   const period = periodOf(request)
   const { usages, servers } = await read(request, period, project, true)
-  const [usage] = usages
-  const shown = usage ? { ...total(usage, period), server_usages: each(servers, period, request.now) } : {}
+  // Upstream shows an empty object when there were none, on which the openstack command fails.
+  const [usage = { project, ms: 0, sizeMs: NOTHING }] = usages
+  const shown = { ...total(usage, period), server_usages: each(servers, period, request.now) }
   return { status: 200, body: { tenant_usage: shown } }
 }
 

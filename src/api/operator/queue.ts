@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { isSeen } from '../../metal/access.ts'
 import type { AllocationRow } from '../../metal/allocations/rows.ts'
 import type { FleetNode } from '../../metal/nodes/fleet.ts'
+import { NOBODY } from '../../metal/nodes/provider.ts'
 import type { InTheWay, PlaceInLine } from '../../metal/queue/line.ts'
 import { rulesOf, UNKNOWN } from '../../metal/queue/order.ts'
 import { type Holder, lineNow, type QueueNow, queueNow } from '../../metal/queue/rows.ts'
@@ -31,7 +32,8 @@ const place = {
 const Waiting = named('Waiting', {
   uuid: Uuid,
   name: TextOrNull,
-  project: Text,
+  // Null where nobody has to log in.
+  project: TextOrNull,
   who: Text,
   resource_class: Text,
   traits: Type.Array(Text),
@@ -110,11 +112,11 @@ function shownWaiting(context: Context, row: AllocationRow, place: PlaceInLine) 
   return {
     uuid: row.uuid,
     name: row.name,
-    project: names.project(row.project_id),
+    project: row.project_id === NOBODY.project ? null : names.project(row.project_id),
     who: names.user(row.user_id),
     resource_class: row.resource_class,
     traits: jsonIn(row.traits),
-    since: shownTime(row.created_at),
+    since: shownTime(row.retried_at ?? row.created_at),
     wait_until: shownTime(row.wait_until),
     expires_at: shownTime(row.expires_at),
     ...shownPlace(context, place),

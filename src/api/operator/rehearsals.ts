@@ -50,8 +50,7 @@ explainAllocationChange.operation = {
 /** Answers with the allocation as it would be. */
 export async function explainAllocationChange(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
-  const { context } = request
-  const { value } = await rehearse(context.store, allocationChangeOf(request))
+  const { value } = await rehearse(request.context.store, allocationChangeOf(request))
   return { status: 200, body: shownAllocation(value, request) }
 }
 

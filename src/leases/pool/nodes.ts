@@ -11,6 +11,7 @@ import { command, query } from '../../store/statement.ts'
 import { all, type Read, run, type Write } from '../../store/transaction.ts'
 import { OWNER } from '../lifecycle/reservation-resources.ts'
 import { leasablesOf, lockLeasables, NO_LEASE, noteLeasable, type RevisedLeasable } from '../calendar/resources.ts'
+import { called } from '../../metal/called.ts'
 
 export interface LeasableNode {
   node: string
@@ -45,7 +46,7 @@ export function* enrolNode(ident: string, now: number): Write<LeasableNode> {
   const holder = yield* holderOf(node, now)
   if (node.instance_uuid !== null || holder !== null) {
     throw problem('node_refuses', {
-      reason: `Node ${node.uuid} is in use by ${node.instance_uuid ?? holder} and can be enrolled when it is free.`,
+      reason: `Node ${called(node)} is in use by ${node.instance_uuid ?? holder} and can be enrolled when it is free.`,
     })
   }
   yield* run(enrol({ id: node.provider_id, name: node.uuid, now }))
@@ -61,7 +62,7 @@ export function* withdrawNode(ident: string): Write<void> {
   if (!leasable) throw notEnrolled(ident)
   const booked = leasable.booked.find(({ lease }) => lease !== NO_LEASE)
   if (booked) {
-    throw problem('node_refuses', { reason: `Node ${node.uuid} is booked for lease ${booked.lease}.` })
+    throw problem('node_refuses', { reason: `Node ${called(node)} is booked for lease ${booked.lease}.` })
   }
   yield* run(strike({ id: leasable.id }))
   yield* promiseNode(node.id, { leasable: 0, pledged_at: null })

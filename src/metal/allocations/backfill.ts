@@ -24,6 +24,7 @@ import {
 } from '../nodes/provider.ts'
 import { leasedTo, unleased } from '../nodes/lease-promise.ts'
 import { traitsOfProviders } from '../nodes/traits.ts'
+import { called } from '../called.ts'
 
 /** Creates an active allocation for a node that is deployed already. */
 export function* backfill(
@@ -74,7 +75,7 @@ function* lockedForBackfill(ident: string, access: Access) {
 
 function* requireBackfillable(node: NodeRow, wanted: AllocationRequest): Read<void> {
   const refuse = (reason: string) =>
-    problem('node_refuses', { reason: `Node ${node.uuid} can not be backfilled: ${reason}.` })
+    problem('node_refuses', { reason: `Node ${called(node)} can not be backfilled: ${reason}.` })
   if (node.provision_state !== 'active') throw refuse(`it is in state "${node.provision_state}", not "active"`)
   if (yield* one(allocationByNode({ node: node.id, ...EVERYTHING.view }))) throw refuse('it has an allocation already')
   if (node.resource_class === null) throw refuse('it has no resource class')

@@ -57,7 +57,15 @@ interface Activation {
 const activate = bulk<Activation>({ id: 'bigint', node: 'bigint', affinity: 'text', now: 'bigint' }, (db, r, on) =>
   on
     .update(db.updateTable('allocations'), 'allocations.id', r.id)
-    .set({ state: 'active', node_id: r.node, last_error: null, reasons: null, started_at: r.now, updated_at: r.now })
+    .set({
+      state: 'active',
+      node_id: r.node,
+      last_error: null,
+      reasons: null,
+      started_at: r.now,
+      end_known_at: r.now,
+      updated_at: r.now,
+    })
     .where('allocations.conductor_affinity', '=', r.affinity)
     .where('allocations.state', '=', 'allocating'),
 )

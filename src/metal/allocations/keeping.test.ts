@@ -5,6 +5,7 @@ import { requireKeptPromise } from './keeping.ts'
 const KEEPER = 'alice/0123456789abcdef'
 const KEPT = {
   uuid: 'a1',
+  name: null,
   state: 'active',
   keeper: KEEPER,
   expires_at: 1_000,

@@ -1,5 +1,6 @@
 // Kept allocations: a command of the keeper runs on the node. Until expires_at nobody else gets the node, unless the
 // keeper lets go of it, or an admin takes it at once.
+import { called } from '../called.ts'
 import { problem } from '../../problems/problem.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -9,7 +10,7 @@ import { allocationBecame, type AllocationRow } from './rows.ts'
 
 type Kept = Pick<
   AllocationRow,
-  'uuid' | 'state' | 'keeper' | 'expires_at' | 'kept_until' | 'ending_by' | 'ending_at' | 'ending_message'
+  'uuid' | 'name' | 'state' | 'keeper' | 'expires_at' | 'kept_until' | 'ending_by' | 'ending_at' | 'ending_message'
 >
 
 const ofNode = query((db, a: { node: NodeId }) =>
@@ -63,9 +64,9 @@ export const keeperName = (keeper: string): string => keeper.slice(0, keeper.las
 const instant = (at: number) => new Date(at).toISOString()
 
 /** Refuses a proof that isn't the keeper's. A wrong one is a mistake, and must not be taken for a wish to end it. */
-function requireKeeper({ uuid, keeper }: Kept, given: string | null): void {
-  if (given !== null && given !== keeper)
-    throw problem('node_refuses', { reason: `Allocation ${uuid} has another keeper.` })
+function requireKeeper(present: Kept, given: string | null): void {
+  if (given !== null && given !== present.keeper)
+    throw problem('node_refuses', { reason: `Allocation ${called(present)} has another keeper.` })
 }
 
 /**
@@ -102,9 +103,10 @@ export function* letGoOfLeased(row: AllocationRow, now: number): Write<void> {
 export function requireKeptPromise(present: Kept, expiresAt: number | null, keeper: string | null, now: number): void {
   requireKeeper(present, keeper)
   if (present.keeper === null || expiresAt === present.expires_at) return
-  const { uuid } = present
   if (expiresAt === null) {
-    throw problem('invalid_parameter', { reason: `Allocation ${uuid} has a keeper, so it needs its expires_at.` })
+    throw problem('invalid_parameter', {
+      reason: `Allocation ${called(present)} has a keeper, so it needs its expires_at.`,
+    })
   }
   // Also when its time is over: it may be a while until it can be ended, and that must not be put off for another term.
   if (expiresAt > present.expires_at!) requireNotEnding(present)
@@ -113,11 +115,11 @@ export function requireKeptPromise(present: Kept, expiresAt: number | null, keep
 
 /** Refuses to renew what someone ends. */
 export function requireNotEnding(present: Kept): void {
-  const { uuid, ending_by, ending_message } = present
+  const { ending_by, ending_message } = present
   if (ending_by === null) return
   const why = ending_message === null ? '' : `: ${ending_message}`
   throw problem('node_refuses', {
-    reason: `${ending_by} ends allocation ${uuid}${why}. It lasts until ${instant(keptUntil(present)!)} and can't be renewed.`,
+    reason: `${ending_by} ends allocation ${called(present)}${why}. It lasts until ${instant(keptUntil(present)!)} and can't be renewed.`,
   })
 }
 
@@ -133,6 +135,7 @@ export function* requireNotKept(node: NodeId, now: number): Read<void> {
   if (found) throw kept(found)
 }
 
+/** Says no name of the allocation: whoever wants the node may be of another project. */
 export const kept = (row: Pick<Kept, 'uuid' | 'keeper' | 'expires_at' | 'kept_until'>) =>
   problem('node_refuses', {
     reason: `Allocation ${row.uuid} is kept by ${keeperName(row.keeper!)} until ${instant(keptUntil(row)!)}. To ask for its end, delete it.`,

@@ -1,4 +1,5 @@
 // Keeping the allocation that a lease gave: its end is the lease's, so how long it is kept is told apart.
+import { called } from '../called.ts'
 import { problem } from '../../problems/problem.ts'
 import type { AllocationId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
@@ -46,7 +47,7 @@ interface Keeping {
 export function* keepLeased(ident: string, access: Access, wanted: Keeping, now: number): Write<Allocation> {
   const found = yield* findAllocation(ident, access)
   const { node, row } = yield* lockedWithNode(found)
-  const refuse = (reason: string) => problem('node_refuses', { reason: `Allocation ${row.uuid} ${reason}.` })
+  const refuse = (reason: string) => problem('node_refuses', { reason: `Allocation ${called(row)} ${reason}.` })
   if (!node || node.leased_to === null) throw refuse('was not given by a lease')
   const { keeper, until } = wanted
   if (isKept(row, now)) {

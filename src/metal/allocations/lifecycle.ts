@@ -35,6 +35,7 @@ import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.t
 import { type Principal, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from '../nodes/provider.ts'
 import { letGo, requireOwnEnd } from '../nodes/lease-promise.ts'
 import { mayDeallocate } from '../nodes/states.ts'
+import { called } from '../called.ts'
 
 const countAtWork = query((db, _: object) =>
   db
@@ -42,7 +43,10 @@ const countAtWork = query((db, _: object) =>
     .select(e => e.fn.countAll<number>().as('count'))
     .where('state', '=', 'allocating'),
 )
-type Changes = Pick<AllocationRow, 'id' | 'name' | 'extra' | 'expires_at' | 'planned_end' | 'note' | 'updated_at'>
+type Changes = Pick<
+  AllocationRow,
+  'id' | 'name' | 'extra' | 'expires_at' | 'end_known_at' | 'planned_end' | 'note' | 'updated_at'
+>
 const update = command((db, a: Changes) =>
   db
     .updateTable('allocations')
@@ -50,6 +54,7 @@ const update = command((db, a: Changes) =>
       name: a.name,
       extra: a.extra,
       expires_at: a.expires_at,
+      end_known_at: a.end_known_at,
       planned_end: a.planned_end,
       note: a.note,
       updated_at: a.updated_at,
@@ -65,6 +70,7 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
       reasons: null,
       conductor_affinity: a.conductor_affinity,
       wait_until: a.wait_until,
+      retried_at: a.updated_at,
       updated_at: a.updated_at,
     })
     .where('id', '=', a.id)
@@ -201,11 +207,12 @@ function* changeAllocation(
   requireTerm(limits, 'longest_allocation_hours', term)
   if (node) yield* requireUntil(node, expiresAt, access)
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
-  const times = { expires_at: expiresAt, planned_end: plannedEnd, updated_at: now }
+  const isMoved = expiresAt !== present.expires_at
+  const end_known_at = isMoved ? now : present.end_known_at
+  const times = { expires_at: expiresAt, end_known_at, planned_end: plannedEnd, updated_at: now }
   const changes = { id, name, extra: jsonText(extra), note, ...times }
   yield* run(update(changes))
   const after = { ...present, ...changes }
-  const isMoved = after.expires_at !== present.expires_at
   yield* mark(
     isMoved
       ? allocationBecame(after, 'renewed', { until_before: timeOf(present.expires_at) })
@@ -242,6 +249,8 @@ export function* deleteAllocationOfNode(
 function* endOrAsk(found: Allocation, farewell: Farewell, now: number): Write<Allocation | null> {
   const { node, row } = yield* lockedWithNode(found)
   const isLeased = node !== undefined && node.leased_to !== null
+  // The keeper has let go already, and didn't hear the answer.
+  if (isLeased && row.keeper === null && farewell.keeper !== null) return null
   if (isLeased && farewell.keeper === null) requireOwnEnd(node)
   if (yield* mayEnd(row, farewell, now)) {
     if (isLeased && farewell.keeper !== null) yield* letGoOfLeased(row, now)
@@ -274,7 +283,7 @@ function* endLocked(
   if (node) {
     if (!mayDeallocate(node)) {
       throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${row.uuid} for node ${node.uuid}, because the node is in state "${node.provision_state}" and not in maintenance.`,
+        reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because the node is in state "${node.provision_state}" and not in maintenance.`,
       })
     }
     requireOwnEnd(node)
@@ -314,7 +323,7 @@ function* restartAllocation(
   const changes = { id: found.id, conductor_affinity, wait_until, updated_at: now }
   if ((yield* run(restart(changes))) === 0) {
     throw problem('node_refuses', {
-      reason: `Allocation ${found.uuid} is in state "${found.state}"; only one in "error" can be tried again.`,
+      reason: `Allocation ${called(found)} is in state "${found.state}"; only one in "error" can be tried again.`,
     })
   }
   yield* mark(allocationBecame(found, 'retried', { from: 'error', to: 'allocating', wait_until: timeOf(wait_until) }))

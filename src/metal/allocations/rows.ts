@@ -14,6 +14,7 @@ import type { Waiting } from '../queue/line.ts'
 import { findNode, type NodeRow } from '../nodes/rows.ts'
 import { nameOf } from '../nodes/what-became.ts'
 import type { Principal } from '../nodes/provider.ts'
+import { called } from '../called.ts'
 
 export type AllocationRow = Selectable<Schema['allocations']>
 type AllocationState = AllocationRow['state']
@@ -87,7 +88,14 @@ export const insertAllocation = command((db, a: NewRow) =>
     .returning('id'),
 )
 /** What a new row has in the columns that insertAllocation leaves out. */
-const UNKEPT = { kept_until: null, ending_by: null, ending_at: null, ending_message: null }
+const UNKEPT = {
+  end_known_at: null,
+  kept_until: null,
+  ending_by: null,
+  ending_at: null,
+  ending_message: null,
+  retried_at: null,
+}
 
 /** What a client asks for, checked. */
 export interface AllocationRequest {
@@ -150,7 +158,7 @@ export function* allocationOfNode(ident: string, access: Access): Read<Allocatio
   }
   if (node.instance_uuid !== null && node.allocation_uuid === null) {
     throw problem('invalid_parameter', {
-      reason: `Node ${node.uuid} is associated with instance ${node.instance_uuid}, which is no allocation.`,
+      reason: `Node ${called(node)} is associated with instance ${node.instance_uuid}, which is no allocation.`,
     })
   }
   throw problem('metal_not_found', { what: 'An allocation of node', name: node.uuid })
@@ -221,7 +229,7 @@ export function wishOf(row: AllocationRow): Waiting {
     until: row.expires_at,
     uuid: row.uuid,
     project: row.project_id,
-    since: row.created_at,
+    since: row.retried_at ?? row.created_at,
     waitUntil: row.wait_until,
   }
 }

@@ -5,6 +5,7 @@ import type { NodeId } from '../../store/schema/ids.ts'
 import type { Write } from '../../store/transaction.ts'
 import { lockNodeById, type NodeRow, saveNode } from './rows.ts'
 import { hasMachine } from './states.ts'
+import { called } from '../called.ts'
 
 type LeasePromise = Pick<NodeRow, 'leasable' | 'pledged_at'>
 
@@ -37,10 +38,11 @@ export const unleased = ({ leased_to, lessee, lessee_before }: Lessee): Lessee =
 })
 
 /** Refuses to end the allocation of a leased node: only the lease ends it. In maintenance the node may be let go. */
-export function requireOwnEnd({ uuid, leased_to, maintenance }: NodeRow): void {
+export function requireOwnEnd(node: NodeRow): void {
+  const { leased_to, maintenance } = node
   if (leased_to === null || maintenance === 1) return
   throw problem('node_refuses', {
-    reason: `Node ${uuid} is leased, and its allocation ends with the lease. In maintenance it may be let go.`,
+    reason: `Node ${called(node)} is leased, and its allocation ends with the lease. In maintenance it may be let go.`,
   })
 }
 
@@ -50,9 +52,10 @@ export const letGo = (node: NodeRow): Pick<NodeRow, 'leftover'> => ({
 })
 
 /** Refuses to change what leases booked. In maintenance the node may change, because its leases move away. */
-export function requireUnbooked({ uuid, pledged_at, maintenance }: NodeRow, what: string): void {
+export function requireUnbooked(node: NodeRow, what: string): void {
+  const { pledged_at, maintenance } = node
   if (pledged_at === null || maintenance === 1) return
   throw problem('node_refuses', {
-    reason: `Node ${uuid} is booked by a lease, so it keeps its ${what}. In maintenance they can be changed.`,
+    reason: `Node ${called(node)} is booked by a lease, so it keeps its ${what}. In maintenance they can be changed.`,
   })
 }

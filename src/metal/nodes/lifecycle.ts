@@ -44,6 +44,7 @@ import {
 } from './provider.ts'
 import { letGo, requireOwnEnd, requireUnbooked } from './lease-promise.ts'
 import { DELETABLE, FREE_TO_CHANGE } from './states.ts'
+import { called } from '../called.ts'
 
 const refuse = (reason: string) => problem('node_refuses', { reason })
 
@@ -145,7 +146,7 @@ function* permitEnd(node: Node, { permit }: Access): Write<void> {
 function requireChangeable(node: Node): void {
   requireUnlocked(node)
   if (node.transition !== null && node.provision_state !== 'inspect wait') {
-    throw refuse(`Node ${node.uuid} can not be updated while a state transition is in progress.`)
+    throw refuse(`Node ${called(node)} can not be updated while a state transition is in progress.`)
   }
 }
 
@@ -166,7 +167,7 @@ type Columns = ReturnType<typeof columnsOf>
 function requireAllowed(node: Node, after: Columns): void {
   const state = node.provision_state
   const isFree = FREE_TO_CHANGE.has(state)
-  const inState = `Node ${node.uuid} can not be changed in this while it is in state "${state}":`
+  const inState = `Node ${called(node)} can not be changed in this while it is in state "${state}":`
   if (after.resource_class !== node.resource_class && !isFree) throw refuse(`${inState} resource_class`)
   if (after.resource_class !== node.resource_class) requireUnbooked(node, 'resource_class')
   const interfacesChange = after.interfaces !== node.interfaces || after.driver !== node.driver
@@ -176,7 +177,7 @@ function requireAllowed(node: Node, after: Columns): void {
   if (after.retired && !node.retired && state === 'available') throw refuse(`${inState} retired`)
   if (node.instance_uuid === after.instance_uuid || node.instance_uuid === null) return
   if (after.instance_uuid !== null) {
-    throw refuse(`Node ${node.uuid} is already associated with instance ${node.instance_uuid}.`)
+    throw refuse(`Node ${called(node)} is already associated with instance ${node.instance_uuid}.`)
   }
   if (!isFree && !node.maintenance) throw refuse(`${inState} instance_uuid`)
 }
@@ -200,15 +201,15 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   const node = yield* lockNode(ident, access)
   yield* releaseLapsedHold(node, now)
   requireUnlocked(node)
-  if (node.protected) throw problem('node_protected', { node: node.uuid, action: 'deleted' })
-  if (node.leasable) throw refuse(`Node ${node.uuid} is enrolled for leasing.`)
+  if (node.protected) throw problem('node_protected', { node: called(node), action: 'deleted' })
+  if (node.leasable) throw refuse(`Node ${called(node)} is enrolled for leasing.`)
   yield* requireChildless(node)
   if (!node.maintenance) {
     if (node.instance_uuid !== null) {
-      throw refuse(`Node ${node.uuid} is associated with instance ${node.instance_uuid}.`)
+      throw refuse(`Node ${called(node)} is associated with instance ${node.instance_uuid}.`)
     }
     if (!DELETABLE.has(node.provision_state)) {
-      throw refuse(`Can not delete node "${node.uuid}" while it is in provision state "${node.provision_state}".`)
+      throw refuse(`Can not delete node "${called(node)}" while it is in provision state "${node.provision_state}".`)
     }
   }
   if (node.instance_uuid !== null) yield* releaseInstance(node, node.instance_uuid, 'node_deleted', now)
@@ -216,7 +217,7 @@ export function* deleteNode(ident: string, access: Access, now: number): Write<v
   const hold = yield* holdOn(node.id, now)
   if (hold) throw heldBy(node, hold, access.view)
   const holder = yield* holderOf(node, now)
-  if (holder) throw refuse(`Node ${node.uuid} is claimed by consumer ${holder}, who must release it first.`)
+  if (holder) throw refuse(`Node ${called(node)} is claimed by consumer ${holder}, who must release it first.`)
   yield* dropNode(node)
   yield* deleteProvider(node.uuid, OWNER)
 }

@@ -6,6 +6,7 @@ import type { Access } from '../access.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { findNode, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { driverOf } from './transitions.ts'
+import { called } from '../called.ts'
 
 interface BootDevice {
   boot_device: string | null
@@ -59,7 +60,7 @@ export function* attachVif(ident: string, access: Access, vif: string, now: numb
   requireUnlocked(node)
   const vifs = vifsIn(node)
   if (vifs.includes(vif))
-    throw problem('metal_exists', { reason: `VIF ${vif} is already attached to node ${node.uuid}.` })
+    throw problem('metal_exists', { reason: `VIF ${vif} is already attached to node ${called(node)}.` })
   if (vifs.length >= VIFS_MAX) throw problem('invalid_parameter', { reason: `A node has at most ${VIFS_MAX} VIFs.` })
   yield* saveVifs(node, [...vifs, vif], now)
 }
@@ -69,7 +70,7 @@ export function* detachVif(ident: string, access: Access, vif: string, now: numb
   requireUnlocked(node)
   const vifs = vifsIn(node)
   if (!vifs.includes(vif)) {
-    throw problem('invalid_parameter', { reason: `VIF ${vif} is not attached to node ${node.uuid}.` })
+    throw problem('invalid_parameter', { reason: `VIF ${vif} is not attached to node ${called(node)}.` })
   }
   yield* saveVifs(
     node,

@@ -19,6 +19,7 @@ import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
 import { mayHaveUntil } from './lease-promise.ts'
 import { isUsable } from './states.ts'
 import { nameOf } from './what-became.ts'
+import { called } from '../called.ts'
 
 /** Updates the node's inventory in the ledger, and its traits if they are given. */
 export function* syncProvider(node: NodeRow, now: number, traits?: readonly string[]): Write<void> {
@@ -176,26 +177,27 @@ export function* takeNode(node: NodeRow, claimant: Claimant, now: number): Write
   if (refusal) throw claimed(node, yield* holderOf(node, now), claimant.consumer)
 }
 
-export function requireNotRetired({ uuid, retired }: NodeRow): void {
-  if (retired) throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be given to anyone.` })
+export function requireNotRetired(node: NodeRow): void {
+  if (!node.retired) return
+  throw problem('node_refuses', { reason: `Node ${called(node)} is retired and can not be given to anyone.` })
 }
 
-export const promised = ({ uuid, pledged_at }: NodeRow) =>
+export const promised = ({ uuid, name, pledged_at }: NodeRow) =>
   problem('node_refuses', {
     reason:
-      `Node ${uuid} is enrolled for leasing: it can only be had for a while` +
+      `Node ${name ?? uuid} is enrolled for leasing: it can only be had for a while` +
       `${pledged_at === null ? '' : `, until ${new Date(pledged_at).toISOString()} at the longest`}.`,
   })
 /** The uuid of a hold proves ownership, so only clients that may see the hold are told it. */
-export const heldBy = ({ uuid }: NodeRow, hold: Hold, view: View) =>
+export const heldBy = (node: NodeRow, hold: Hold, view: View) =>
   problem('node_refuses', {
     reason: isSeen(hold.owner, view)
-      ? `Node ${uuid} is reserved by ${hold.uuid} for instance ${hold.instance_uuid}; name that as reservation_uuid to deploy it.`
-      : `Node ${uuid} is reserved for someone else.`,
+      ? `Node ${called(node)} is reserved by ${hold.uuid} for instance ${hold.instance_uuid}; name that as reservation_uuid to deploy it.`
+      : `Node ${called(node)} is reserved for someone else.`,
   })
 const claimed = (node: NodeRow, holder: string | null, consumer: string) =>
   problem('node_refuses', {
-    reason: `Node ${node.uuid} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
+    reason: `Node ${called(node)} is claimed by consumer ${holder ?? '(unknown)'} and can not be given to ${consumer}.`,
   })
 
 /**

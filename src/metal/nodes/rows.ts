@@ -12,6 +12,7 @@ import { type Access, inView, type View } from '../access.ts'
 import { placementClass } from './class-names.ts'
 import { fleetNode } from './fleet.ts'
 import { nodeCreated, nodeDeleted, whatBecame } from './what-became.ts'
+import { called } from '../called.ts'
 
 /** `managed_by` of the providers and consumers of bare metal in the ledger. */
 export const OWNER = 'baremetal'
@@ -194,8 +195,10 @@ export function* requireParent(parent: string | null, self: string, access: Acce
   }
 }
 
-export function* requireChildless({ uuid }: NodeRow): Read<void> {
-  if (yield* one(childOf({ uuid }))) throw problem('node_refuses', { reason: `Node ${uuid} has child nodes.` })
+export function* requireChildless(node: NodeRow): Read<void> {
+  if (yield* one(childOf({ uuid: node.uuid }))) {
+    throw problem('node_refuses', { reason: `Node ${called(node)} has child nodes.` })
+  }
 }
 
 /** The uuids of the nodes that are built into a node, as far as the client sees them. */
@@ -238,9 +241,10 @@ export function* dropNode(node: NodeRow): Write<void> {
 export const AT_ONCE = 0
 
 /** Refuses while a conductor works on the node, or is about to. */
-export function requireUnlocked({ uuid, reservation, transition, due_at }: NodeRow): void {
-  if (reservation !== null) throw problem('node_locked', { node: uuid, host: reservation })
+export function requireUnlocked(node: NodeRow): void {
+  const { reservation, transition, due_at } = node
+  if (reservation !== null) throw problem('node_locked', { node: called(node), host: reservation })
   if (transition !== null && due_at === AT_ONCE) {
-    throw problem('node_locked', { node: uuid, host: 'the next conductor that is free' })
+    throw problem('node_locked', { node: called(node), host: 'the next conductor that is free' })
   }
 }

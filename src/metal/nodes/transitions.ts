@@ -21,6 +21,7 @@ import {
   type Verb,
 } from './states.ts'
 import { requireDeployable } from './validation.ts'
+import { called } from '../called.ts'
 
 /** Work on a node, saved for the conductor that takes it. */
 export type Work =
@@ -61,7 +62,7 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   requireUnlocked(node)
   const found = transitionFor(order.verb, node.provision_state)
   if (!found) {
-    throw problem('verb_refused', { verb: order.word, node: node.uuid, state: node.provision_state })
+    throw problem('verb_refused', { verb: order.word, node: called(node), state: node.provision_state })
   }
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
@@ -82,7 +83,7 @@ function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, n
   const hold = yield* holdOn(node.id, now)
   if (!hold) {
     if (reservation === null) return node
-    throw problem('node_refuses', { reason: `Node ${node.uuid} is not reserved by it.` })
+    throw problem('node_refuses', { reason: `Node ${called(node)} is not reserved by it.` })
   }
   if (hold.uuid !== reservation || !isSeen(hold.owner, view)) throw heldBy(node, hold, view)
   order.permitHold?.({ project: hold.owner })
@@ -94,31 +95,31 @@ function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, n
 const INSTALLING: ReadonlySet<Verb> = new Set<Verb>(['active', 'adopt', 'rebuild'])
 
 function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Write<void> {
-  const { uuid } = node
+  const name = called(node)
   if (node.maintenance) {
     throw problem('invalid_parameter', {
-      reason: `The ${word} operation can't be performed on node ${uuid} because it's in maintenance mode.`,
+      reason: `The ${word} operation can't be performed on node ${name} because it's in maintenance mode.`,
     })
   }
   if (node.protected && (verb === 'deleted' || verb === 'rebuild')) {
-    throw problem('node_protected', { node: uuid, action: verb === 'deleted' ? 'undeployed' : 'rebuilt' })
+    throw problem('node_protected', { node: name, action: verb === 'deleted' ? 'undeployed' : 'rebuilt' })
   }
   if (node.retired && verb === 'provide') {
-    throw problem('node_refuses', { reason: `Node ${uuid} is retired and can not be made available.` })
+    throw problem('node_refuses', { reason: `Node ${name} is retired and can not be made available.` })
   }
   if (verb === 'active' && node.provision_state === 'available') requireNotRetired(node)
   if (node.instance_uuid !== null || !INSTALLING.has(verb) || (yield* holdOn(node.id, now))) return
   // Without an instance nobody would end the deployment, and a lease would wait for the node for ever.
   if (node.leasable) {
     throw problem('node_refuses', {
-      reason: `Node ${uuid} is enrolled for leasing and has no instance: only whoever has it may have it deployed.`,
+      reason: `Node ${name} is enrolled for leasing and has no instance: only whoever has it may have it deployed.`,
     })
   }
   if (verb === 'active') {
     const holder = yield* holderOf(node, now)
     if (holder) {
       throw problem('node_refuses', {
-        reason: `Node ${uuid} is claimed by consumer ${holder}; set instance_uuid to that to deploy it.`,
+        reason: `Node ${name} is claimed by consumer ${holder}; set instance_uuid to that to deploy it.`,
       })
     }
   }
@@ -182,7 +183,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
   requireUnlocked(node)
   if (node.transition !== null) {
     throw problem('node_refuses', {
-      reason: `Node ${node.uuid} can not change its power while it is in state ${node.provision_state}.`,
+      reason: `Node ${called(node)} can not change its power while it is in state ${node.provision_state}.`,
     })
   }
   yield* requireConductor(node.driver, node.conductor_group)

@@ -7,6 +7,7 @@ import type { Read } from '../../store/transaction.ts'
 import { type InterfaceName, type Machine, VALIDATED } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { NodeRow } from './rows.ts'
+import { called } from '../called.ts'
 
 export function machineOf(node: NodeRow): Machine {
   return {
@@ -39,7 +40,7 @@ export function* requireDeployable(node: NodeRow, drivers: Drivers): Read<void> 
     const reason = verdicts.get(name)
     if (reason) {
       throw problem('invalid_parameter', {
-        reason: `Failed to validate ${name} information for node ${node.uuid}. Error: ${reason}`,
+        reason: `Failed to validate ${name} information for node ${called(node)}. Error: ${reason}`,
       })
     }
   }

@@ -58,6 +58,8 @@ interface Kin {
   suits: readonly string[]
   /** In serving order. */
   line: Waiting[]
+  /** Of the line so many, from its beginning, have started or given up. */
+  gone: number
 }
 
 /** The places of all who wait, in serving order. */
@@ -96,7 +98,7 @@ function kinFor(wish: Waiting, supply: Supply): Kin {
   // Who doesn't say when it ends never gets a node that is enrolled for leases.
   const isFor = (node: FleetNode) => suits(supply, node, wish) && (node.leasable === 0 || wish.until !== null)
   const nodes = [...supply.fleet.ofClass(wish.resourceClass)].filter(isFor).toSorted((a, b) => a.id - b.id)
-  return { nodes: new Set(nodes), suits: nodes.map(({ uuid }) => uuid), line: [] }
+  return { nodes: new Set(nodes), suits: nodes.map(({ uuid }) => uuid), line: [], gone: 0 }
 }
 
 /** Of whom some node suits both, the one before takes a place. Those whom no node suits stand in a line of their own. */
@@ -151,6 +153,8 @@ function startsOf(
   const lentUntil = new Map<FleetNode, number>()
   const isGone = (wish: Waiting, at: number) => starts.has(wish) || leavesAt(wish) <= at
   for (const { at, those } of agenda) {
+    for (const kin of kinds) while (kin.gone < kin.line.length && isGone(kin.line[kin.gone]!, at)) kin.gone++
+    if (kinds.every(({ gone, line }) => gone === line.length)) break
     const open = new Map(those.toSorted((a, b) => a.node.id - b.node.id).map(one => [one.node, one]))
     for (const node of open.keys()) if ((lentUntil.get(node) ?? 0) > at) open.delete(node)
     for (const wish of heads(kinds, rank, open, one => isGone(one, at))) {
@@ -180,18 +184,16 @@ function* heads(
 ): Generator<Waiting, void, void> {
   const lines = kinds
     .filter(({ nodes }) => [...open.keys()].some(node => nodes.has(node)))
-    .map(({ nodes, line }) => ({ nodes, left: line.values() }))
-    .map(({ nodes, left }) => ({ nodes, left, next: left.next().value }))
+    .map(({ line, gone }) => ({ line, at: gone }))
   while (open.size > 0) {
     let first: (typeof lines)[number] | undefined
-    for (const line of lines) {
-      while (line.next && isGone(line.next)) line.next = line.left.next().value
-      if (line.next && (!first || rank.get(line.next)! < rank.get(first.next!)!)) first = line
+    for (const each of lines) {
+      while (each.at < each.line.length && isGone(each.line[each.at]!)) each.at++
+      const wish = each.line[each.at]
+      if (wish && (!first || rank.get(wish)! < rank.get(first.line[first.at]!)!)) first = each
     }
     if (!first) return
-    const { next } = first
-    first.next = first.left.next().value
-    yield next!
+    yield first.line[first.at++]!
   }
 }
 
@@ -212,33 +214,43 @@ function choose(
   return first
 }
 
-/** What happens when. More may be put in while it goes, for later. */
+/** What happens when: a heap, because more is put in while it goes. */
 class Agenda<T> {
-  readonly #times: number[] = []
-  readonly #those = new Map<number, T[]>()
+  readonly #heap: { at: number; what: T }[] = []
 
   put(at: number, what: T): void {
-    const those = this.#those.get(at)
-    if (those) {
-      those.push(what)
-      return
+    const heap = this.#heap
+    let place = heap.length
+    for (let above = (place - 1) >> 1; place > 0 && heap[above]!.at > at; above = (place - 1) >> 1) {
+      heap[place] = heap[above]!
+      place = above
     }
-    this.#those.set(at, [what])
-    // The latest first, so that the next one is at the end.
-    let [low, high] = [0, this.#times.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#times[middle]! > at) low = middle + 1
-      else high = middle
-    }
-    this.#times.splice(low, 0, at)
+    heap[place] = { at, what }
   }
 
+  /** All that happens at the next time. */
   *[Symbol.iterator](): Generator<{ at: number; those: T[] }, void, void> {
-    for (let at = this.#times.pop(); at !== undefined; at = this.#times.pop()) {
-      const those = this.#those.get(at)!
-      this.#those.delete(at)
+    while (this.#heap.length > 0) {
+      const { at } = this.#heap[0]!
+      const those: T[] = []
+      while (this.#heap[0]?.at === at) those.push(this.#take())
       yield { at, those }
     }
+  }
+
+  #take(): T {
+    const heap = this.#heap
+    const [first, last] = [heap[0]!, heap.pop()!]
+    if (heap.length === 0) return first.what
+    let place = 0
+    for (;;) {
+      const left = 2 * place + 1
+      const below = left + 1 < heap.length && heap[left + 1]!.at < heap[left]!.at ? left + 1 : left
+      if (below >= heap.length || heap[below]!.at >= last.at) break
+      heap[place] = heap[below]!
+      place = below
+    }
+    heap[place] = last
+    return first.what
   }
 }

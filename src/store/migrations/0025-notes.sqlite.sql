@@ -1,2 +1,6 @@
 -- What people write about an allocation, for others to read. A node has its description for that.
 alter table allocations add column note text;
+
+-- Since when the holder knows of the end: it was set, they got the node, or they were reminded.
+alter table allocations add column end_known_at integer;
+update allocations set end_known_at = coalesce(updated_at, created_at);

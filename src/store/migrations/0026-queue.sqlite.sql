@@ -1,5 +1,7 @@
 -- started_at: since when an allocation has its node. Of those that have one already only the time of asking is known.
+-- retried_at: since when it looks for a node again; who tries again takes its turn as one who comes then.
 alter table allocations add column started_at integer;
+alter table allocations add column retried_at integer;
 update allocations set started_at = created_at where node_id is not null;
 
 -- What admins have set for projects that wait for nodes. Projects without a row have priority 0 and share 1.

@@ -59,8 +59,12 @@ export interface MetalTables {
     ending_message: string | null
     /** Since when it has its node; null too where an older version of ours gave it. */
     started_at: number | null
+    /** Since when it looks for a node again, after an error. */
+    retried_at: number | null
     /** What people write about it, for others to read. */
     note: string | null
+    /** Since when the holder knows of the end; null since it was asked for. */
+    end_known_at: number | null
   }
   reservations: {
     id: Generated<number>
