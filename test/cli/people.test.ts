@@ -101,6 +101,8 @@ atLogin('people and projects by name', ({ api, file }) => {
       'usage nope',
       'audit --project nope',
       'watch --project nope',
+      'status --project nope',
+      'calendar --project nope',
       'webhook create https://example.org/ --project nope',
       'calendar create --project nope',
       'claim move 0f1d4a4e-9c6f-4a75-8f5c-0c1de9a3c001 0f1d4a4e-9c6f-4a75-8f5c-0c1de9a3c002 --project nope',
