@@ -5,6 +5,7 @@ import { hereAndNow } from '../local-time.ts'
 import { onServer, printingCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'
 import { printRows, type WatchFlags } from '../followed-list.ts'
+import { soughtId } from '../names.ts'
 import { printList, printOne } from '../output.ts'
 import { screenOf } from '../table.ts'
 import { terminal } from '../terminal.ts'
@@ -46,8 +47,15 @@ export const askedIn = ({ mine, class: of, trait, rack, project, who, state }: A
   ...(state !== undefined && { state }),
 })
 
+/** Refuses people who aren't there: an empty picture would say that they have nothing. */
+export async function requirePeople(server: Holdfast, { project, who }: Asked): Promise<void> {
+  await soughtId(server, 'project', project)
+  await soughtId(server, 'user', who)
+}
+
 async function show(server: Holdfast, flags: StatusFlags): Promise<void> {
   const asked = askedIn(flags)
+  await requirePeople(server, asked)
   const { mine, ...where } = asked
   const look = () => server.status({ mine, where })
   const { stdout } = terminal()
