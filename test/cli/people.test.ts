@@ -135,6 +135,12 @@ atLogin('people and projects by name', ({ api, file }) => {
     assert.match(await reads('audit --user alice --project lab --object gpu-03 --limit 1'), /alice +lab/)
     await reads('audit --user conductor --limit 1')
     assert.equal(await reads('audit --object gpu-03 --until 2001-01-01 -f value'), '')
+    const token = await api.token('alice')
+    const told = await fetch(`${api.origin}/holdfast/v1/events?after=0&object=gpu-03`, {
+      headers: { 'x-auth-token': token },
+    })
+    const { events } = (await told.json()) as { events: { subject: string; data: { name: string } }[] }
+    assert.ok(events.length > 0 && events.every(event => event.data.name === 'gpu-03'))
     await refuses('watch --object gpu-04', 3, /there is nothing called gpu-04/)
     // A node that is gone is still found by its name.
     await reads('node create --name short-lived')
