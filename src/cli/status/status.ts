@@ -61,7 +61,7 @@ async function show(server: Holdfast, flags: StatusFlags): Promise<void> {
   const { stdout } = terminal()
   const isPicture = flags.format === 'table' && flags.column === undefined
   if (isPicture && flags.watch && stdout.isTTY) {
-    const draw = (status: Status) => pictureOf(status, asked, hereAndNow(), screenOf(stdout))
+    const draw = (status: Status, rows: number) => pictureOf(status, asked, hereAndNow(), screenOf(stdout), rows)
     return redraw(server, { kinds: KINDS, look, draw, clock: timeNow })
   }
   if (flags.watch) return printRows(server, { kinds: KINDS, rows: async () => rowsOf(await look(), flags) }, flags)
