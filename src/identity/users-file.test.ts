@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { FileDirectory } from './directory.ts'
+import { idOf } from './ids.ts'
+import { addUserTo } from './user-edits.ts'
 import { editUsersFile, parseUsersFile, UsersFileError } from './users-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-users-file-'))
@@ -27,6 +29,8 @@ test('an error names the invalid place and never shows a hash', () => {
     [whole(', id: short'), /users\.ann\.id/],
     [whole().replace('ann', '"a:b"'), /can't have a:b/],
     [`projects: {lab: {id: ${'a'.repeat(32)}}}\nusers: {ann: ${entry(`, id: ${'a'.repeat(32)}`)}}`, /given twice/],
+    [`projects: {lab: , hall: {id: ${idOf('project', 'lab')}}}`, /given twice/],
+    [whole().replace('ann', '"\\x9b31m"'), /users can't have/],
     ['projects: &a {lab: }\nusers: {}\nx: *a', /not YAML/],
   ]
   for (const [text, said] of wrong) {
@@ -59,6 +63,15 @@ test('a derived id is always the same, and a given id is used', () => {
   assert.equal(user(whole()).id, user(whole()).id)
   assert.match(user(whole()).id, /^[0-9a-f]{32}$/)
   assert.equal(user(whole(`, id: ${'c'.repeat(32)}`)).id, 'c'.repeat(32))
+})
+
+test('a project with the former name of another one is a project of its own', () => {
+  const path = join(folder, 'renamed.yaml')
+  writeFileSync(path, `projects: {hall: {id: ${idOf('project', 'lab')}}}\nusers: {}\n`)
+  const user = { id: 'd'.repeat(32), name: 'ann', password: HASH, project: 'lab', roles: ['member'] as const }
+  editUsersFile(path, (document, content) => addUserTo(document, content, user))
+  const directory = new FileDirectory(parseUsersFile(readFileSync(path, 'utf8')))
+  assert.notEqual(directory.project('lab')!.id, directory.project('hall')!.id)
 })
 
 test('an edit keeps comments, makes the file private to its owner, and is refused if the result is broken', () => {

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { Document, parse as parseYaml, parseDocument } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
-import { ID_PATTERN } from './ids.ts'
+import { ID_PATTERN, idOf } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
 
@@ -14,7 +14,7 @@ import { ROLES, type Role } from './roles.ts'
 export class UsersFileError extends Error {}
 
 /** No colon, which ends the name in HTTP Basic, and no control characters. */
-export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f]{1,255}$'
+export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f-\\u009f]{1,255}$'
 
 const Id = Type.String({ pattern: ID_PATTERN })
 const RoleName = Type.Unsafe<Role>({ type: 'string', enum: ROLES })
@@ -85,10 +85,12 @@ function whatIsWrong(error: ErrorObject | undefined): string {
 /** Checks that ids are unique and that references exist. */
 function requireWhole({ projects, users }: UsersFile): void {
   const ids = new Set<string>()
-  for (const entry of [...Object.values(projects), ...Object.values(users)]) {
-    if (entry?.id === undefined) continue
-    if (ids.has(entry.id)) throw new UsersFileError(`the id ${entry.id} is given twice`)
-    ids.add(entry.id)
+  const idsOf = (kind: 'project' | 'user', entries: object) =>
+    Object.entries(entries).map(([name, entry]: [string, { id?: string } | null]) => entry?.id ?? idOf(kind, name))
+  // Also of those without one: whoever has a former name of another must not have its id.
+  for (const id of [...idsOf('project', projects), ...idsOf('user', users)]) {
+    if (ids.has(id)) throw new UsersFileError(`the id ${id} is given twice`)
+    ids.add(id)
   }
   for (const [name, { roles = {}, 'default-project': byDefault }] of Object.entries(users)) {
     for (const project of Object.keys(roles)) {
