@@ -47,7 +47,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   withWatch(printingCommand(lease, 'list', 'list leases', 'lease list', COLUMNS)).action(
     onServer(async (server, flags: WatchFlags) => {
-      const isDocument = flags.format === 'json' || flags.format === 'yaml'
+      const isDocument = (flags.format === 'json' || flags.format === 'yaml') && !flags.column
       const rows = async () => {
         const found = await server.leases.list()
         return { rows: isDocument ? found : found.map(rowOf), columns: COLUMNS }

@@ -6,7 +6,7 @@ import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { idOf, soughtId } from './names.ts'
-import { printList, printOne } from './output.ts'
+import { printList, printOne, say } from './output.ts'
 
 const LISTED = ['place', 'name', 'project', 'who', 'wants', 'since', 'start', 'because']
 const SHARED = ['project', 'priority', 'share', 'used_hours', 'due_percent', 'actual_percent']
@@ -22,7 +22,8 @@ export function addCommands(program: Command, { name, help }: Word): void {
   ).action(
     onServer(async (server, flags: Flags) => {
       const rows = await server.queue.list()
-      printList(flags.format === 'json' || flags.format === 'yaml' ? rows : rows.map(cellsOf), LISTED, flags)
+      if (rows.length === 0 && flags.format === 'table') say('Nobody waits.')
+      else printList(flags.format === 'json' || flags.format === 'yaml' ? rows : rows.map(cellsOf), LISTED, flags)
     }),
   )
   printingCommand(

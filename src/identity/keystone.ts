@@ -106,7 +106,11 @@ export class Keystone {
       const answer = await this.#fetch(this.#url + path, { headers: { 'x-auth-token': await this.#ownToken() } })
       if (answer.status === 200) {
         const found = ((await answer.json()) as Record<string, Named | Named[]>)[member] ?? []
-        return [found].flat().map(({ id, name }) => ({ id, name }))
+        const isNamed = ({ id, name }: Partial<Named>) => typeof id === 'string' && typeof name === 'string'
+        return [found]
+          .flat()
+          .filter(isNamed)
+          .map(({ id, name }) => ({ id, name }))
       }
       await answer.body?.cancel()
       if (answer.status === 404) return []

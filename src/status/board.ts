@@ -69,6 +69,7 @@ export class Board {
   readonly #now: () => number
   readonly #names: Called
   readonly #entries = new Map<NodeId, BoardEntry>()
+  readonly #byProvider = new Map<ProviderId, NodeId>()
   /** Which rows show an object, by its id. */
   readonly #showing = new Map<string, Set<NodeId>>()
   readonly #waiting = new Map<string, WaitingPart>()
@@ -224,8 +225,14 @@ export class Board {
       const ids = yield* everyNodeId()
       return { newest, first: [], read: [], ids, isAll: true, waiting: yield* waitingNow(), asked: [] }
     }
-    const ids = yield* nodesIn(dirt, touched)
+    // Those that are known need no lookup: mostly that is all.
+    const isOf = (id: NodeId, uuid: string) => this.#entries.get(id)?.row.source.node.uuid === uuid
+    const isNew = (uuid: string) => ![...(this.#showing.get(uuid) ?? [])].some(id => isOf(id, uuid))
+    const [node, resource_provider] = [dirt.node, dirt.resource_provider].map(some => new Set([...some].filter(isNew)))
+    const unknown = touched.filter(provider => !this.#byProvider.has(provider))
+    const ids = yield* nodesIn({ ...dirt, node: node!, resource_provider: resource_provider! }, unknown)
     for (const id of this.#shownIn(dirt)) ids.add(id)
+    for (const provider of touched) if (this.#byProvider.has(provider)) ids.add(this.#byProvider.get(provider)!)
     const waiting = yield* allocationsWith([...dirt.allocation])
     // Mostly they are few, and then they are read in the same transaction.
     const [first, rest] = [[...ids].slice(0, limits.statusReadMax), [...ids].slice(limits.statusReadMax)]
@@ -300,6 +307,7 @@ export class Board {
       this.#entries.set(id, { ...made, block: NO_BLOCK })
       this.#blocks = null
     }
+    this.#byProvider.set(source.node.provider_id, id)
     for (const shown of idsIn(row)) this.#showing.getOrInsertComputed(shown, () => new Set()).add(id)
     this.#nextChange = Math.min(this.#nextChange, row.validUntil)
   }
@@ -309,6 +317,7 @@ export class Board {
     if (!entry) return
     this.#unlist(entry)
     this.#entries.delete(id)
+    this.#byProvider.delete(entry.row.source.node.provider_id)
     this.#blocks = null
   }
 

@@ -128,7 +128,7 @@ export function waitingOf(row: WaitingPart, line: InLine | null, names: NamesOfP
     traits: jsonIn(row.traits),
     count: 1,
     for: timeOf(row.expires_at),
-    since: timeOf(row.created_at),
+    since: timeOf(row.retried_at ?? row.created_at),
     gives_up: timeOf(row.wait_until),
     place: line?.place ?? null,
     of: line?.of ?? 0,

@@ -49,8 +49,10 @@ function clientsOf(settings: object, cloudsFor: (folder: string, origin: string)
     const args = ['--os-cloud', cloud, ...words.split(' '), '-f', 'json']
     return JSON.parse(await runClient('openstack', args, env()))
   }
+  /** For commands that print nothing that could be read. */
+  const runs = (words: string) => runClient('openstack', ['--os-cloud', 'holdfast', ...words.split(' ')], env())
   const python = async (script: string) => (await runClient('python', ['-c', script], env())).trim()
-  return { openstack, python, origin: () => server.origin }
+  return { openstack, runs, python, origin: () => server.origin }
 }
 
 const SDK = `
@@ -69,7 +71,7 @@ describe('clients of our own users', { skip }, () => {
     assert.equal(code, 0, stderr)
     return stdout
   }
-  const { openstack, python, origin } = clientsOf({ auth: 'password' }, async (folder, origin) => {
+  const { openstack, runs, python, origin } = clientsOf({ auth: 'password' }, async (folder, origin) => {
     const [admin, bob] = [await made('admin', folder, origin), await made('bob', folder, origin)]
     return admin + bob.replace('clouds:\n', '')
   })
@@ -116,6 +118,31 @@ describe('clients of our own users', { skip }, () => {
     assert.equal((await openstack('user show bob', 'bob')).name, 'bob')
     await assert.rejects(openstack('resource provider list', 'bob'), /403/)
     await assert.rejects(openstack('user list', 'bob'), /not authorized/)
+  })
+
+  test('projects, users and roles are made and taken away', async () => {
+    const SCRIPT = `
+import openstack
+conn = openstack.connect(cloud='holdfast')
+lab = conn.identity.create_project(name='optics', description='lenses')
+user = conn.identity.create_user(name='zoe', password='zoe-pw', default_project_id=lab.id)
+role = conn.identity.find_role('member')
+conn.identity.assign_project_role_to_user(lab, user, role)
+own = openstack.connect(auth=dict(auth_url='${origin()}/identity', username='zoe', password='zoe-pw', project_name='optics',
+  user_domain_name='Default', project_domain_name='Default'), region_name='RegionOne')
+print(own.current_project.name, conn.identity.validate_user_has_project_role(lab, user, role))
+conn.identity.unassign_project_role_from_user(lab, user, role)
+conn.identity.update_project(lab, description='glass')
+conn.identity.delete_user(user)
+conn.identity.delete_project(lab)
+print([p.name for p in conn.identity.projects()])
+`
+    assert.equal(await python(SCRIPT), "optics True\n['lab']")
+    await openstack('project create --description lenses optics')
+    await runs('user create --project optics --password zoe-pw zoe')
+    await runs('role add --project optics --user zoe member')
+    await assert.rejects(runs('project delete lab'), /Nobody would be admin|still has/)
+    for (const words of ['user delete zoe', 'project delete optics']) await runs(words)
   })
 
   test('openstacksdk connects', async () => {

@@ -4,23 +4,22 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect } from '../../src/client/index.ts'
 import { atLogin } from '../cli/person.ts'
 import { Newcomer } from './newcomer.ts'
 
 /** As a spreadsheet has it. */
-const fleetOf = (count: number) => {
+const fleetOf = (count: number, owner: string) => {
   const rows = Array.from({ length: count }, (_, at) => {
     const number = String(at + 1).padStart(2, '0')
-    return `gpu-${number},gpu,${at < 4 ? 'CUSTOM_A100' : 'CUSTOM_V100'},available`
+    return `gpu-${number},gpu,${at < 4 ? 'CUSTOM_A100' : 'CUSTOM_V100'},available,${owner}`
   })
-  return ['name,resource_class,traits,provision_state', ...rows].join('\n')
+  return ['name,resource_class,traits,provision_state,owner', ...rows].join('\n')
 }
 
 atLogin('the first hour of a lab', ({ api }) => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-lab-'))
   const fleet = join(folder, 'fleet.csv')
-  before(() => writeFileSync(fleet, fleetOf(12)))
+  before(() => writeFileSync(fleet, fleetOf(12, '')))
   after(() => rmSync(folder, { recursive: true }))
   const someone = new Newcomer(() => api.origin)
   const [alice, bob] = [someone.as('alice'), someone.as('bob')]
@@ -49,8 +48,10 @@ atLogin('the first hour of a lab', ({ api }) => {
       4,
       /There is no node of class gpu/,
     )
-    const { nodes, project } = await connect({ url: api.origin, env: alice.login })
-    for (const { uuid } of await nodes.list()) await nodes.update(uuid, [{ op: 'add', path: '/owner', value: project }])
+    await alice.does('node set gpu-01 --owner lab')
+    assert.match(await bob.sees('status'), /^1 machine, and it is free\./)
+    writeFileSync(fleet, fleetOf(12, 'lab'))
+    assert.match(await alice.does(`import ${fleet}`), /0 created, 11 changed, 1 unchanged/)
     assert.match(await bob.sees('status'), /^12 machines, all free/)
     await bob.does('allocation create --resource-class gpu --trait CUSTOM_A100 --name bob-1 --expires-at 4h --wait')
     const shown = await alice.sees('status')
@@ -96,6 +97,23 @@ atLogin('the first hour of a lab', ({ api }) => {
     const { machine } = await alice.finds('bob-1')
     await alice.does(`node kick ${machine} --message "the demo needs it"`)
     assert.match(await bob.sees('status --mine'), /^You have no machine\./)
+  })
+
+  test('a colleague comes, and works in a project of their own too', async () => {
+    await alice.does('project create course')
+    await alice.does('user create dora --password dora-pw --project lab')
+    await alice.does('user grant dora course')
+    await alice.isRefused('user create dora --password dora-pw --project lab', 4, /dora/)
+    await alice.isRefused('node set gpu-07 --owner curse', 3, /curse/)
+    await alice.does('node set gpu-07 --lessee course')
+    const dora = someone.as('dora', 'course')
+    assert.match(await dora.sees('status'), /^1 machine, and it is free\./)
+    await dora.does('allocation create --resource-class gpu --name dora-1 --expires-at 1h --wait')
+    assert.match(await alice.sees('status --project course'), /^gpu-07 +gpu +taken +dora +course .*dora-1$/m)
+    await alice.sees('project list')
+    await alice.sees('user list --url ' + api.origin)
+    assert.match(await alice.sees('queue list'), /^Nobody waits\.$/m)
+    await dora.does('allocation delete dora-1')
   })
 
   test('a machine in maintenance says why, and stays with whoever has it', async () => {

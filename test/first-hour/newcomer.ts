@@ -84,6 +84,7 @@ export class Newcomer {
     const { code: exit, shown } = await this.#reads(line)
     assert.equal(exit, code, `${line}\n${shown}`)
     assert.match(shown.replaceAll(/\s+/g, ' '), helps, line)
+    assert.doesNotMatch(shown, UUID, `${line}\n${shown}`)
     return shown
   }
 

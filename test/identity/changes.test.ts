@@ -85,7 +85,12 @@ eachIdentity('users and projects', ({ api, file, rewrite, start, database, datab
     assert.equal(readFileSync(file(), 'utf8'), text)
   })
 
-  test('names that mean something to YAML or JavaScript are names', async () => {
+  // What the database has no part in is tried with one of them.
+  const once = (name: string, body: () => Promise<void>) => {
+    if (databases.kind === 'sqlite') void test(name, body)
+  }
+
+  once('names that mean something to YAML or JavaScript are names', async () => {
     for (const name of [
       'yes',
       '~',
@@ -142,7 +147,7 @@ eachIdentity('users and projects', ({ api, file, rewrite, start, database, datab
     assert.doesNotMatch(JSON.stringify(await audit()), /scrypt|next-pw|erik-pw/)
   })
 
-  test('guesses of the present password are throttled like logins', async () => {
+  once('guesses of the present password are throttled like logins', async () => {
     const user = await makeUser('flora')
     expectStatus(await grant(idOf('project', 'lab'), user), 204)
     const own = await api.token('flora')

@@ -41,6 +41,8 @@ eachReservation('leases', api => {
       degraded: false,
       user_id: 'admin',
       project_id: 'admin',
+      user_name: 'admin',
+      project_name: 'admin',
       trust_id: null,
       created_at: lease.created_at,
       updated_at: null,

@@ -102,7 +102,7 @@ eachReservation('leased nodes', api => {
     expectStatus(await api.operate('PUT', `/leasable-nodes/${other}`), 200, 201)
     // In maintenance too it is the lessee's while a machine is on it.
     await api.advance(0)
-    assert.deepEqual(given(await api.show(lease.id)), [{ node, allocation }])
+    assert.deepEqual(given(await api.show(lease.id)), [{ node, name: null, allocation }])
     expectStatus(await metal.del(`/v1/allocations/${allocation}`, alice), 204)
     const after = await healed(lease.id, shown => given(shown)[0].node === other)
     assert.notEqual(given(after)[0].allocation, null)
@@ -198,7 +198,7 @@ eachReservation('leased nodes', api => {
     expectStatus(await metal.del(`/v1/nodes/${node}/traits/CUSTOM_A`), 204)
     await maintenance(node, false)
     // Too early to move; an hour before the start it is time.
-    assert.deepEqual(given(await api.show(lease.id)), [{ node, allocation: null }])
+    assert.deepEqual(given(await api.show(lease.id)), [{ node, name: null, allocation: null }])
     await api.advance(91)
     const after = await healed(lease.id, ({ status }) => status === 'ACTIVE')
     assert.equal(

@@ -6,7 +6,7 @@ import { recordChange, type SeenName } from '../../identity/seen-names.ts'
 import { NAME_PATTERN, type UsersEdit } from '../../identity/users-file.ts'
 import type { UsersWriter } from '../../identity/users-writer.ts'
 import { problem } from '../../problems/problem.ts'
-import type { Subject } from '../../store/transaction.ts'
+import type { Read, Subject } from '../../store/transaction.ts'
 import { directoryOf, type IdentityRequest, invalid, issuerOf } from './request.ts'
 
 /** Refuses where there is nobody to change. */
@@ -24,9 +24,11 @@ interface Deed {
   about: readonly Pick<SeenName, 'kind' | 'id' | 'name'>[]
   role?: string
   credentials?: CredentialChange
+  /** Refuses it, in the last moment before. */
+  check?: () => Read<void>
 }
 
-export async function make(request: IdentityRequest, { edit, about, role, credentials }: Deed): Promise<void> {
+export async function make(request: IdentityRequest, { edit, about, role, credentials, check }: Deed): Promise<void> {
   const { store, names } = request.context
   const now = request.now
   const subjects: Subject[] = about.map(({ kind, id, name }) => ({ kind, id, data: { name } }))
@@ -34,6 +36,7 @@ export async function make(request: IdentityRequest, { edit, about, role, creden
   const rows = about.map(one => ({ ...one, seen_at: now }))
   await writerOf(request).change(edit, () =>
     store.write(function* () {
+      if (check) yield* check()
       if (credentials) yield* changeCredentials(credentials)
       yield* recordChange(rows, subjects)
     }),

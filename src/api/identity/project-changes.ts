@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { addProject, changeProject, removeProject } from '../../identity/user-edits.ts'
 import { problem } from '../../problems/problem.ts'
 import { belongingsOf } from '../../quotas/belongings.ts'
+import type { Read } from '../../store/transaction.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Flag, orNull } from '../shapes.ts'
@@ -72,13 +73,13 @@ deleteProject.operation = {
 
 export async function deleteProject(request: IdentityRequest): Promise<Answer> {
   writerOf(request)
-  const { store } = request.context
   const { id, name } = projectAt(request, request.param('id'))
-  const has = await store.read(() => belongingsOf(id, request.now))
-  if (has.length > 0) {
+  function* check(): Read<void> {
+    const has = yield* belongingsOf(id, request.now)
+    if (has.length === 0) return
     throw problem('identity_refused', { reason: `Project ${name} still has ${has.join(', ')}. Nothing is deleted.` })
   }
   const about = [{ kind: 'project', id, name }] as const
-  await make(request, { edit: removeProject(id), about, credentials: { goneProject: name } })
+  await make(request, { edit: removeProject(id), about, check, credentials: { goneProject: name } })
   return { status: 204 }
 }

@@ -174,6 +174,15 @@ place   name   who   project  wants          since        start                 
   )
 })
 
+test('on a screen that is too low, those who wait come before the machines', () => {
+  const status = statusOf(LAB, [waiting('llama')])
+  const isFirst = (height: number) => {
+    const picture = pictureOf(status, {}, AROUND, { width: 120, hasColour: false }, height)
+    return picture.indexOf('llama') < picture.indexOf('n10')
+  }
+  assert.deepEqual([10, 16].map(isFirst), [true, false])
+})
+
 test('sentences say what was asked', () => {
   const sentence = (machines: Machine[], asked: Asked = {}) => shown(statusOf(machines), 1000, asked).split('\n')[0]
   const taken = LAB[1]!

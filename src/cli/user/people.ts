@@ -14,7 +14,7 @@ import {
 } from '../client-command.ts'
 import { CommandFailure, EXIT, verdictOn } from '../failures.ts'
 import { idOf } from '../names.ts'
-import { printList, printOne, say } from '../output.ts'
+import { printList, printOne, say, tell } from '../output.ts'
 import { newPassword, passwordChange, type PasswordFlags, withPassword } from './new-password.ts'
 
 /** The columns of a list of users. */
@@ -88,6 +88,7 @@ async function createUser(server: Holdfast, name: string, flags: CreateFlags): P
     for (const role of flags.role) await grantNew(server, { user: id, project, role }, name, flags)
   }
   await showUser(server, id, flags)
+  if (project === undefined) tell(`${name} has no role yet; give one with holdfast user grant ${name} PROJECT`)
 }
 
 /** The user is there already, so whoever tries again has to know how to go on. */
