@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS
 /** Longer than anything that makes sense here. */
 const TEXT_MAX = 80
 /** Spans of more than a thousand years are slips, and what is reckoned with them may be no date. */
-const SPAN_MS_MAX = 1_000 * 366 * DAY_MS
+export const SPAN_MS_MAX = 1_000 * 366 * DAY_MS
 /** From here on a date has its year. */
 const NEAR_DAYS = 183
 
