@@ -3,7 +3,7 @@ import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, re
 import { rmSync, statSync, writeSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type Static, Type } from 'typebox'
-import { Document, parse as parseYaml, parseDocument } from 'yaml'
+import { Document, isScalar, parse as parseYaml, parseDocument, visit } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
 import { ID_PATTERN, idOf } from './ids.ts'
@@ -162,7 +162,7 @@ class Draft {
   write(edit: UsersEdit): { before: UsersFile; after: UsersFile } {
     const text = readOr(this.#target, '')
     const before = parseUsersFile(text)
-    const document = text.trim() === '' ? newDocument() : parseDocument(text)
+    const document = text.trim() === '' ? newDocument() : documentIn(text)
     edit(document, before)
     const next = document.toString({ lineWidth: 0 })
     const after = parseUsersFile(next)
@@ -187,6 +187,17 @@ class Draft {
   #isOurs(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === fstatSync(this.#fd).ino
   }
+}
+
+/** Names are looked for as texts, and YAML reads `2024` as a number. */
+function documentIn(text: string): Document {
+  const document = parseDocument(text)
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (isScalar(key) && typeof key.value !== 'string') key.value = String(key.value)
+    },
+  })
+  return document
 }
 
 function newDocument(): Document {

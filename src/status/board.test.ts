@@ -6,7 +6,8 @@ import { Board } from './board.ts'
 test('a text is made again when the viewpoint that numbers its traits was forgotten', () => {
   const names = { user: (id: string) => id, project: (id: string) => id }
   const board = new Board({ store: null as never, catchUp: async () => {}, now: () => 0, names })
-  const viewpointOf = (project: string) => board.viewpoint({ key: project, project, seesAll: false, open: new Set() })
+  const viewpointOf = (project: string) =>
+    board.viewpoint({ key: project, project, seesAll: false, open: new Set(), own: new Set() })
   const block = { entries: [], texts: new Map() }
   const textFor = (made: string) => String(board.textOf(block, viewpointOf('lab'), 'ann', () => Buffer.from(made)))
   assert.equal(textFor('first'), 'first')
