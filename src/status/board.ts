@@ -28,7 +28,13 @@ export interface BoardEntry {
 interface Block {
   readonly entries: BoardEntry[]
   /** By caller. Empty after a change. */
-  readonly texts: Map<string, Buffer>
+  readonly texts: Map<string, BlockText>
+}
+
+interface BlockText {
+  text: Buffer
+  /** Whose list of traits it points into. */
+  viewpoint: Viewpoint
 }
 
 /** What callers with the same sight share. */
@@ -85,8 +91,9 @@ export class Board {
   #isAsked = false
   #forgotten = 0
   #version = 0
-  /** The first time at which a row changes by itself. */
+  /** The first time at which a row changes by itself, and when the rows were last looked at for that. */
   #nextChange = Infinity
+  #timeAt = -Infinity
   #last: Promise<number> = Promise.resolve(0)
   #next: Promise<number> | null = null
 
@@ -130,7 +137,7 @@ export class Board {
     const sorted = [...this.#entries.values()].sort((a, b) => (a.order < b.order ? -1 : 1))
     const blocks: Block[] = []
     for (let at = 0; at < sorted.length; at += limits.statusBlockSize) {
-      const block = { entries: sorted.slice(at, at + limits.statusBlockSize), texts: new Map<string, Buffer>() }
+      const block = { entries: sorted.slice(at, at + limits.statusBlockSize), texts: new Map<string, BlockText>() }
       for (const entry of block.entries) entry.block = block
       blocks.push(block)
     }
@@ -149,12 +156,12 @@ export class Board {
   }
 
   /** The text of a block for a caller, made by `make` if it isn't known. */
-  textOf({ texts }: Block, caller: string, make: () => Buffer): Buffer {
+  textOf({ texts }: Block, caller: string, viewpoint: Viewpoint, make: () => Buffer): Buffer {
     const known = texts.get(caller)
-    if (known) return known
+    if (known?.viewpoint === viewpoint) return known.text
     if (texts.size >= limits.statusCallersMax) texts.clear()
     const text = make()
-    texts.set(caller, text)
+    texts.set(caller, { text, viewpoint })
     return text
   }
 
@@ -281,12 +288,14 @@ export class Board {
     for (const { uuid } of gaveUp.slice(limits.statusGaveUpMax)) this.#waiting.delete(uuid)
   }
 
-  /** Makes the rows again that changed because time went on. */
+  /** Makes the rows again that changed because time went on, or the clock was set back. */
   #passTime(now: number): void {
-    if (now < this.#nextChange) return
+    const isSetBack = now < this.#timeAt
+    this.#timeAt = now
+    if (now < this.#nextChange && !isSetBack) return
     this.#nextChange = Infinity
     for (const { row } of this.#entries.values()) {
-      if (row.validUntil <= now) this.#put(row.source, now)
+      if (row.validUntil <= now || row.validFrom > now) this.#put(row.source, now)
       else this.#nextChange = Math.min(this.#nextChange, row.validUntil)
     }
   }

@@ -89,7 +89,9 @@ function textsOf(
   }
   const isWhole = filter.matches === null && !filter.isMine
   const pieces = board.blocks
-    .map(block => (isWhole ? board.textOf(block, rights.key, () => write(block.entries)) : write(block.entries)))
+    .map(block =>
+      isWhole ? board.textOf(block, rights.key, viewpoint, () => write(block.entries)) : write(block.entries),
+    )
     .filter(({ length }) => length > 0)
   // Each begins with a comma.
   if (pieces.length > 0) pieces[0] = pieces[0]!.subarray(1)
