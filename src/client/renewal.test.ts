@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { countdown } from '../clock/countdown.ts'
 import { ApiError, type Ending, type Holdfast } from './index.ts'
 import { Renewal } from './renewal.ts'
 
@@ -7,18 +8,21 @@ const TERM = { everyMs: 1, lastsMs: 60_000, graceMs: 10_000, marginMs: 2_000, no
 const HELD = { uuid: 'u', keeper: 'alice/proof' }
 const ENDING: Ending = { by: 'bob', message: null, at: '', until: '' }
 
+const serverWith = (allocations: object) => {
+  const server = { url: 'http://x', allocations, within: () => server } as unknown as Holdfast
+  return server
+}
+
 /** A server that refuses each renewal in this way. */
 const refusing = (refusal: Error, ending: Ending | null = null) =>
-  ({
-    allocations: {
-      async renew() {
-        throw refusal
-      },
-      async show() {
-        return { ending }
-      },
+  serverWith({
+    async renew() {
+      throw refusal
     },
-  }) as unknown as Holdfast
+    async show() {
+      return { ending }
+    },
+  })
 
 /** A countdown that loses a second each time it is looked at. */
 const quickly = (ms: number) => () => (ms -= 1_000)
@@ -57,8 +61,21 @@ void describe('a renewal that is refused', () => {
     })
   })
 
+  void test('by a network that says nothing is given up in time, whichever request hangs', async () => {
+    const never = () => new Promise<never>(() => {})
+    const unknown = async () => {
+      throw new ApiError(401, 'who are you?')
+    }
+    const term = { ...TERM, lastsMs: 200, graceMs: 50, countdown, warn: () => {} }
+    for (const renew of [never, unknown]) {
+      const left = countdown(term.lastsMs)
+      const news = await new Renewal(HELD, term, serverWith({ renew }), never, left).lost
+      assert.match(news as string, /^(the server was away for too long|it could not be renewed in time)/)
+    }
+  })
+
   void test('at the end of its lease it is no failure of the server', async () => {
-    const server = { allocations: { keep: async () => ({}) } } as unknown as Holdfast
+    const server = serverWith({ keep: async () => ({}) })
     const term = { ...TERM, countdown: quickly, warn: () => {} }
     const held = { ...HELD, leaseEndsAt: 30_000 }
     const renewal = new Renewal(held, term, server, () => Promise.resolve(server), quickly(12_000))
@@ -74,7 +91,7 @@ void describe('a renewal that is refused', () => {
     const keep = async (_: string, until: string) => {
       if (kept.push(until) === 2) done.resolve()
     }
-    const server = { allocations: { keep } } as unknown as Holdfast
+    const server = serverWith({ keep })
     let now = 0
     const term = { ...TERM, now: () => now, countdown: quickly, warn: () => {} }
     const askLeaseEnd = async () => {

@@ -1,9 +1,10 @@
 // Renews an allocation at intervals, and reports when it may be lost.
 import type { Allocation, Ending } from './allocations.ts'
-import { ApiError, isAway } from './errors.ts'
+import { ApiError, isAway, Unreachable } from './errors.ts'
 import type { Holdfast } from './index.ts'
 import { ended, endingOf } from './notice.ts'
 import { sleep } from './timers.ts'
+import { LOOK_MAX_MS } from './waiting.ts'
 
 /** Says how many milliseconds are left. */
 export type Left = () => number
@@ -90,7 +91,7 @@ export class Renewal {
     this.#endsAt = endsAt
     this.#isPlanned = endsAt === Infinity
     try {
-      await this.#renew()
+      await this.#inTime(server => this.#renew(server))
     } catch {
       // The next renewal says it again.
     }
@@ -120,7 +121,7 @@ export class Renewal {
       // Too late, even if a renewal succeeded now: the node may have gone to someone else in between.
       if (this.#beforeGraceMs <= 0) return this.#why ?? 'it could not be renewed in time'
       try {
-        await this.#renew()
+        await this.#inTime(server => this.#renew(server))
         pause = this.#term.everyMs
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return 'gone'
@@ -143,9 +144,31 @@ export class Renewal {
     return this.#left() - this.#term.graceMs
   }
 
-  async #renew(): Promise<void> {
+  /**
+   * A connection may be dead without a word. So half of the time that is left must do: then there is another try, with
+   * another connection, and whatever hangs, it is known in time that the node may be lost.
+   */
+  async #inTime<T>(ask: (server: Holdfast) => Promise<T>): Promise<T> {
+    const over = new AbortController()
+    const ms = Math.min(LOOK_MAX_MS, Math.max(this.#beforeGraceMs / 2, 1))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new DOMException('it took too long', 'TimeoutError')
+        over.abort(error)
+        reject(new Unreachable(this.#server.url, 'it took too long', error))
+      }, ms)
+    })
+    try {
+      return await Promise.race([ask(this.#server.within(over.signal)), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #renew(server: Holdfast): Promise<void> {
     const { now, lastsMs, graceMs, marginMs, countdown } = this.#term
-    const leaseEndsAt = await this.#leaseEndsAt()
+    const leaseEndsAt = await this.#leaseEndsAt(server)
     // A second less than the lease has: a request has whole seconds.
     const leaseMs = leaseEndsAt - now() - 1_000
     const ms = Math.min(lastsMs, this.#endsAt + graceMs + marginMs - now(), leaseMs)
@@ -154,19 +177,19 @@ export class Renewal {
     const left = countdown(ms)
     // As long from now, not as an instant: the server's clock may be another.
     const plannedEnd = this.#isPlanned ? undefined : lasting(this.#endsAt - now())
-    await renewed(this.#server, this.#held, lasting(ms), plannedEnd)
+    await renewed(server, this.#held, lasting(ms), plannedEnd)
     this.#left = left
     this.#why = why
     this.#isPlanned = true
   }
 
   /** Asks again as long as the lease doesn't outlast the next renewal. */
-  async #leaseEndsAt(): Promise<number> {
+  async #leaseEndsAt(server: Holdfast): Promise<number> {
     const { now, lastsMs, everyMs } = this.#term
     const { leaseEndsAt = Infinity, askLeaseEnd } = this.#held
     if (askLeaseEnd === undefined || leaseEndsAt - now() > lastsMs + everyMs) return leaseEndsAt
     try {
-      this.#held.leaseEndsAt = await askLeaseEnd(this.#server)
+      this.#held.leaseEndsAt = await askLeaseEnd(server)
     } catch {
       // The renewal itself hears what is wrong.
     }
@@ -175,7 +198,7 @@ export class Renewal {
 
   async #ending(): Promise<Ending | null> {
     try {
-      return await endingOf(this.#server, this.#held.uuid)
+      return await this.#inTime(server => endingOf(server, this.#held.uuid))
     } catch {
       return null
     }
@@ -183,7 +206,7 @@ export class Renewal {
 
   async #logInAgain(): Promise<void> {
     try {
-      this.#server = await this.#connect()
+      this.#server = await this.#inTime(() => this.#connect())
     } catch {
       // The next renewal tries again.
     }

@@ -101,6 +101,8 @@ async function worked<T>(
     over.signal.throwIfAborted()
     const result = await work()
     over.signal.throwIfAborted()
+    // Work that blocked the event loop has heard nothing, and nothing was renewed.
+    if (renewal.left() <= 0) throw new NodeLost('the node is lost: the work has kept it from being renewed')
     return result
   } catch (error) {
     // What the work throws after that is only how it ended.

@@ -45,7 +45,11 @@ export class Names {
   #news: { names: SeenName[]; members: SeenMember[] } = { names: [], members: [] }
   readonly #writer: Runner
   readonly #reader: Runner
+  /** All that was written before is known. */
   #readAt = 0
+  /** When it last looked for what others wrote, and tried to write. */
+  #lookedAt = 0
+  #triedAt = 0
 
   constructor(options: NamesOptions) {
     const { log } = options
@@ -126,7 +130,7 @@ export class Names {
   /** Takes in the names that come with a caller. They are written down later: no answer waits for it. */
   saw(caller: Caller): void {
     // Whoever comes when there are too many comes again, with the next check of the token.
-    if (caller.userName === undefined || this.#met.has(caller) || this.#isFull) return
+    if (caller.userName === undefined || this.#met.has(caller) || this.#isTooMuch()) return
     this.#met.add(caller)
     const now = this.#options.clock.now()
     const { user, userName, project, projectName } = caller
@@ -145,7 +149,7 @@ export class Names {
 
   /** Takes in a name from wherever it is known. */
   learn(kind: NameKind, { id, name }: Named): void {
-    if (id === name || this.#isFull || !isKeepable(id) || !isKeepable(name)) return
+    if (id === name || this.#isTooMuch() || !isKeepable(id) || !isKeepable(name)) return
     const now = this.#options.clock.now()
     const present = this.#known[kind].get(id)
     if (present?.name === name && now - present.seenAt <= limits.seenAgainMs) return
@@ -162,16 +166,18 @@ export class Names {
   /** Other processes see names too. On SQLite there are none. */
   #look(): void {
     const { store, clock } = this.#options
-    if (store.dialect === 'sqlite' || Math.abs(clock.now() - this.#readAt) < limits.seenNamesLookMs) return
-    this.#readAt = clock.now()
+    if (store.dialect === 'sqlite' || Math.abs(clock.now() - this.#lookedAt) < limits.seenNamesLookMs) return
+    this.#lookedAt = clock.now()
     void this.#reader.run()
   }
 
   async #read(): Promise<void> {
     const { store, clock } = this.#options
-    const since = this.#readAt === 0 ? 0 : this.#readAt - limits.seenNamesLookMs - limits.clockSlackMs
-    this.#readAt = clock.now()
+    const now = clock.now()
+    // What a clock says that was set back is later than some that was written after it.
+    const since = this.#readAt === 0 ? 0 : Math.min(this.#readAt, now) - limits.clockSlackMs
     const { names, members } = await store.read(() => seenSince(since))
+    this.#readAt = now
     for (const { kind, id, name, seen_at } of names) {
       const present = this.#known[kind].get(id)
       if (!present || present.seenAt <= seen_at) this.#known[kind].set(id, { name, seenAt: seen_at })
@@ -179,15 +185,25 @@ export class Names {
     for (const member of members) this.#members.set(keyOf(member.project_id, member.user_id), member)
   }
 
-  get #isFull(): boolean {
-    return this.#news.names.length + this.#news.members.length >= limits.seenNamesPerWrite
+  /** Whether no more can be taken in. What is there may have failed to be written: then it is tried again. */
+  #isTooMuch(): boolean {
+    const { names, members } = this.#news
+    if (names.length + members.length < limits.seenNamesPerWrite) return false
+    if (Math.abs(this.#options.clock.now() - this.#triedAt) >= limits.seenNamesLookMs) void this.#writer.run()
+    return true
   }
 
   async #write(): Promise<void> {
     const { names, members } = this.#news
     this.#news = { names: [], members: [] }
     if (names.length + members.length === 0) return
-    const seen = { names: lastOf(names, one => `${one.kind} ${one.id}`), members: lastOf(members, keyOfMember) }
+    this.#triedAt = this.#options.clock.now()
+    // As of now: those who follow would not look back to when it was learned.
+    const asOfNow = <T>(one: T) => ({ ...one, seen_at: this.#triedAt })
+    const seen = {
+      names: lastOf(names, one => `${one.kind} ${one.id}`).map(asOfNow),
+      members: lastOf(members, keyOfMember).map(asOfNow),
+    }
     try {
       await this.#options.store.write(() => rememberSeen(seen))
     } catch (error) {

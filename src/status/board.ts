@@ -85,8 +85,9 @@ export class Board {
   #isAsked = false
   #forgotten = 0
   #version = 0
-  /** The first time at which a row changes by itself. */
+  /** The first time at which a row changes by itself, and when the rows were last looked at for that. */
   #nextChange = Infinity
+  #timeAt = -Infinity
   #last: Promise<number> = Promise.resolve(0)
   #next: Promise<number> | null = null
 
@@ -281,12 +282,14 @@ export class Board {
     for (const { uuid } of gaveUp.slice(limits.statusGaveUpMax)) this.#waiting.delete(uuid)
   }
 
-  /** Makes the rows again that changed because time went on. */
+  /** Makes the rows again that changed because time went on, or the clock was set back. */
   #passTime(now: number): void {
-    if (now < this.#nextChange) return
+    const isSetBack = now < this.#timeAt
+    this.#timeAt = now
+    if (now < this.#nextChange && !isSetBack) return
     this.#nextChange = Infinity
     for (const { row } of this.#entries.values()) {
-      if (row.validUntil <= now) this.#put(row.source, now)
+      if (row.validUntil <= now || row.validFrom > now) this.#put(row.source, now)
       else this.#nextChange = Math.min(this.#nextChange, row.validUntil)
     }
   }

@@ -33,7 +33,8 @@ export interface MachineRow {
   promise: MachinePromise | null
   /** Bookings that are not over and whose lease doesn't have it yet, by their start. */
   ahead: readonly MachinePromise[]
-  /** When the row changes without anybody doing anything. */
+  /** Between these times the row stays as it is, unless somebody does something. */
+  validFrom: number
   validUntil: number
 }
 
@@ -115,14 +116,15 @@ export function rowOf(source: MachineSource, now: number): MachineRow {
     isHeld: hold !== null,
     isBooked: ahead.length > 0,
   })
-  const ends = [hold?.end, ...ahead.map(({ end }) => end)].filter(end => end !== null && end !== undefined)
+  const ends = [...(source.hold ? [source.hold.expires_at] : []), ...bookings.map(({ end_at }) => end_at)]
   return {
     source,
     word,
     verb: workIn(node.provision_state),
     promise: claim ?? hold,
     ahead,
-    validUntil: Math.min(Infinity, ...ends),
+    validFrom: Math.max(-Infinity, ...ends.filter(end => end <= now)),
+    validUntil: Math.min(Infinity, ...ends.filter(end => end > now)),
   }
 }
 

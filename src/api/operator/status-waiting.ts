@@ -68,7 +68,7 @@ const known = new WeakMap<Board, KnownLine>()
 async function lineNow({ context, now }: OperatorRequest): Promise<Map<string, PlaceInLine>> {
   const { board, store, config, fleet, mirror } = context
   const last = known.get(board)
-  if (last?.version === board.version && now - last.at < limits.statusLineMs) return last.places
+  if (last?.version === board.version && Math.abs(now - last.at) < limits.statusLineMs) return last.places
   const standings = await store.read(standingsNow)
   const { version } = board
   const rows = board.entries.map(({ row }) => row)

@@ -2,7 +2,7 @@
 import type { Status, Waiting } from '../../client/index.ts'
 import type { Around } from '../../shared/when.ts'
 import { visible } from '../output.ts'
-import { type Screen, tableOf, wrapped } from '../table.ts'
+import { type Folds, type Screen, tableOf, wrapped } from '../table.ts'
 import {
   type Asked,
   classCells,
@@ -26,19 +26,37 @@ export function pictureOf(status: Status, asked: Asked, around: Around, screen: 
   return picture.split('\n').length - 1 <= height ? picture : joined([...top, ...waiting, ...machines])
 }
 
+const CLASS_FOLDS: Folds = { below: [['next free']] }
+const MACHINE_FOLDS: Folds = {
+  above: 'class',
+  below: [
+    ['next', 'note'],
+    ['what', 'next', 'note'],
+  ],
+}
+const WAITING_FOLDS: Folds = {
+  below: [
+    ['since', 'because', 'reason'],
+    ['wants', 'since', 'because', 'reason'],
+  ],
+}
+
 const joined = (parts: readonly string[]) => parts.join('\n')
 
 function summaryOf(status: Status, asked: Asked, around: Around, screen: Screen): string[] {
   const { columns, rows } = classCells(status.machines, around)
   const isGrouped = rows.length > 1 && asked.state === undefined
-  return [said(sentenceOf(status, asked, around), screen), ...(isGrouped ? [table(columns, rows, screen)] : [])]
+  return [
+    said(sentenceOf(status, asked, around), screen),
+    ...(isGrouped ? [table(columns, rows, CLASS_FOLDS, screen)] : []),
+  ]
 }
 
 function machinesOf({ machines }: Status, around: Around, screen: Screen): string[] {
   if (machines.length === 0) return []
   const rows = inOrder(machines).map(machine => machineCells(machine, around))
   const hint = setupHint(machines)
-  return [table(MACHINE_COLUMNS, rows, screen), ...(hint === null ? [] : [said(hint, screen)])]
+  return [table(MACHINE_COLUMNS, rows, MACHINE_FOLDS, screen), ...(hint === null ? [] : [said(hint, screen)])]
 }
 
 function waitingOf(status: Status, around: Around, screen: Screen): string[] {
@@ -52,6 +70,7 @@ function waitingOf(status: Status, around: Around, screen: Screen): string[] {
             table(
               columns,
               some.map(one => waitingCells(one, status, around)),
+              WAITING_FOLDS,
               screen,
             ),
         ]
@@ -67,11 +86,13 @@ const said = (sentence: string, { width }: Screen) =>
     .join('')
 
 /** Without the columns in which nothing is said of anything. */
-function table(all: readonly string[], rows: readonly Record<string, string | null>[], screen: Screen): string {
+function table(
+  all: readonly string[],
+  rows: readonly Record<string, string | null>[],
+  folds: Folds,
+  screen: Screen,
+): string {
   const columns = all.filter(column => rows.some(row => (row[column] ?? null) !== null))
-  return tableOf(
-    columns,
-    rows.map(row => columns.map(column => visible(row[column] ?? '-'))),
-    screen,
-  )
+  const cells = rows.map(row => columns.map(column => visible(row[column] ?? '-')))
+  return tableOf(columns, cells, screen, folds)
 }
