@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -111,4 +112,23 @@ test('an edit keeps comments, makes the file private to its owner, and is refuse
   writeFileSync(`${path}.new`, '')
   assert.throws(() => editUsersFile(path, () => {}), /someone else is changing/)
   assert.equal(readFileSync(path, 'utf8'), text)
+})
+
+test('a disk that takes only a part of it leaves the file as it was', () => {
+  const path = join(folder, 'full.yaml')
+  const before = `# ${'x'.repeat(900)}\n${whole()}`
+  writeFileSync(path, before)
+  const program = `
+    import { editUsersFile, UsersFileError } from '${new URL('users-file.ts', import.meta.url).href}'
+    try {
+      editUsersFile('${path}', document => void (document.comment = 'y'.repeat(5_000)))
+    } catch (error) {
+      console.log(error instanceof UsersFileError, error.message)
+    }`
+  // No file may grow beyond two blocks: what is written stops in the middle, as on a full disk.
+  const limited = `ulimit -f 2; '${process.execPath}' --input-type=module-typescript --eval "$PROGRAM" 2>&1 | cat`
+  const { stdout } = spawnSync('bash', ['-c', limited], { encoding: 'utf8', env: { ...process.env, PROGRAM: program } })
+  assert.match(stdout, /^true EFBIG/)
+  assert.equal(readFileSync(path, 'utf8'), before)
+  assert.equal(statSync(`${path}.new`, { throwIfNoEntry: false }), undefined)
 })

@@ -1,6 +1,6 @@
 // The users file: users, projects and roles in YAML, read strictly, and changed without losing its comments.
 import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
-import { rmSync, statSync, writeSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { Document, isScalar, parse as parseYaml, parseDocument, visit } from 'yaml'
@@ -166,15 +166,19 @@ class Draft {
     edit(document, before)
     const next = document.toString({ lineWidth: 0 })
     const after = parseUsersFile(next)
-    fchmodSync(this.#fd, 0o600)
-    writeSync(this.#fd, next)
-    fsyncSync(this.#fd)
+    told(() => {
+      fchmodSync(this.#fd, 0o600)
+      // All of it: one write may do a part, when the disk is nearly full.
+      writeFileSync(this.#fd, next)
+      fsyncSync(this.#fd)
+    })
     return { before, after }
   }
 
   publish(): void {
     if (!this.#isOurs()) throw new FileIsBusy(`${this.#path} was taken away during the change, which is not made`)
-    renameSync(this.#path, this.#target)
+    // A file that is mounted alone, as into a container, can't be replaced.
+    told(() => renameSync(this.#path, this.#target))
     this.#isPublished = true
   }
 
@@ -198,6 +202,15 @@ function documentIn(text: string): Document {
     },
   })
   return document
+}
+
+/** What fails with the disk is said as all that is wrong with the file. */
+function told(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    throw new UsersFileError((error as Error).message, { cause: error })
+  }
 }
 
 function newDocument(): Document {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -40,6 +40,23 @@ test('a broken file is logged without its hashes, and the users stay; the next v
     writeFileSync(path, withUser('ben'))
     await heard(4)
     assert.deepEqual([users.directory().user('ann'), users.directory().user('ben')?.name], [null, 'ben'])
+  } finally {
+    users.stop()
+  }
+})
+
+test('a file that can not even be looked at is logged, and the users stay', () => {
+  const path = join(folder, 'circle.yaml')
+  const said: { reason?: string }[] = []
+  const note = (entry: { reason?: string }) => void said.push(entry)
+  writeFileSync(path, withUser('ann'))
+  const users = followUsers(path, { info: note, error: note } as unknown as Logger)
+  try {
+    rmSync(path)
+    symlinkSync(path, path)
+    users.look()
+    assert.match(said[0]!.reason!, /ELOOP/)
+    assert.ok(users.directory().user('ann'))
   } finally {
     users.stop()
   }

@@ -24,8 +24,13 @@ export function watchFiles(paths: readonly string[], changed: () => void): Watch
 function fingerprint(paths: readonly string[]): string {
   return paths
     .map(path => {
-      const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-      return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : 'absent'
+      try {
+        const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+        return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : 'absent'
+      } catch (error) {
+        // A folder that may not be entered, or a drive that fails: whoever reads the file says what is wrong.
+        return String((error as NodeJS.ErrnoException).code)
+      }
     })
     .join(', ')
 }

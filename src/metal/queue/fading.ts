@@ -35,13 +35,15 @@ export function usagesAt({ before, ended, running }: Counted, halfLifeMs: number
   const usages = new Map(
     before.map(row => {
       const left = faded(row.ended, now - row.counted_at, halfLifeMs)
-      return [row.project_id, { ...row, ended: left, used: left, counted_at: now }]
+      // A clock that was wrong may have served it in the future.
+      const served_at = Math.min(row.served_at, now)
+      return [row.project_id, { ...row, ended: left, used: left, served_at, counted_at: now }]
     }),
   )
   const usageOf = ({ project_id, from_at }: Use): Usage => {
-    const none = { project_id, ended: 0, used: 0, served_at: from_at, counted_at: now }
+    const none = { project_id, ended: 0, used: 0, served_at: Math.min(from_at, now), counted_at: now }
     const usage = usages.getOrInsert(project_id, none)
-    usage.served_at = Math.max(usage.served_at, from_at)
+    usage.served_at = Math.max(usage.served_at, Math.min(from_at, now))
     return usage
   }
   for (const use of ended) {

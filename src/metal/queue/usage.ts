@@ -40,7 +40,7 @@ const putUsages = bulk<Usage>(
       })),
     ),
 )
-const dropOld = command((db, a: { now: number }) => db.deleteFrom('project_usages').where('counted_at', '<', a.now))
+const dropOld = command((db, a: { now: number }) => db.deleteFrom('project_usages').where('counted_at', '<>', a.now))
 
 /** Writes down that allocations have ended, in the transaction that ends them. Adds rows only, so nobody waits for it. */
 export function* noteUses(ended: readonly AllocationRow[], now: number): Write<void> {
@@ -69,7 +69,8 @@ export async function countUsage({ store, clock, rules }: CountOptions): Promise
 
 function* nextCount(now: number): Read<number> {
   const newest = yield* one(newestCount({}))
-  return newest ? newest.counted_at + limits.usageCountMs - now : 0
+  // A count in the future is of a clock that was wrong, and would else be the last for long.
+  return newest && newest.counted_at <= now + limits.clockSlackMs ? newest.counted_at + limits.usageCountMs - now : 0
 }
 
 function* count({ order, halfLifeMs }: QueueRules, now: number): Write<void> {
