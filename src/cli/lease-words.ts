@@ -164,10 +164,16 @@ const enrolling = ({ sample }: LeaseReason) =>
     ? 'an admin can enrol them'
     : `holdfast node leasable set ${sample.map(({ name }) => name).join(' ')}`
 
+/** For those who may not know which machines these are. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  'leased as a whole': 'booked',
+  'not reservable': "can't be booked now",
+}
+
 function obstaclesIn(matching: readonly LeaseReason[]): string[] {
   const busy = matching.filter(({ reason }) => reason !== 'free')
   const named = busy.flatMap(({ sample }) => sample).slice(0, NAMED_MAX)
-  if (named.length === 0) return busy.map(({ reason, count }) => `${count} ${reason}`)
+  if (named.length === 0) return busy.map(({ reason, count }) => `${count} ${IN_WORDS[reason] ?? reason}`)
   const left = busy.reduce((sum, { count }) => sum + count, 0) - named.length
   const alike = [...Map.groupBy(named, obstacleIn)].map(([what, these]) => {
     const names = these.map(({ name }) => name).join(', ')
