@@ -26,12 +26,8 @@ export async function refusalOf(context: LeaseContext, request: Request): Promis
 export const reasonsFor = (context: LeaseContext, request: Request): Promise<RefusalReason[]> =>
   withLeases(context, reasonsOf(context.calendar.leasables, request, namingOf(context)))
 
-export const namingOf = ({ seesHosts = false, fleet, project }: LeaseContext): Naming => ({
+export const namingOf = ({ seesHosts = false, fleet }: LeaseContext): Naming => ({
   seesHosts,
-  isOwn: ({ kind, name }) => {
-    const node = kind === 'node' && project !== undefined ? fleet?.withUuid(name) : undefined
-    return node !== undefined && (node.owner === project || node.lessee === project)
-  },
   nameOf: ({ kind, name }: Pick<Leasable, 'kind' | 'name'>) =>
     kind === 'node' ? (fleet?.withUuid(name)?.name ?? name) : name,
 })

@@ -13,8 +13,6 @@ export type Reason = Omit<RefusalReason, 'sample'> & { sample: readonly Sample[]
 export interface Naming {
   /** Others see counts, and what their own reservations have. */
   seesHosts: boolean
-  /** Whether the caller's project owns or leases it, and so sees it. */
-  isOwn: (leasable: Pick<Leasable, 'kind' | 'name'>) => boolean
   nameOf: (leasable: Pick<Leasable, 'kind' | 'name'>) => string
 }
 
@@ -23,14 +21,14 @@ export interface Naming {
  * get examples.
  */
 export function reasonsOf(leasables: readonly Leasable[], request: Request, naming: Naming): Reason[] {
-  const { seesHosts, isOwn, nameOf } = naming
+  const { seesHosts, nameOf } = naming
   return request.wishes.flatMap((wish, reservation) => {
     const causes = new Map<string, { count: number; sample: Sample[] }>()
     for (const leasable of leasables) {
       const cause = causeOf(leasable, wish, request)
       const found = causes.getOrInsertComputed(cause.reason, () => ({ count: 0, sample: [] }))
       found.count++
-      const isSeen = seesHosts || isOwn(leasable) || (leasable.kind === 'node' && wish.held.has(leasable.id))
+      const isSeen = seesHosts || (leasable.kind === 'node' && wish.held.has(leasable.id))
       if (!isSeen || found.sample.length >= limits.refusalSampleMax) continue
       const { detail, ...when } = cause.told()
       found.sample.push({ host: leasable.name, name: nameOf(leasable), detail, ...NEVER, ...when })
