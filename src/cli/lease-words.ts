@@ -149,19 +149,23 @@ function noneOf(asked: Document, outside: LeaseReason | undefined): string {
   const { resource_type, traits = [] } = asked as Part
   if (resource_type !== 'physical:node')
     return 'there is no such host for leases; one becomes that with: holdfast host create NAME'
+  const such = traits.length > 0 ? ` with ${traits.join(' and ')} that can be booked` : ''
+  // Whether they have the traits is not told.
+  if (outside && traits.length > 0) {
+    return `there is no machine of class ${kindOf(asked)}${such}; ${outside.count} ${kindOf(asked)}, whatever the traits, can't be booked yet: ${enrolling(outside)}`
+  }
   if (outside) {
     const { count } = outside
     const machines = count === 1 ? '1 machine, which' : `${count} machines, none of which`
     return `${kindOf(asked)}: ${machines} can${count === 1 ? "'t" : ''} be booked yet: ${enrolling(outside)}`
   }
-  const such = traits.length > 0 ? ` with ${traits.join(' and ')} that can be booked` : ''
   return `there is no machine of class ${kindOf(asked)}${such}`
 }
 
 /** Only admins are told which, and only they can do it. */
-const enrolling = ({ sample }: LeaseReason) =>
+const enrolling = ({ sample, count }: LeaseReason) =>
   sample.length === 0
-    ? 'an admin can enrol them'
+    ? `an admin can enrol ${count === 1 ? 'it' : 'them'}`
     : `holdfast node leasable set ${sample.map(({ name }) => name).join(' ')}`
 
 /** For those who may not know which machines these are. */
