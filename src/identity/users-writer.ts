@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { problem } from '../problems/problem.ts'
 import { Gate } from '../shared/gate.ts'
 import { limits } from '../shared/limits.ts'
-import { FileDirectory } from './directory.ts'
+import { type Directory, FileDirectory } from './directory.ts'
 import { editUsersFileAfter, FileIsBusy, type UsersEdit, UsersFileError } from './users-file.ts'
 
 interface UsersWriterOptions {
@@ -26,18 +26,19 @@ export class UsersWriter {
 
   /**
    * Makes the change. `record` writes the audit when the change is known to be possible and before it is made: so there
-   * is no change without an entry. Refuses to leave nobody who could change it back.
+   * is no change without an entry. It is told who there is afterwards. Refuses to leave nobody who could change it back.
    */
-  change(edit: UsersEdit, record: () => Promise<void>): Promise<void> {
+  change(edit: UsersEdit, record: (after: Directory) => Promise<void>): Promise<void> {
     const { path, follow } = this.#options
     const attempt = () =>
       editUsersFileAfter(path, edit, async (before, after) => {
-        if (hasAdmin(new FileDirectory(before)) && !hasAdmin(new FileDirectory(after))) {
+        const next = new FileDirectory(after)
+        if (hasAdmin(new FileDirectory(before)) && !hasAdmin(next)) {
           throw problem('identity_refused', {
             reason: 'Nobody would be admin any more. Make someone else admin first.',
           })
         }
-        await record()
+        await record(next)
       })
     return this.#gate.pass(async () => {
       await patiently(attempt)

@@ -237,4 +237,24 @@ eachIdentity('users and projects', ({ api, file, rewrite, start, database, datab
     assert.ok(!existsSync(draft))
     await rewrite(USERS)
   })
+
+  test('a webhook whose maker is deleted is switched off', async () => {
+    const project = await makeProject('chemistry')
+    const user = await makeUser('hugo')
+    expectStatus(await grant(project, user), 204)
+    const ask = async (method: string, path: string, token: string, body?: object) => {
+      const headers = { 'x-auth-token': token, 'content-type': 'application/json' }
+      const sent = body ? { body: JSON.stringify(body) } : {}
+      const response = await fetch(`${api.origin}/holdfast/v1/webhooks${path}`, { method, headers, ...sent })
+      return (await response.json()) as { uuid: string; state: string; reason: string | null }
+    }
+    const { uuid, state } = await ask('POST', '', await api.token('hugo'), {
+      url: 'https://8.8.8.8/hook',
+      types: ['conductor'],
+    })
+    assert.equal(state, 'active')
+    expectStatus(await remove(`/v3/users/${user}`, asAdmin()), 204)
+    const { state: after, reason } = await ask('GET', `/${uuid}`, admin)
+    assert.deepEqual([after, reason], ['disabled', 'Whoever made it has no role any more.'])
+  })
 })

@@ -11,6 +11,7 @@ import { limits } from '../../src/shared/limits.ts'
 import { fanOut } from '../../src/webhooks/fan-out.ts'
 import { dropDelivery, lastDeliveries, takeDue, type Taken } from '../../src/webhooks/outbox.ts'
 import { settle } from '../../src/webhooks/settle.ts'
+import { narrowWebhooks } from '../../src/webhooks/makers.ts'
 import { createWebhook, deleteWebhook, findWebhook, typesText, type Webhook } from '../../src/webhooks/webhooks.ts'
 import { eachDatabase } from '../support/stores.ts'
 import { allocation, tell } from './receiver.ts'
@@ -221,5 +222,18 @@ eachDatabase('the outbox', databases => {
       [quiet.id],
     )
     await clean()
+  })
+
+  void test('a webhook has no more roles than its maker, and none without one', async () => {
+    const { uuid } = await create('p1')
+    const narrowed = async (roles: readonly string[]) => {
+      const rolesNow = (_: string, project: string | null) => new Set(project === 'p1' ? roles : ['admin'])
+      await store.write(() => narrowWebhooks(rolesNow, 1))
+      const { maker_roles, state, reason } = await store.read(() => findWebhook(uuid, ALL))
+      return [maker_roles, state, reason]
+    }
+    assert.deepEqual(await narrowed(['admin', 'member']), ['admin', 'active', null])
+    assert.deepEqual(await narrowed(['member']), ['', 'disabled', 'Whoever made it has no role any more.'])
+    assert.deepEqual((await narrowed(['admin']))[0], '', 'what is lost does not come back')
   })
 })
