@@ -8,8 +8,8 @@ import { type EndedUse, type Usage, type Use, usagesAt } from '../src/metal/queu
 import type { Waiting } from '../src/metal/queue/line.ts'
 import { inServingOrder, type QueueRules, type Standings, UNKNOWN } from '../src/metal/queue/order.ts'
 import { limits } from '../src/shared/limits.ts'
-import type { NodeId, ProviderId } from '../src/store/schema/ids.ts'
 import type { Store } from '../src/store/store.ts'
+import { fleetNode } from '../test/support/fleet-node.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -159,7 +159,7 @@ function supplyOf(count: number): Supply {
   const fleet = new Fleet(null as unknown as Store)
   const table = new CandidateTable()
   const units = { total: 1, reserved: 0, minUnit: 1, maxUnit: 1, stepSize: 1, allocationRatio: 1, used: 0 }
-  const nodes = Array.from({ length: count }, (_, i) => nodeOf(i + 1))
+  const nodes = Array.from({ length: count }, (_, i) => fleetNode(i + 1))
   fleet.absorb(nodes.map(attached))
   table.load(
     nodes.map(({ provider_id: id, uuid }) => ({
@@ -178,25 +178,6 @@ function supplyOf(count: number): Supply {
 }
 
 const attached = (node: FleetNode) => ({ provider: node.provider_id, room: 'metal' as const, attached: node })
-
-const nodeOf = (id: number): FleetNode => ({
-  id: id as NodeId,
-  uuid: `node-${id}`,
-  provider_id: id as ProviderId,
-  name: null,
-  resource_class: 'gpu',
-  placement_class: 'CUSTOM_GPU',
-  provision_state: 'available',
-  power_state: 'power off',
-  maintenance: 0,
-  retired: 0,
-  instance_uuid: null,
-  owner: null,
-  lessee: null,
-  leasable: 0,
-  pledged_at: null,
-  revision: 1,
-})
 
 function occupy(fleet: Fleet, { provider_id }: FleetNode, instance_uuid: string | null): void {
   const node = fleet.ofProvider(provider_id)!

@@ -336,6 +336,10 @@ eachReservation('quotas', api => {
     ]) {
       expectStatus(await api.operate('PUT', `/quotas/${project}`, { limits }), 400)
     }
+    // PostgreSQL couldn't keep that.
+    const long = Array.from({ length: 200 }, uuid).join('')
+    expectStatus(await api.operate('PUT', `/quotas/${long}`, { limits: { nodes: 4 } }), 400)
+    expectStatus(await api.operate('PUT', `/queue/projects/${long}`, { priority: 1 }), 400)
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`nodes:${i}`, 1]))
     await set(project, many)
     const more = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`nodes:more-${i}`, 1]))

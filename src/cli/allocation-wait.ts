@@ -103,7 +103,8 @@ export const lookForNode =
       const over = present.wait_until === null ? '' : `its time to wait ended at ${localTime(present.wait_until)}: `
       throw new NoNode(EXIT.conflict, `${over}${why}`, hint)
     }
-    const line = [causesIn(now), queue && placeWords(queue, now.at)].filter(Boolean).join('; ')
+    // What changes while one waits stands where a narrow terminal shows it.
+    const line = [queue && placeWords(queue, now.at), causesIn(now)].filter(Boolean).join('; ')
     // A node is free for it, so that a conductor is about to take it up; or one has, since we looked.
     const isBrief = now.available > ahead || state !== present.state
     return { waitingFor: `waiting for a node: ${line}`, isBrief }

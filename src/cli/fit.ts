@@ -1,5 +1,5 @@
-// Makes a table fit the terminal: shortens or drops columns, the least useful first. The name is never cut or dropped,
-// and a heading never cut: it may take several lines.
+// Makes a table fit the terminal: shortens or drops columns, the least useful first. The name is never cut or dropped
+// (an id in its place may be), and a heading never cut: it may take several lines.
 import { cutTo, widestOf, widthOf } from './width.ts'
 
 export interface Column {
@@ -84,6 +84,9 @@ function* concessions(all: readonly Column[], width: number): Generator<readonly
   }))
   if (sumOf(hyphens) <= width) yield hyphens
   yield cutDown(columns, width, isName)
+  // The id of what has no name must not hide whose it is.
+  const idsCut = columns.map(one => (NAME.test(one.heading) ? changed(one, withShortIds) : one))
+  yield cutDown((columns = idsCut), width, isName)
   while (columns.length > 1) {
     yield cutDown((columns = columns.toSpliced(leastWanted(columns, isName), 1)), width, isName)
   }
@@ -92,8 +95,9 @@ function* concessions(all: readonly Column[], width: number): Generator<readonly
 
 const NAME = /^(name|hypervisor_hostname)$/
 const ID = /^(uuid|id)$/
+export const isId = (heading: string) => ID.test(heading)
 
-const sumOf = (columns: readonly Column[]) =>
+export const sumOf = (columns: readonly Column[]) =>
   columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1))
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):\d\d(\.\d+)?(Z|\+00:00)?$/

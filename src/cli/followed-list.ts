@@ -5,6 +5,7 @@ import { type Holdfast, isAway } from '../client/index.ts'
 import { Runner } from '../shared/runner.ts'
 import type { Flags } from './client-command.ts'
 import { printList, type Row, RowPrinter } from './output.ts'
+import type { Folds } from './table.ts'
 import { terminal } from './terminal.ts'
 
 export interface WatchFlags extends Flags {
@@ -19,15 +20,21 @@ interface Listed {
   kinds: readonly string[]
   /** The list as it is now. */
   rows: () => Promise<{ rows: readonly Row[]; columns: readonly string[] }>
+  /** Of a list that isn't watched. */
+  folds?: Folds
 }
 
 /** How long to wait for a server that is away. */
 const AWAY_MS = 1_000
 
-export async function printRows(server: Holdfast, { kinds, rows: list }: Listed, flags: WatchFlags): Promise<void> {
+export async function printRows(
+  server: Holdfast,
+  { kinds, rows: list, folds }: Listed,
+  flags: WatchFlags,
+): Promise<void> {
   if (!flags.watch) {
     const { rows, columns } = await list()
-    return printList(rows, columns, flags)
+    return printList(rows, columns, flags, folds)
   }
   await untilInterrupted(async signal => {
     // Taken first: what changes while the list is read is told after it.

@@ -34,13 +34,17 @@ interface Part {
 
 function partIn(reservation: Document): string {
   const { min, max, amount, vcpus, memory_mb, disk_gb, nodes = [] } = reservation as Part
-  if (amount !== undefined) return `${amount} instances of ${vcpus} vcpus, ${memory_mb} MB, ${disk_gb} GB`
+  if (amount !== undefined)
+    return `${counted(amount, 'instance')} of ${counted(vcpus, 'vCPU')}, ${memory_mb} MB, ${disk_gb} GB`
   if (nodes.length === 0) return `${min === max ? min : `${min} to ${max}`} ${kindOf(reservation)}`
   const names = nodes
     .map(({ name, node }) => name ?? node)
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   return `${nodes.length} ${kindOf(reservation)}: ${names.join(', ')}`
 }
+
+const counted = (count: number | string | undefined, noun: string) =>
+  `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
 
 function kindOf(reservation: Document): string {
   const { resource_type, resource_class } = reservation as Part

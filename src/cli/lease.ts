@@ -12,12 +12,15 @@ import { printWhenStarted } from './lease-wait.ts'
 import { COLUMNS, doesNotFit, inWords, isForPeople, rowOf, sheetFor, windowIn } from './lease-words.ts'
 import { printList, printOne, say } from './output.ts'
 import { type KeepFlags, onServerWaiting, type Wait, withWait } from './wait-flags.ts'
+import type { Folds } from './table.ts'
 import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 interface LeaseFlags extends Flags, DryRun, KeepFlags, TermFlags {
   next?: boolean
 }
 
+/** Who has what, also on a narrow terminal. */
+const FOLDS: Folds = { below: [['what'], ['who', 'what']] }
 const TERMS = "--nodes gpu:3 --for 2d --start 'tue 9:00'"
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -50,9 +53,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       const isDocument = (flags.format === 'json' || flags.format === 'yaml') && !flags.column
       const rows = async () => {
         const found = await server.leases.list()
-        return { rows: isDocument ? found : found.map(rowOf), columns: COLUMNS }
+        const isWhole = isForPeople(flags) && !found.some(({ degraded }) => degraded)
+        const columns = isWhole ? COLUMNS.filter(name => name !== 'degraded') : COLUMNS
+        return { rows: isDocument ? found : found.map(rowOf), columns }
       }
-      await printRows(server, { kinds: ['lease'], rows }, flags)
+      await printRows(server, { kinds: ['lease'], rows, folds: FOLDS }, flags)
     }),
   )
   printingCommand(lease, 'show <lease>', 'show a lease', 'lease show week-7 -f yaml').action(

@@ -112,16 +112,17 @@ export async function idOf(server: Holdfast, kind: PersonKind, word: string | un
 
 const ID = /^(?:[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** The same to look for something: there may be things of a user or project that is gone, under its id. */
+/** The same to look for something: there may be things of a user or project that is gone. */
 export async function soughtId(
   server: Holdfast,
   kind: PersonKind,
   word: string | undefined,
 ): Promise<string | undefined> {
+  if (word === undefined || word === '') return idOf(server, kind, word)
   try {
-    return await idOf(server, kind, word)
+    return await server.names.resolve(kind, word, { gone: true })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && word !== undefined && ID.test(word)) return word
+    if (error instanceof ApiError && error.status === 404 && ID.test(word)) return word
     throw error
   }
 }

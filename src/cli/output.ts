@@ -2,7 +2,7 @@
 import { UsageError } from '../shared/usage-error.ts'
 import { yamlOf } from '../shared/yaml.ts'
 import { csvText } from './csv.ts'
-import { rowBelow, screenOf, sheetOf, tableOf, wrapped } from './table.ts'
+import { type Folds, rowBelow, screenOf, sheetOf, tableOf, wrapped } from './table.ts'
 import { terminal } from './terminal.ts'
 import { fieldWithLocalTime, withLocalTimes } from './wall-clock.ts'
 
@@ -16,7 +16,12 @@ export interface OutputFlags {
 export type Row = Readonly<Record<string, unknown>>
 
 /** `columns` are the default columns. JSON and YAML have all fields, unless the user chooses some. */
-export function printList(rows: readonly Row[], columns: readonly string[], { format, column }: OutputFlags): void {
+export function printList(
+  rows: readonly Row[],
+  columns: readonly string[],
+  { format, column }: OutputFlags,
+  folds?: Folds,
+): void {
   const known = new Set([...columns, ...rows.flatMap(row => Object.keys(row))])
   const shown = column ? chosen(column, known) : columns
   if (format === 'json' || format === 'yaml') {
@@ -31,7 +36,7 @@ export function printList(rows: readonly Row[], columns: readonly string[], { fo
     )
   } else {
     const local = withLocalTimes(shown, rows)
-    write(tableOf(local.headings, cellsOf(local.rows, shown, printable), screenOf(terminal().stdout)))
+    write(tableOf(local.headings, cellsOf(local.rows, shown, printable), screenOf(terminal().stdout), folds))
   }
 }
 

@@ -3,6 +3,7 @@ import { answered as answeredAt } from '../client/asking.ts'
 import { type Look, seconds, waitFor as waitForAt, type WaitOptions } from '../client/waiting.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
+import { cutTo, widthOf } from './width.ts'
 
 export const waitFor = <T>(look: (signal: AbortSignal) => Promise<Look<T>>, options: WaitOptions): Promise<T> =>
   waitForAt(look, { progress: new Progress(), ...options })
@@ -18,8 +19,10 @@ export class Progress {
   show(text: string, waitedMs: number, topic = text): void {
     const words = visible(text)
     if (this.#stderr.isTTY) {
-      const line = `${words} (${seconds(waitedMs)})`.slice(0, (this.#stderr.columns || 80) - 1)
-      this.#stderr.write(`\r\u001b[K${line}`)
+      const time = ` (${seconds(waitedMs)})`
+      const room = Math.max((this.#stderr.columns || 80) - 1 - time.length, 1)
+      const line = widthOf(words) > room ? `${cutTo(words, room - 1)}…` : words
+      this.#stderr.write(`\r\u001b[K${line}${time}`)
     } else if (topic !== this.#said) {
       this.#stderr.write(`${words}\n`)
     }

@@ -6,9 +6,12 @@ import { UsageError } from '../shared/usage-error.ts'
 import { type Flags, onServer, printingCommand } from './client-command.ts'
 import type { Word } from './command.ts'
 import { idOf, soughtId } from './names.ts'
-import { printList, printOne } from './output.ts'
+import { printList, printOne, say } from './output.ts'
+import { wantsOf } from './status/words.ts'
+import type { Folds } from './table.ts'
 
 const LISTED = ['place', 'name', 'project', 'who', 'wants', 'since', 'start', 'because']
+const FOLDS: Folds = { below: [['because'], ['wants', 'because']] }
 const SHARED = ['project', 'priority', 'share', 'used_hours', 'due_percent', 'actual_percent']
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -22,7 +25,15 @@ export function addCommands(program: Command, { name, help }: Word): void {
   ).action(
     onServer(async (server, flags: Flags) => {
       const rows = await server.queue.list()
-      printList(flags.format === 'json' || flags.format === 'yaml' ? rows : rows.map(cellsOf), LISTED, flags)
+      if (rows.length === 0 && flags.format === 'table') say('Nobody waits.')
+      else if (flags.format === 'json' || flags.format === 'yaml') printList(rows, LISTED, flags)
+      else
+        printList(
+          rows.map(row => cellsOf(row, flags)),
+          LISTED,
+          flags,
+          FOLDS,
+        )
     }),
   )
   printingCommand(
@@ -55,11 +66,12 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
 }
 
-const cellsOf = ({ because, traits, resource_class, place, of, ...row }: Queued) => ({
+const cellsOf = ({ because, traits, resource_class, place, of, ...row }: Queued, { format }: Flags) => ({
   ...row,
   place: `${place} of ${of}`,
   name: row.name ?? row.uuid,
-  wants: [resource_class, ...traits].join(' '),
+  wants:
+    format === 'table' ? wantsOf({ class: resource_class, traits, count: 1 }) : [resource_class, ...traits].join(' '),
   because: because && `${because.node.name ?? because.node.uuid} (${BECAUSE[because.what]})`,
 })
 

@@ -1,6 +1,6 @@
 // Formats tables and sheets for people, to fit the terminal.
 import { styleText } from 'node:util'
-import { type Column, columnOf, fitted, GAP, headingIn, isEmpty } from './fit.ts'
+import { type Column, columnOf, fitted, GAP, headingIn, isEmpty, isId, sumOf } from './fit.ts'
 import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
@@ -19,13 +19,65 @@ const NARROWEST = 4
 
 type Rows = readonly (readonly string[])[]
 
-/** One row a line. Columns without room are cut or left out, and a line below names those left out. */
-export function tableOf(headings: readonly string[], rows: Rows, screen: Screen): string {
-  const all = columnsOf(headings, rows)
+/** Which columns leave the table when there is too little room. */
+export interface Folds {
+  /** Rows are in its order, and its values stand above their rows. */
+  above?: string | undefined
+  /** Stand below their row: the first of these with which the others have room. */
+  below: readonly (readonly string[])[]
+}
+
+/** One row a line. What has no room is folded, then cut or left out, and a line below names what is left out. */
+export function tableOf(
+  headings: readonly string[],
+  rows: Rows,
+  screen: Screen,
+  { above, below }: Folds = { below: [] },
+): string {
+  const outside = above === undefined ? [] : [above]
+  for (const folded of [[], outside]) {
+    if (sumOf(columnsOf(...withoutColumns(headings, rows, folded))) <= screen.width) {
+      return foldedTable(headings, rows, { above: folded[0], below: [] }, screen)
+    }
+  }
+  const isRoom = (folded: readonly string[]) => {
+    const all = columnsOf(...withoutColumns(headings, rows, [...outside, ...folded]))
+    return missingIn(all, fitted(all, screen.width)).every(isId)
+  }
+  return foldedTable(headings, rows, { above, below: below.find(isRoom) ?? below.at(-1) ?? [] }, screen)
+}
+
+function withoutColumns(headings: readonly string[], rows: Rows, names: readonly string[]): [string[], string[][]] {
+  const isLeft = (_: string, at: number) => !names.includes(headings[at]!)
+  return [headings.filter(isLeft), rows.map(row => row.filter(isLeft))]
+}
+
+function foldedTable(
+  headings: readonly string[],
+  rows: Rows,
+  { above, below }: { above: string | undefined; below: readonly string[] },
+  screen: Screen,
+): string {
+  const outside = above === undefined ? below : [above, ...below]
+  const group = (row: number) => rows[row]?.[headings.indexOf(above!)]
+  const aboveRow = (row: number) => {
+    const value = group(row)
+    if (value === undefined || value === group(row - 1)) return []
+    return [painted('bold', cutTo(value === '-' ? `no ${above}` : `${above} ${value}`, screen.width), screen)]
+  }
+  const belowRow = (row: number) => {
+    const said = below.flatMap(name => {
+      const cell = rows[row]![headings.indexOf(name)] ?? '-'
+      return cell === '-' ? [] : [`${name}: ${cell}`]
+    })
+    return said.length === 0 ? [] : wrapped(said.join('; '), screen.width - GAP.length).map(part => GAP + part)
+  }
+  const [kept, cells] = withoutColumns(headings, rows, outside)
+  const all = columnsOf(kept, cells)
   const columns = fitted(all, screen.width)
   const lines = [
     ...headingsOf(columns, screen),
-    ...rows.map((_, row) => rowOf(columns, row, screen)),
+    ...rows.flatMap((_, row) => [...aboveRow(row), rowOf(columns, row, screen), ...belowRow(row)]),
     ...leftOut(all, columns).flatMap(said => wrapped(said, screen.width).map(part => painted('dim', part, screen))),
   ]
   return lines.map(one => `${one}\n`).join('')
@@ -73,10 +125,14 @@ const lineOf = (
     .join(GAP)
     .trimEnd()
 
-/** Names the columns that aren't shown although they aren't empty. */
-function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {
+/** The columns that aren't shown although they aren't empty. */
+function missingIn(all: readonly Column[], shown: readonly Column[]): string[] {
   const isShown = ({ heading }: Column) => shown.some(one => one.heading === heading)
-  const missing = all.filter(one => !isShown(one) && !isEmpty(one)).map(({ heading }) => heading)
+  return all.filter(one => !isShown(one) && !isEmpty(one)).map(({ heading }) => heading)
+}
+
+function leftOut(all: readonly Column[], shown: readonly Column[]): string[] {
+  const missing = missingIn(all, shown)
   if (missing.length === 0) return []
   const named = missing.length <= 3 ? missing.join(', ') : `${missing.length} more columns`
   return [`(no room for ${named}; -c chooses columns, -f json has all)`]

@@ -49,9 +49,10 @@ export class Names {
   /** All that you may know of. */
   all = () => this.#api.get<Record<'users' | 'projects', Named[]>>('/names')
 
-  /** The id of the one with this name or id. */
-  async resolve(kind: Kind, word: string): Promise<string> {
-    const found = (await this.#api.get<Record<string, Named[]>>('/names', { [kind]: word }))[`${kind}s`]!
+  /** The id of the one with this name or id; with `gone`, also of one who is there no more. */
+  async resolve(kind: Kind, word: string, { gone = false } = {}): Promise<string> {
+    const query = { [kind]: word, ...(gone && { gone }) }
+    const found = (await this.#api.get<Record<string, Named[]>>('/names', query))[`${kind}s`]!
     const [one, ...others] = found
     if (!one) throw new ApiError(404, `there is no ${kind} ${word}`)
     if (others.length === 0) return one.id

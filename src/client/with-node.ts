@@ -1,7 +1,7 @@
 // withNode: allocates a node, does a piece of work with it, and releases it. `holdfast run` keeps its node with the same
 // parts.
 import { plainClock } from '../clock/plain.ts'
-import { durationIn } from '../shared/when.ts'
+import { durationIn, SPAN_MS_MAX } from '../shared/when.ts'
 import type { Allocation, Ending } from './allocations.ts'
 import { WrongUse, NodeLost, WaitedTooLong } from './errors.ts'
 import type { Holdfast } from './index.ts'
@@ -138,6 +138,6 @@ function sourceOf(server: Holdfast, wanted: NodeWanted, keeper: string, term: Te
 
 function msIn(duration: Duration): number {
   const ms = typeof duration === 'number' ? duration : durationIn(duration)
-  if (ms !== null && ms > 0 && Number.isFinite(ms)) return ms
+  if (ms !== null && ms > 0 && ms <= SPAN_MS_MAX) return ms
   throw new WrongUse(`'${duration}' is no duration such as 90s, 10m, 2h or 1d, nor a number of milliseconds`)
 }

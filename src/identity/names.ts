@@ -81,8 +81,18 @@ export class Names {
   list(kind: NameKind): Named[] {
     const directory = this.#options.directory()
     if (directory) return (kind === 'user' ? directory.users : directory.projects).map(({ id, name }) => ({ id, name }))
+    return this.#seen(kind)
+  }
+
+  #seen(kind: NameKind): Named[] {
     this.#look()
     return [...this.#known[kind].entries()].map(([id, { name }]) => ({ id, name }))
+  }
+
+  /** Those who were called so when they were seen last, and aren't there any more. */
+  gone(kind: NameKind, word: string): Named[] {
+    const present = new Set(this.list(kind).map(({ id }) => id))
+    return this.#seen(kind).filter(({ id, name }) => name === word && !present.has(id))
   }
 
   /** The one with that id, or else all that are called so: names are unique in a Keystone's domain only. */

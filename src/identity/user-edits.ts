@@ -3,6 +3,7 @@ import { type Document, isMap, isScalar } from 'yaml'
 import { problem } from '../problems/problem.ts'
 import { UsageError } from '../shared/usage-error.ts'
 import { FileDirectory } from './directory.ts'
+import { idOf } from './ids.ts'
 import type { Role } from './roles.ts'
 import type { UsersEdit, UsersFile } from './users-file.ts'
 
@@ -20,7 +21,13 @@ export function addUserTo(document: Document, { users, projects }: UsersFile, us
   const { id, name, password, project, roles } = user
   if (Object.hasOwn(users, name)) throw new UsageError(`there is a user ${name} already`)
   if (!Object.hasOwn(projects, project)) {
-    const entry = about === undefined ? {} : { description: about }
+    const usual = idOf('project', project)
+    // One that was called so before keeps that id.
+    const isTaken = Object.values(projects).some(other => other?.id === usual)
+    const entry = {
+      ...(isTaken && { id: idOf('project', `${project} ${id}`) }),
+      ...(about !== undefined && { description: about }),
+    }
     document.setIn(['projects', project], document.createNode(entry))
   }
   const entry = { id, password, roles: { [project]: roles }, 'default-project': project }

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { FileDirectory } from './directory.ts'
+import { idOf } from './ids.ts'
+import { addUserTo, changeUser, removeProject, removeUser, revokeRole } from './user-edits.ts'
 import { editUsersFile, parseUsersFile, UsersFileError } from './users-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-users-file-'))
@@ -28,6 +30,8 @@ test('an error names the invalid place and never shows a hash', () => {
     [whole(', id: short'), /users\.ann\.id/],
     [whole().replace('ann', '"a:b"'), /can't have a:b/],
     [`projects: {lab: {id: ${'a'.repeat(32)}}}\nusers: {ann: ${entry(`, id: ${'a'.repeat(32)}`)}}`, /given twice/],
+    [`projects: {lab: , hall: {id: ${idOf('project', 'lab')}}}`, /given twice/],
+    [whole().replace('ann', '"\\x9b31m"'), /users can't have/],
     ['projects: &a {lab: }\nusers: {}\nx: *a', /not YAML/],
   ]
   for (const [text, said] of wrong) {
@@ -60,6 +64,39 @@ test('a derived id is always the same, and a given id is used', () => {
   assert.equal(user(whole()).id, user(whole()).id)
   assert.match(user(whole()).id, /^[0-9a-f]{32}$/)
   assert.equal(user(whole(`, id: ${'c'.repeat(32)}`)).id, 'c'.repeat(32))
+})
+
+test('a project with the former name of another one is a project of its own', () => {
+  const path = join(folder, 'renamed.yaml')
+  writeFileSync(path, `projects: {hall: {id: ${idOf('project', 'lab')}}}\nusers: {}\n`)
+  const user = { id: 'd'.repeat(32), name: 'ann', password: HASH, project: 'lab', roles: ['member'] as const }
+  editUsersFile(path, (document, content) => addUserTo(document, content, user))
+  const directory = new FileDirectory(parseUsersFile(readFileSync(path, 'utf8')))
+  assert.notEqual(directory.project('lab')!.id, directory.project('hall')!.id)
+})
+
+test('who is called by a number in a file that was written by hand is changed as all others are', () => {
+  const path = join(folder, 'numbers.yaml')
+  const read = () => new FileDirectory(parseUsersFile(readFileSync(path, 'utf8')))
+  writeFileSync(
+    path,
+    `projects: {2024: , true: }\nusers: {7: {password: ${HASH}, roles: {2024: [member, reader], true: [reader]}}}`,
+  )
+  const [user, project] = [read().user('7')!.id, read().project('2024')!.id]
+  editUsersFile(path, revokeRole({ user, project, role: 'member' }))
+  assert.deepEqual(
+    [...read().user('7')!.assignments],
+    [
+      ['2024', ['reader']],
+      ['true', ['reader']],
+    ],
+  )
+  editUsersFile(path, changeUser(user, { enabled: false }))
+  assert.deepEqual([read().users.length, read().user('7')!.isEnabled], [1, false])
+  editUsersFile(path, removeProject(project))
+  assert.deepEqual([...read().user('7')!.assignments.keys()], ['true'])
+  editUsersFile(path, removeUser(user))
+  assert.deepEqual([read().users, read().projects.map(({ name }) => name)], [[], ['true']])
 })
 
 test('an edit keeps comments, makes the file private to its owner, and is refused if the result is broken', () => {

@@ -3,10 +3,10 @@ import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, re
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type Static, Type } from 'typebox'
-import { Document, parse as parseYaml, parseDocument } from 'yaml'
+import { Document, isScalar, parse as parseYaml, parseDocument, visit } from 'yaml'
 import { systemClock } from '../clock/clock.ts'
 import { limits } from '../shared/limits.ts'
-import { ID_PATTERN } from './ids.ts'
+import { ID_PATTERN, idOf } from './ids.ts'
 import { HASH_PATTERN } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
 
@@ -14,7 +14,7 @@ import { ROLES, type Role } from './roles.ts'
 export class UsersFileError extends Error {}
 
 /** No colon, which ends the name in HTTP Basic, and no control characters. */
-export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f]{1,255}$'
+export const NAME_PATTERN = '^[^:\\u0000-\\u001f\\u007f-\\u009f]{1,255}$'
 
 const Id = Type.String({ pattern: ID_PATTERN })
 const RoleName = Type.Unsafe<Role>({ type: 'string', enum: ROLES })
@@ -85,10 +85,12 @@ function whatIsWrong(error: ErrorObject | undefined): string {
 /** Checks that ids are unique and that references exist. */
 function requireWhole({ projects, users }: UsersFile): void {
   const ids = new Set<string>()
-  for (const entry of [...Object.values(projects), ...Object.values(users)]) {
-    if (entry?.id === undefined) continue
-    if (ids.has(entry.id)) throw new UsersFileError(`the id ${entry.id} is given twice`)
-    ids.add(entry.id)
+  const idsOf = (kind: 'project' | 'user', entries: object) =>
+    Object.entries(entries).map(([name, entry]: [string, { id?: string } | null]) => entry?.id ?? idOf(kind, name))
+  // Also of those without one: whoever has a former name of another must not have its id.
+  for (const id of [...idsOf('project', projects), ...idsOf('user', users)]) {
+    if (ids.has(id)) throw new UsersFileError(`the id ${id} is given twice`)
+    ids.add(id)
   }
   for (const [name, { roles = {}, 'default-project': byDefault }] of Object.entries(users)) {
     for (const project of Object.keys(roles)) {
@@ -160,7 +162,7 @@ class Draft {
   write(edit: UsersEdit): { before: UsersFile; after: UsersFile } {
     const text = readOr(this.#target, '')
     const before = parseUsersFile(text)
-    const document = text.trim() === '' ? newDocument() : parseDocument(text)
+    const document = text.trim() === '' ? newDocument() : documentIn(text)
     edit(document, before)
     const next = document.toString({ lineWidth: 0 })
     const after = parseUsersFile(next)
@@ -198,6 +200,17 @@ function told(work: () => void): void {
   } catch (error) {
     throw new UsersFileError((error as Error).message, { cause: error })
   }
+}
+
+/** Names are looked for as texts, and YAML reads `2024` as a number. */
+function documentIn(text: string): Document {
+  const document = parseDocument(text)
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (isScalar(key) && typeof key.value !== 'string') key.value = String(key.value)
+    },
+  })
+  return document
 }
 
 function newDocument(): Document {

@@ -77,8 +77,15 @@ export function* listQuotas(): Read<Quota[]> {
   }))
 }
 
+/** Nothing can be set for a project whose id is longer than any is. */
+export function requireProjectId(project: string): void {
+  if (project.length <= bounds.nameCharsMax) return
+  throw problem('quota_invalid', { reason: `The id of a project has at most ${bounds.nameCharsMax} characters.` })
+}
+
 /** Sets the given limits; null removes one. The others stay. */
 export function* setQuota(project: string, changes: Readonly<Record<string, number | null>>): Write<void> {
+  requireProjectId(project)
   const id = idOf(project)
   const calls = Object.entries(changes).map(([name, max]) =>
     max === null ? drop({ project: id, name }) : put({ project: id, name, max }),

@@ -182,6 +182,8 @@ describe('a span that someone says', () => {
     '1y': null,
     '2h ': 7_200_000,
     '9999999999s': null,
+    '999999999w': null,
+    P999999999D: null,
   }
   for (const [text, ms] of Object.entries(SPANS)) {
     test(`${text || 'nothing'} is ${ms === null ? 'refused' : 'understood'}`, () => assert.equal(durationIn(text), ms))

@@ -6,6 +6,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 /** Longer than anything that makes sense here. */
 const TEXT_MAX = 80
+/** Spans of more than a thousand years are slips, and what is reckoned with them may be no date. */
+export const SPAN_MS_MAX = 1_000 * 366 * DAY_MS
 /** From here on a date has its year. */
 const NEAR_DAYS = 183
 
@@ -42,7 +44,9 @@ export function durationIn(text: string): number | null {
   const words = plain(text)
   if (/^\d{1,9}$/.test(words)) return Number(words) * 1_000
   const parts = words === '' ? null : (SAID.exec(words) ?? ISO_SPAN.exec(words))
-  return parts && Math.round(UNITS.reduce((sum, [, , ms], at) => sum + Number(parts[at + 1] ?? 0) * ms, 0))
+  if (!parts) return null
+  const span = Math.round(UNITS.reduce((sum, [, , ms], at) => sum + Number(parts[at + 1] ?? 0) * ms, 0))
+  return span <= SPAN_MS_MAX ? span : null
 }
 
 /**

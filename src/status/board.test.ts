@@ -50,10 +50,16 @@ void test('a hold is over at its end, and not yet when the clock is set back', a
 
 void test('a text points into the list of traits of its own viewpoint, also after many others have looked', () => {
   const board = boardAt(() => 0)
-  const sightOf = (key: string) => ({ key, project: key, seesAll: false, open: new Set<never>() })
+  const sightOf = (key: string) => ({
+    key,
+    project: key,
+    seesAll: false,
+    open: new Set<never>(),
+    own: new Set<never>(),
+  })
   const block = { entries: [], texts: new Map() }
   const text = (made: string) =>
-    String(board.textOf(block, 'ann', board.viewpoint(sightOf('p')), () => Buffer.from(made)))
+    String(board.textOf(block, board.viewpoint(sightOf('p')), 'ann', () => Buffer.from(made)))
   assert.equal(text('first'), 'first')
   assert.equal(text('again'), 'first')
   for (let i = 0; i < 1_000; i++) board.viewpoint(sightOf(`p${i}`))

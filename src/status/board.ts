@@ -27,14 +27,8 @@ export interface BoardEntry {
 /** Machines that are side by side. Their texts are kept together, so that an answer is made of few pieces. */
 interface Block {
   readonly entries: BoardEntry[]
-  /** By caller. Empty after a change. */
-  readonly texts: Map<string, BlockText>
-}
-
-interface BlockText {
-  text: Buffer
-  /** Whose list of traits it points into. */
-  viewpoint: Viewpoint
+  /** By caller, each with the viewpoint that it was made for: its traits are numbers of that one. Empty after a change. */
+  readonly texts: Map<string, { viewpoint: Viewpoint; text: Buffer }>
 }
 
 /** What callers with the same sight share. */
@@ -137,7 +131,7 @@ export class Board {
     const sorted = [...this.#entries.values()].sort((a, b) => (a.order < b.order ? -1 : 1))
     const blocks: Block[] = []
     for (let at = 0; at < sorted.length; at += limits.statusBlockSize) {
-      const block = { entries: sorted.slice(at, at + limits.statusBlockSize), texts: new Map<string, BlockText>() }
+      const block: Block = { entries: sorted.slice(at, at + limits.statusBlockSize), texts: new Map() }
       for (const entry of block.entries) entry.block = block
       blocks.push(block)
     }
@@ -156,12 +150,12 @@ export class Board {
   }
 
   /** The text of a block for a caller, made by `make` if it isn't known. */
-  textOf({ texts }: Block, caller: string, viewpoint: Viewpoint, make: () => Buffer): Buffer {
+  textOf({ texts }: Block, viewpoint: Viewpoint, caller: string, make: () => Buffer): Buffer {
     const known = texts.get(caller)
     if (known?.viewpoint === viewpoint) return known.text
     if (texts.size >= limits.statusCallersMax) texts.clear()
     const text = make()
-    texts.set(caller, { text, viewpoint })
+    texts.set(caller, { viewpoint, text })
     return text
   }
 

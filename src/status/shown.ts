@@ -15,12 +15,14 @@ export interface Sight {
   project: string | null
   /** All machines, and not only those of the project. */
   seesAll: boolean
-  /** The kinds of promises that are seen whosever they are. Others are seen if they are the project's. */
+  /** The kinds of promises that are seen whosever they are. */
   open: ReadonlySet<PromiseKind>
+  /** The kinds that are seen if they are the project's. */
+  own: ReadonlySet<PromiseKind>
 }
 
 export const isOpenTo = ({ kind, owner }: Pick<MachinePromise, 'kind' | 'owner'>, sight: Sight): boolean =>
-  sight.open.has(kind) || (owner !== null && owner === sight.project)
+  sight.open.has(kind) || (owner !== null && owner === sight.project && sight.own.has(kind))
 
 export const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 

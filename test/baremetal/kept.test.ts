@@ -161,7 +161,8 @@ const kept = (api: Baremetal) => {
       expectFault(await api.post('/v1/allocations', body, NEWEST), 400)
     }
     expectFault(await api.post('/v1/allocations', { resource_class, keeper: KEEPER, expires_at: '1h' }, OLDER), 406)
-    expectFault(await end(held.uuid, { message: 'x'.repeat(301) }), 400)
+    for (const message of ['x'.repeat(301), '\u001b[31mred', 'two\nlines'])
+      expectFault(await end(held.uuid, { message }), 400)
     assert.equal((await api.allocation(held.uuid)).ending, null)
   })
 

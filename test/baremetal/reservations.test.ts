@@ -6,7 +6,18 @@ import { NEWEST, newClass, uuid } from '../support/baremetal.ts'
 import type { Options } from '../support/client.ts'
 import { expectStatus, isFull } from '../support/placement.ts'
 
-const FIELDS = ['created_at', 'expires_at', 'instance_uuid', 'links', 'node_uuid', 'owner', 'updated_at', 'uuid']
+const FIELDS = [
+  'created_at',
+  'expires_at',
+  'instance_uuid',
+  'links',
+  'node_name',
+  'node_uuid',
+  'owner',
+  'owner_name',
+  'updated_at',
+  'uuid',
+]
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/
 
 const reserve = (api: Baremetal, nodes: unknown, more: object = {}, options: Options = NEWEST) =>

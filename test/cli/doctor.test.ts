@@ -98,14 +98,16 @@ atLogin('holdfast doctor and who one is', ({ api }) => {
     assert.match(token.of('login').found, /^carol in /)
   })
 
-  test('nobody, and a wrong password, are told what to do, and what needs a login is left out', async () => {
-    for (const who of [{}, { ...as('alice'), OS_PASSWORD: 'wrong' }]) {
+  test('nobody is told what to do, a wrong password what was tried, and what needs a login is left out', async () => {
+    const examinedAs = async (who: Record<string, string>) => {
       const { code, checks, of } = await examined(`--url ${api.origin}`, who)
       assert.equal(code, 1)
       assert.deepEqual(checks, ON_THE_WAY)
       assert.equal(of('login').grade, 'wrong')
-      assert.match(of('login').hint!, /OS_USERNAME/)
+      return of('login')
     }
+    assert.match((await examinedAs({})).hint!, /OS_USERNAME/)
+    assert.match((await examinedAs({ ...as('alice'), OS_PASSWORD: 'wrong' })).found, /not accepted: alice/)
   })
 
   test('where only the identity service is known, its catalog says where Holdfast is', async () => {

@@ -90,9 +90,9 @@ atShell('holdfast and the ledger', person => {
     await person.isRefused(
       ['lease', 'create', 'more', ...start, '--for', '1h', '--reservation', wish],
       4,
-      /Not enough hosts/,
+      /doesn't fit: 0 of 2 instances are free then; compute-2 is booked/,
     )
-    await person.isRefused(['lease', 'create', 'more', '--reservation', wish], 2, /say --end-date, or --for/)
+    await person.isRefused(['lease', 'create', 'more', '--reservation', wish], 2, /say --until when, or --for/)
     assert.equal((await person.readsJson('lease show week')).reservations[0].resource_properties, '["==","$gpu","yes"]')
     await person.isRefused('host delete compute-2', 4, /./)
     assert.equal(await person.reads('lease delete week'), 'week is gone')

@@ -59,6 +59,9 @@ atLogin('people and projects by name', ({ api, file }) => {
     await refuses('project delete office', 4, /office still has 1 node/)
     assert.equal(await reads('user delete dora'), 'dora is gone')
     assert.equal(await reads('project delete optics'), 'optics is gone')
+    // Who is gone can be looked for, and gets nothing new.
+    await reads('audit --user dora --project optics')
+    await refuses('node create --owner optics', 3, /there is no project optics/)
   })
 
   test('one changes the own password with the present one', async () => {
@@ -101,6 +104,8 @@ atLogin('people and projects by name', ({ api, file }) => {
       'usage nope',
       'audit --project nope',
       'watch --project nope',
+      'status --project nope',
+      'calendar --project nope',
       'webhook create https://example.org/ --project nope',
       'calendar create --project nope',
       'claim move 0f1d4a4e-9c6f-4a75-8f5c-0c1de9a3c001 0f1d4a4e-9c6f-4a75-8f5c-0c1de9a3c002 --project nope',

@@ -83,7 +83,7 @@ const leases = ({ lease }: Things): Step[] => [
   { types: 'host list', shows: [whole('compute-1.example.org')] },
   { types: `lease create ${lease} --for 2d --reservation ${INSTANCES}`, shows: [whole(lease)] },
   { types: 'lease list', shows: [whole(lease)] },
-  { types: `lease show ${lease}`, shows: [/virtual:instance/] },
+  { types: `lease show ${lease}`, shows: [/1 instance of 1 vCPU, 16 MB, 1 GB/] },
   { types: `lease update ${lease} --prolong-for 1h`, shows: [whole(lease)] },
   { types: `lease delete ${lease}`, shows: [/is gone/] },
 ]

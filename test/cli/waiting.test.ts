@@ -294,11 +294,14 @@ describe('a command that waits', () => {
     const [second, third] = ['second', 'third'].map(name => `allocation create --resource-class one --name ${name}`)
     await other.reads(`${second} --wait-until 10m`)
     const command = person.begins(`${third} --wait 10m`)
-    await says(command, /^waiting for a node: 1 of class one: 1 allocated; place 2 of 2, start unknown$/m)
+    await says(command, /^waiting for a node: place 2 of 2, start unknown; 1 of class one: 1 allocated$/m)
     await other.reads('allocation delete second')
     await says(command, /^waiting for a node: 1 of class one: 1 allocated$/m)
     await other.reads('allocation renew first --expires-at 5m')
-    await says(command, /^waiting for a node: .*; place 1 of 1, likely start .+ when .+ is free$/m)
+    await says(
+      command,
+      /^waiting for a node: place 1 of 1, likely start .+ when .+ is free; 1 of class one: 1 allocated$/m,
+    )
     await other.reads('allocation delete first')
     assert.equal((await command.exit).code, 0)
   })

@@ -37,9 +37,11 @@ eachCompute('what projects use', api => {
       [id, 'one', 'small', 2, 'active', null],
     )
     about(server.hours, shown.total_hours)
-    // Before the server was there, and for a project without servers, there is nothing.
+    // Before the server was there, in the time to come, and for a project without servers, there is nothing.
     const early = await usage(period(launched - 2 * HOUR_MS, launched - HOUR_MS))
     assert.deepEqual([early.total_hours, early.server_usages], [0, []])
+    const ahead = await usage(far(launched + 1_000 * HOUR_MS))
+    assert.deepEqual([ahead.total_hours, ahead.total_vcpus_usage], [0, 0])
     const nobody = await api.get(`/os-simple-tenant-usage/nobody?${far(launched - HOUR_MS)}`)
     const { tenant_id, total_vcpus_usage } = expectStatus(nobody, 200).body.tenant_usage
     assert.deepEqual([tenant_id, total_vcpus_usage], ['nobody', 0])

@@ -112,7 +112,7 @@ atLogin('the first hour of a lab', ({ api }) => {
     assert.match(await alice.sees('status --project course'), /^gpu-07 +gpu +taken +dora +course .*dora-1$/m)
     await alice.sees('project list')
     await alice.sees('user list --url ' + api.origin)
-    await alice.sees('queue list')
+    assert.match(await alice.sees('queue list'), /^Nobody waits\.$/m)
     await dora.does('allocation delete dora-1')
   })
 

@@ -24,15 +24,15 @@ atShell('the first hour of a CI pool', person => {
 
   const options = { skip: !hasScript && 'script(1) is not here' }
   for (const columns of [80, 120]) {
-    test(`a job has a machine in a terminal of ${columns} columns`, options, async () => {
-      const line =
+    test(`a job has a machine in a terminal of ${columns} columns, and looks around`, options, async () => {
+      const job =
         "holdfast run --resource-class builder --wait 30m --for 1h -- sh -c 'echo testing on $HOLDFAST_NODE_NAME'"
-      const { code, shown } = await person.atTerminal(line, columns).exit
+      const { code, shown } = await person.atTerminal(`${job} && holdfast status && holdfast calendar`, columns).exit
       assert.equal(code, 0, shown)
-      const lines = stripVTControlCharacters(shown).split(/[\r\n]+/)
-      assert.match(shown, /builder-\d is yours until/)
-      assert.match(shown, /testing on builder-\d/)
-      for (const one of lines) assert.ok(widthOf(one) <= columns, one)
+      for (const said of [/builder-\d is yours until/, /testing on builder-\d/, /2 machines, all free/, /Times are/]) {
+        assert.match(shown, said)
+      }
+      for (const line of stripVTControlCharacters(shown).split(/[\r\n]+/)) assert.ok(widthOf(line) <= columns, line)
     })
   }
 

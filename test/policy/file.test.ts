@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { eachMetal, expectFault, uuid } from '../support/baremetal.ts'
+import { eachMetal, expectFault, newClass, NEWEST, uuid } from '../support/baremetal.ts'
 import { as } from '../support/callers.ts'
 import { eachIdentity, inProject } from '../support/identity.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -19,6 +19,7 @@ writeFileSync(
     'baremetal:node:create: admin or owner member',
     'baremetal:node:delete: admin or owner member',
     'baremetal:node:get:driver_info: admin or owner member',
+    'baremetal:allocation:get: admin',
     'placement:traits:list: everyone',
     'holdfast:fsck: admin or reader',
     'identity:list_roles: reader',
@@ -42,6 +43,22 @@ eachMetal(
       assert.deepEqual((await api.get(`/v1/nodes/${body.uuid}`, as('reader', project))).body.driver_info, {})
       expectFault(await api.del(`/v1/nodes/${body.uuid}`, as('reader', project)), 403)
       expectStatus(await api.del(`/v1/nodes/${body.uuid}`, member), 204)
+    })
+
+    void test('what may not be read is not told by the status and the queue either', async () => {
+      const [project, resource_class] = [uuid(), newClass()]
+      const member = as('member', project)
+      await api.node({ resource_class, owner: project }, 'available')
+      const wanted = { resource_class, name: `job-${project}`, note: 'secret' }
+      const { uuid: held } = expectStatus(await api.post('/v1/allocations', wanted, { ...NEWEST, ...member }), 201).body
+      await api.settled(held)
+      const later = { resource_class, name: `later-${project}`, wait_until: '1h' }
+      expectStatus(await api.post('/v1/allocations', later, { ...NEWEST, ...member }), 201)
+      expectFault(await api.get(`/v1/allocations/${held}`, { ...NEWEST, ...member }), 403)
+      const { machines, waiting } = expectStatus(await api.operator('GET', '/status', undefined, member), 200).body
+      const [{ state, what, who, id, purpose }] = machines
+      assert.deepEqual([state, what, who, id, purpose, waiting], ['taken', null, null, null, null, []])
+      assert.deepEqual(expectStatus(await api.operator('GET', '/queue', undefined, member), 200).body.queue, [])
     })
 
     void test('the other APIs have their rules from it too', async () => {

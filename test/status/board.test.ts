@@ -65,7 +65,7 @@ eachDatabase('the board', ({ kind, create }) => {
         names: { user: id => id, project: id => id },
       })
       await board.fresh()
-      const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS) }
+      const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS), own: new Set<never>() }
       const viewpoint = board.viewpoint(sight)
       const rows = board.entries.map(entry => JSON.parse(`${String(board.lookOf(entry, viewpoint)).slice(1)}}`))
       return rows.map(row => withNames(row, [...viewpoint.traits.keys()]))

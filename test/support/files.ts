@@ -9,6 +9,7 @@ const MORE = [
   'test/client-package.test.ts',
   'test/package.test.ts',
   'test/clients/**',
+  'test/first-hour/beside-openstack.test.ts',
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',
   'test/**/crash.test.ts',

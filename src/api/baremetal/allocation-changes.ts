@@ -76,10 +76,13 @@ export function allocationChangeOf(request: MetalRequest): () => Write<Allocatio
   return () => life.patchAllocation(request.param('ident'), request.access(), change, now)
 }
 
+/** One line on the terminal of whoever is asked to leave. */
+const MESSAGE = new RegExp(`^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{0,${limits.keeperMessageMax}}$`)
+
 export const FAREWELL_PARAMETERS = parametersOf({
   keeper: from(since('allocationKeeper'), Text),
   now: from(since('allocationKeeper'), Flag),
-  message: from(since('allocationKeeper'), Type.String({ maxLength: limits.keeperMessageMax })),
+  message: from(since('allocationKeeper'), Type.String({ pattern: MESSAGE.source })),
 })
 
 /** Our parameters of requests that ignore all others, as those of OpenStack do. */
@@ -95,8 +98,8 @@ export function farewellOf(request: MetalRequest): Farewell {
     string | null,
     string | null,
   ]
-  if (message !== null && message.length > limits.keeperMessageMax)
-    throw refuse(`Invalid value for message: it may have ${limits.keeperMessageMax} characters.`)
+  if (message !== null && !MESSAGE.test(message))
+    throw refuse(`Invalid value for message: one line of at most ${limits.keeperMessageMax} characters.`)
   const { user, userName } = request.caller
   return { by: userName ?? user, message, keeper, isNow: now !== null && flagParameter('now', now) }
 }

@@ -9,19 +9,24 @@ import { linksTo, ShownRecordTime, shownRecordTime } from './links.ts'
 import type { Answer, ComputeRequest } from './request.ts'
 import { since } from './versions.ts'
 
-const shown = (move: Move, request: ComputeRequest) => ({
+/** What both kinds of lists say of a move. */
+const way = (move: Move) => ({
   id: move.id,
-  instance_uuid: move.server,
   status: move.status,
   source_compute: move.source,
   source_node: move.source,
   dest_compute: move.target,
   dest_node: move.target,
   dest_host: null,
-  old_instance_type_id: move.flavor_before,
-  new_instance_type_id: move.flavor_after,
   created_at: shownRecordTime(move.created_at),
   updated_at: shownRecordTime(move.updated_at),
+})
+
+const shown = (move: Move, request: ComputeRequest) => ({
+  ...way(move),
+  instance_uuid: move.server,
+  old_instance_type_id: move.flavor_before,
+  new_instance_type_id: move.flavor_after,
   ...(request.has.moveTypes && {
     migration_type: move.kind,
     ...(isUnderWay(move) && { links: linksTo(request, `servers/${move.server}/migrations/${move.id}`) }),
@@ -76,19 +81,7 @@ const UNKNOWN = Object.fromEntries(
   ['memory', 'disk'].flatMap(of => ['total', 'processed', 'remaining'].map(part => [`${of}_${part}_bytes`, null])),
 )
 
-const ofServer = (move: Move) => ({
-  id: move.id,
-  server_uuid: move.server,
-  status: move.status,
-  source_compute: move.source,
-  source_node: move.source,
-  dest_compute: move.target,
-  dest_node: move.target,
-  dest_host: null,
-  created_at: shownRecordTime(move.created_at),
-  updated_at: shownRecordTime(move.updated_at),
-  ...UNKNOWN,
-})
+const ofServer = (move: Move) => ({ ...way(move), server_uuid: move.server, ...UNKNOWN })
 
 const OfServer = named('MigrationOfServer', {
   id: Count,

@@ -129,7 +129,8 @@ function periodOf(request: ComputeRequest): Period {
       reason: 'Invalid start time. The start time cannot occur after the end time.',
     })
   }
-  return { from, until: Math.min(until, now) }
+  // Of the time to come nothing has run.
+  return { from, until: Math.max(from, Math.min(until, now)) }
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?$/

@@ -38,30 +38,16 @@ export async function callersToken(request: IdentityRequest): Promise<Token | nu
 }
 
 /** The object under a name in the body. Errors don't quote the body, because it holds passwords. */
-export function objectIn({ raw, route }: IdentityRequest, name: string, form: Form): Json {
-  requireDeclared(route!.handle.operation.body, form)
-  let body: unknown
-  try {
-    body = JSON.parse(textOfBody(raw.body))
-  } catch {
-    throw invalid('The body is not valid JSON.')
-  }
-  requireStorable(body)
+export function objectIn(request: IdentityRequest, name: string, form: Form): Json {
+  const body = jsonIn(request, form)
   const inside = isObject(body) ? body[name] : undefined
   if (!isObject(inside)) throw invalid(`Expecting to find ${name}, an object, in the body.`)
   return inside
 }
 
 /** The body, checked against the schema. Errors name the place, and never what stands there. */
-export function bodyOf<T>({ raw, route }: IdentityRequest, form: Check<T>): T {
-  requireDeclared(route!.handle.operation.body, form)
-  let body: unknown
-  try {
-    body = JSON.parse(textOfBody(raw.body))
-  } catch {
-    throw invalid('The body is not valid JSON.')
-  }
-  requireStorable(body)
+export function bodyOf<T>(request: IdentityRequest, form: Check<T>): T {
+  const body = jsonIn(request, form)
   const checked = form(body)
   if (checked.ok) return checked.value
   const [missing] = /^'\w+' is a required property/.exec(checked.reason) ?? []
@@ -97,3 +83,15 @@ export const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:
 
 /** With microseconds, as clients expect. */
 export const shownTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z')
+
+function jsonIn({ raw, route }: IdentityRequest, form: Form): unknown {
+  requireDeclared(route!.handle.operation.body, form)
+  let body: unknown
+  try {
+    body = JSON.parse(textOfBody(raw.body))
+  } catch {
+    throw invalid('The body is not valid JSON.')
+  }
+  requireStorable(body)
+  return body
+}

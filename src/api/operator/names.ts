@@ -5,13 +5,18 @@ import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
-import { named, Text } from '../shapes.ts'
+import { named, oneOf, Text } from '../shapes.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
 const Word = Type.Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const parameters = check(
   Type.Object(
-    { user: Word, project: Word, ids: Type.Optional(Type.String({ minLength: 1, maxLength: 8_192 })) },
+    {
+      user: Word,
+      project: Word,
+      gone: Type.Optional(oneOf('true')),
+      ids: Type.Optional(Type.String({ minLength: 1, maxLength: 8_192 })),
+    },
     { additionalProperties: false },
   ),
 )
@@ -19,13 +24,14 @@ const Shown = Type.Array(named('Named', { id: Text, name: Text }))
 
 listNames.operation = {
   summary: 'List users and projects with their names: all, those with some ids, or the one with a name or id',
+  description: 'With `gone` a name may also be that of one who is there no more, if nobody else has it.',
   query: [parameters],
   answers: { 200: named('Names', { users: Shown, projects: Shown }) },
 } satisfies Operation
 
 /** Whoever may not see all sees its own project, and the people in it. */
 export async function listNames(request: OperatorRequest): Promise<Answer> {
-  const { user, project, ids } = request.checkedQuery(parameters)
+  const { user, project, gone, ids } = request.checkedQuery(parameters)
   const { context, caller } = request
   const { names } = context
   const seesAll = request.may('holdfast:names:list_all', {})
@@ -35,7 +41,9 @@ export async function listNames(request: OperatorRequest): Promise<Answer> {
     project: ({ id }: Named) => seesAll || id === caller.project,
   }
   const called = async (kind: 'user' | 'project', word: string) =>
-    (seesAll ? await names.find(kind, word) : names.called(kind, word)).filter(sees[kind])
+    withGone(kind, word, (seesAll ? await names.find(kind, word) : names.called(kind, word)).filter(sees[kind]))
+  const withGone = (kind: 'user' | 'project', word: string, found: readonly Named[]) =>
+    found.length === 0 && gone && seesAll ? names.gone(kind, word) : found
   if (user !== undefined || project !== undefined) {
     return answer(
       user === undefined ? [] : await called('user', user),

@@ -12,7 +12,7 @@ import type { Context } from '../../process/context.ts'
 import { jsonIn } from '../../shared/json.ts'
 import { limits } from '../../shared/limits.ts'
 import { shownTime, Time } from '../baremetal/links.ts'
-import type { MetalRequest } from '../baremetal/request.ts'
+import { type MetalRequest, seesHold } from '../baremetal/request.ts'
 import type { Operation } from '../operation.ts'
 import { check } from '../schema.ts'
 import { Count, named, oneOf, orNull, Text, TextOrNull, Uuid } from '../shapes.ts'
@@ -93,6 +93,10 @@ async function present({ context, now }: MetalRequest): Promise<{ queue: QueueNo
   return { queue, line: lineNow(queue, rulesOf(config), { fleet, table: mirror.table }, now) }
 }
 
+/** Whether the caller may see an allocation of this project. */
+const seesAllocation = (request: MetalRequest, owner: string | null): boolean =>
+  isSeen(owner, request.access().view) && request.may('baremetal:allocation:get', { project: owner })
+
 getQueue.operation = {
   summary: 'List who waits for a node, in the order in which they are served',
   answers: { 200: Type.Object({ queue: Type.Array(Waiting) }) },
@@ -102,8 +106,7 @@ export async function getQueue(asked: OperatorRequest): Promise<Answer> {
   const request = inMetal(asked)
   const { queue, line } = await present(request)
   const rows = new Map(queue.waiting.map(row => [row.uuid, row]))
-  const { view } = request.access()
-  const seen = line.filter(({ uuid }) => isSeen(rows.get(uuid)!.owner, view))
+  const seen = line.filter(({ uuid }) => seesAllocation(request, rows.get(uuid)!.owner))
   return { status: 200, body: { queue: seen.map(one => shownWaiting(request.context, rows.get(one.uuid)!, one)) } }
 }
 
@@ -141,9 +144,8 @@ export async function standsInLine(request: MetalRequest, uuid: string) {
 /** Those who end first come first. Of other projects' only the count is told. */
 function shownHolders(request: MetalRequest, holders: readonly (Holder & { node: NodeNamed })[]) {
   const { context } = request
-  const { view } = request.access()
   const seen = holders
-    .filter(({ owner }) => isSeen(owner, view))
+    .filter(({ owner, what }) => (what === 'hold' ? seesHold : seesAllocation)(request, owner))
     .toSorted((a, b) => (a.end ?? Number.MAX_VALUE) - (b.end ?? Number.MAX_VALUE))
     .slice(0, limits.explainSampleMax)
   const others = Map.groupBy(

@@ -102,10 +102,14 @@ export class StatusRights {
     const may = (action: Action, target: Target = {}) => request.may(action, target)
     const seesAll = may('baremetal:node:list_all')
     const open = PROMISE_KINDS.filter(kind => may(PROMISES[kind].seesAll) && may(PROMISES[kind].reads))
+    // What has a node is shown with it to the project that has it.
+    const own = PROMISE_KINDS.filter(
+      kind => kind === 'instance' || kind === 'claim' || may(PROMISES[kind].reads, { project }),
+    )
     // Whoever sees all that there is sees the same, whatever the project.
     const isWhole = seesAll && open.length === PROMISE_KINDS.length
-    const key = isWhole ? '' : `${Number(seesAll)} ${open.join()} ${project}`
-    this.sight = { key, project, seesAll, open: new Set(open) }
+    const key = isWhole ? '' : `${Number(seesAll)} ${open.join()} ${own.join()} ${project}`
+    this.sight = { key, project, seesAll, open: new Set(open), own: new Set(own) }
     const { user, roles, systemScope } = request.caller
     this.key = JSON.stringify([user, project, [...roles].sort(), systemScope])
     this.#sees = [0, OWNER, LESSEE, OWNER | LESSEE].map(

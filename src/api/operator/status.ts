@@ -89,9 +89,10 @@ function textsOf(
   }
   const isWhole = filter.matches === null && !filter.isMine
   const pieces = board.blocks
-    .map(block =>
-      isWhole ? board.textOf(block, rights.key, viewpoint, () => write(block.entries)) : write(block.entries),
-    )
+    .map(block => {
+      const make = () => write(block.entries)
+      return isWhole ? board.textOf(block, viewpoint, rights.key, make) : make()
+    })
     .filter(({ length }) => length > 0)
   // Each begins with a comma.
   if (pieces.length > 0) pieces[0] = pieces[0]!.subarray(1)

@@ -8,7 +8,7 @@ import { durationOf, type Flags, onServer, printingCommand } from '../client-com
 import type { Word } from '../command.ts'
 import { hereAndNow } from '../local-time.ts'
 import { printList, say, visible } from '../output.ts'
-import { askedIn, withFilters } from '../status/status.ts'
+import { askedIn, requirePeople, withFilters } from '../status/status.ts'
 import type { Asked } from '../status/words.ts'
 import { screenOf } from '../table.ts'
 import { type Terminal, terminal } from '../terminal.ts'
@@ -43,6 +43,7 @@ async function draw(server: Holdfast, flags: CalendarFlags): Promise<void> {
   const around = hereAndNow()
   const { from, to } = windowIn(flags, around)
   const { mine, ...where } = askedIn(flags)
+  await requirePeople(server, where)
   const iso = (at: number) => new Date(at).toISOString()
   const status = await server.status({ spans: { from: iso(from), to: iso(to) }, mine, where })
   if (flags.format !== 'table' || flags.column) return printList(spanRowsOf(status), COLUMNS, flags)
@@ -90,7 +91,9 @@ const COLOURS = {
   held: 'yellow',
   booked: 'magenta',
   maintenance: 'dim',
-  'out of order': 'red',
+  setup: 'dim',
+  retired: 'dim',
+  broken: 'red',
   now: 'bold',
   grid: 'dim',
   axis: null,

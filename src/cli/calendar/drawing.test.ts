@@ -63,9 +63,12 @@ test('the same in plain ASCII', () => {
 
 test('the legend says what is there, and nothing else', () => {
   const words = (rows: Chart['rows'], width = 80) =>
-    legendOf({ rows, isAscii: true, width }).map(line => line.map(({ text }) => text).join(''))
-  assert.deepEqual(words(LAB), ['# taken   ~ held   = booked   / maintenance   #>>> without an end   + several'])
-  assert.deepEqual(words(LAB, 30), ['# taken   ~ held   = booked', '/ maintenance', '#>>> without an end', '+ several'])
+    legendOf({ ...BASE, rows, isAscii: true, width }).map(line => line.map(({ text }) => text).join(''))
+  assert.deepEqual(words(LAB), ['# taken   ~ held   = booked   / maintenance   #>>> without an end'])
+  assert.deepEqual(words(LAB, 30), ['# taken   ~ held   = booked', '/ maintenance', '#>>> without an end'])
+  assert.deepEqual(words([{ name: 'n-01', bars: [bar('taken', 3, 3.1), bar('taken', 3.12, 3.15)] }]), [
+    '# taken   + several',
+  ])
   assert.deepEqual(words([{ name: 'n-04', bars: [] }]), [])
 })
 
@@ -118,7 +121,7 @@ const RUNS = Number(process.env['HOLDFAST_RUNS'] ?? 200)
 const instant = fc.integer({ min: at('2026-01-01T00:00[UTC]'), max: at('2027-12-31T00:00[UTC]') })
 const anyBar: fc.Arbitrary<Bar> = fc
   .record({
-    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance', 'out of order'),
+    look: fc.constantFrom('taken', 'held', 'booked', 'maintenance', 'setup', 'retired', 'broken'),
     start: instant,
     length: fc.option(fc.integer({ min: 1, max: 90 * DAY })),
     label: fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('日本語の仕事', 'a👍b', '')),

@@ -4,7 +4,7 @@ import { cutTo, widestOf, widthOf } from '../width.ts'
 import { axisOf, columnOf, type TimeWindow } from './axis.ts'
 
 /** From top to bottom: where two are at once, the upper one is seen. */
-const LOOKS = ['taken', 'held', 'booked', 'maintenance', 'out of order'] as const
+const LOOKS = ['taken', 'held', 'booked', 'maintenance', 'setup', 'retired', 'broken'] as const
 export type Look = (typeof LOOKS)[number]
 
 export interface Bar {
@@ -55,8 +55,8 @@ interface Signs {
 }
 
 const BLOCKS: Signs = {
-  fill: { taken: '█', held: '▒', booked: '▓', maintenance: '░', 'out of order': '×' },
-  fade: { taken: '▓▒░', held: '░ ░', booked: '▒░ ', maintenance: ' ░ ', 'out of order': ' × ' },
+  fill: { taken: '█', held: '▒', booked: '▓', maintenance: '░', setup: '╌', retired: '─', broken: '×' },
+  fade: { taken: '▓▒░', held: '░ ░', booked: '▒░ ', maintenance: ' ░ ', setup: ' ╌ ', retired: ' ─ ', broken: ' × ' },
   seam: '│',
   several: '+',
   now: '│',
@@ -65,8 +65,8 @@ const BLOCKS: Signs = {
   cut: '…',
 }
 const PLAIN: Signs = {
-  fill: { taken: '#', held: '~', booked: '=', maintenance: '/', 'out of order': 'x' },
-  fade: { taken: '>>>', held: '>>>', booked: '>>>', maintenance: '>>>', 'out of order': '>>>' },
+  fill: { taken: '#', held: '~', booked: '=', maintenance: '/', setup: '-', retired: ':', broken: 'x' },
+  fade: { taken: '>>>', held: '>>>', booked: '>>>', maintenance: '>>>', setup: '>>>', retired: '>>>', broken: '>>>' },
   seam: '|',
   several: '+',
   now: '|',
@@ -86,12 +86,10 @@ const CHART_MIN = 8
 
 /** The axis in two lines, where now is, and a line for each machine. */
 export function drawn(chart: Chart): Line[] {
-  const { rows, from, to, now, zone, width, isAscii } = chart
+  const { rows, now, width, isAscii } = chart
   const signs = signsFor(isAscii)
-  const names = rows.filter(({ isHeading }) => !isHeading).map(({ name }) => name)
-  const named = Math.min(widestOf(names), Math.max(Math.floor(width * NAMES_MAX_SHARE), 1))
-  const left = Math.max(0, Math.min(named + 1, width - CHART_MIN))
-  const window: TimeWindow = { from, to, zone, columns: width - left }
+  const left = leftOf(chart)
+  const window = windowOf(chart)
   const { lines, ticks } = axisOf(window)
   const background: Background = { window, signs, ticks, now: columnOf(now, window) }
   const margin: Piece = { text: ' '.repeat(left), look: null }
@@ -105,15 +103,27 @@ export function drawn(chart: Chart): Line[] {
   ]
 }
 
+/** The room for names. */
+function leftOf({ rows, width }: Chart): number {
+  const names = rows.filter(({ isHeading }) => !isHeading).map(({ name }) => name)
+  const named = Math.min(widestOf(names), Math.max(Math.floor(width * NAMES_MAX_SHARE), 1))
+  return Math.max(0, Math.min(named + 1, width - CHART_MIN))
+}
+
+const windowOf = (chart: Chart): TimeWindow => {
+  const { from, to, zone, width } = chart
+  return { from, to, zone, columns: width - leftOf(chart) }
+}
+
 const LEGEND_GAP = '   '
 
 /** What the signs mean, for those that are in the chart. */
-export function legendOf({ rows, isAscii, width }: Pick<Chart, 'rows' | 'isAscii' | 'width'>): Line[] {
+export function legendOf(chart: Chart): Line[] {
   const lines: Piece[][] = []
   let used = Infinity
-  for (const piece of meaningsIn(rows, signsFor(isAscii))) {
+  for (const piece of meaningsIn(chart)) {
     const needed = LEGEND_GAP.length + widthOf(piece.text)
-    if (used + needed <= width) {
+    if (used + needed <= chart.width) {
       lines.at(-1)!.push({ text: LEGEND_GAP, look: null }, piece)
       used += needed
     } else {
@@ -124,14 +134,19 @@ export function legendOf({ rows, isAscii, width }: Pick<Chart, 'rows' | 'isAscii
   return lines
 }
 
-function meaningsIn(rows: readonly ChartRow[], { fill, fade, several }: Signs): Piece[] {
+function meaningsIn(chart: Chart): Piece[] {
+  const { rows, isAscii } = chart
+  const { fill, fade, several } = signsFor(isAscii)
+  const window = windowOf(chart)
   const bars = rows.flatMap(row => row.bars)
   const looks = LOOKS.filter(look => bars.some(bar => bar.look === look))
   const endless = LOOKS.find(look => bars.some(bar => bar.look === look && bar.end === null))
   return [
     ...looks.map(look => ({ text: `${fill[look]} ${look}`, look })),
     ...(endless ? [{ text: `${fill[endless]}${fade[endless]} without an end`, look: endless }] : []),
-    ...(rows.some(row => row.bars.length > 1) ? [{ text: `${several} several`, look: null }] : []),
+    ...(rows.some(row => cellsOf(row.bars, window).includes('several'))
+      ? [{ text: `${several} several`, look: null }]
+      : []),
   ]
 }
 

@@ -32,7 +32,7 @@ export function chartRowsOf({ machines, spans, now }: Status, from: number): Cha
 /** Nobody knows until when, and it must not look free. */
 const outage = ({ state }: Machine, now: number): Bar[] =>
   state === 'broken' || state === 'setup' || state === 'retired'
-    ? [{ look: 'out of order', start: now, end: null, label: state }]
+    ? [{ look: state, start: now, end: null, label: state }]
     : []
 
 const barOf = ({ kind, name, who, start, end }: Span, from: number): Bar => ({
@@ -66,7 +66,7 @@ export function sentenceOf(rows: readonly ChartRow[], { from, to, now, zone }: S
       ? `None of ${counted(all)} is free all the time`
       : `${none} of ${counted(all)} ${none === 1 ? 'is' : 'are'} free all the time`
   const called = zoneShown(now, zone)
-  return `${machines} from ${begin} to ${end}. Times are those of ${zone}${called === zone ? '' : ` (${called})`}.`
+  return `${machines} from ${begin} to ${end}. Times are those of ${called === zone.replace(/^Etc\//, '') ? called : `${zone} (${called})`}.`
 }
 
 const counted = (count: number) => `${count} ${count === 1 ? 'machine' : 'machines'}`

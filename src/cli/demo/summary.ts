@@ -113,6 +113,7 @@ const suggestions = ({ projectOf }: Crowd): (readonly [string, string])[] => [
   [`allocation explain ${WAITING}`, 'it waits for an H100: what stands in the way'],
   [`allocation explain ${IMPOSSIBLE}`, 'it failed: who came closest, and what to leave out'],
   ['lease list', 'what is promised to whom, two weeks ahead'],
+  ['calendar --class gpu-a100 --for 2w', 'the same as a picture: who has which machine when'],
   [
     "candidate list --query 'resources=VCPU:8,MEMORY_MB:32768,DISK_GB:100,PGPU:1&required=CUSTOM_NVLINK' --limit 3",
     'where a job with its GPU and shared disk would fit: a NUMA cell, the GPU below it, the storage beside it',

@@ -86,7 +86,11 @@ test('an unreadable or invalid document is refused, with its line if known', () 
     ['{"nodes": [}', 'json', /^f:1:12: is no JSON: /],
     ['{"nodes": [{"name": 1}]}', 'json', /^f:1:13: nodes\[0\]\.name: 1 is not a name/],
     ['', 'csv', /^f:1: is empty/],
-    ['name,color,name\nn1,red,n2', 'csv', /^f:1: there is no column color/],
+    [
+      'name,color,name\nn1,red,n2',
+      'csv',
+      /^f:1: there is no column color; call it extra\.color, or what nodes have: uuid, /,
+    ],
     ['name\nn1,n2', 'csv', /^f:2: has more cells/],
     ['name\n\n"n1', 'csv', /^f:3: a quoted cell has no end/],
     ['name,traits\nn1,CUSTOM_A red', 'csv', /^f:2: column traits: "red" is not a trait/],

@@ -152,7 +152,8 @@ function csvSource(file: string, text: string): ReadSource {
 function wrongColumn(name: string, isAgain: boolean): string | null {
   if (name === '') return 'a column has no name'
   if (isAgain) return `the column ${name} is there twice`
-  return isKnown(name) ? null : `there is no column ${name}; nodes have ${shownMembers}`
+  if (isKnown(name)) return null
+  return `there is no column ${name}; call it extra.${name}, or what nodes have: ${shownMembers}`
 }
 
 const isKnown = (column: string) => NODE_MEMBERS.includes(columnOf(column).member)

@@ -129,20 +129,52 @@ n10   gpu    free         -      -        -            -                 -      
   )
 })
 
-test('80 columns keep names, states, people and times whole, and say what has no room', () => {
+test('80 columns have room for all: the class stands above its machines, what is next and a note below theirs', () => {
   const table = shown(statusOf(LAB), 80).split('\n\n')[2]!
   assert.equal(
     table,
     `\
-name  class  state        who    project  until        what         next
-c1    cpu    cleaning     -      -        -            -            -
-n1    gpu    taken        alice  vision   no end       train: the…  -
-n2    gpu    taken        bob    nlp      today 20:07  embed-wiki…  Fri 19:00 c…
-n3    gpu    maintenance  -      -        -            new fan      -
-n10   gpu    free         -      -        -            -            -
-(no room for note; -c chooses columns, -f json has all)
+name  state        who    project  until        what
+class cpu
+c1    cleaning     -      -        -            -
+class gpu
+n1    taken        alice  vision   no end       train: the paper
+  note: left of the door
+n2    taken        bob    nlp      today 20:07  embed-wiki-7
+  next: Fri 19:00 carol (ops)
+n3    maintenance  -      -        -            new fan
+n10   free         -      -        -            -
 `,
   )
+  assert.match(
+    shown(statusOf(LAB), 50),
+    /^n2 +taken +bob +nlp +today 20:07\n  what: embed-wiki-7; next: Fri 19:00 carol \(ops\)$/m,
+  )
+})
+
+test('80 columns have room for who waits, for what, until when and why', () => {
+  const because = { machine: 'uuid-of-n2', what: 'embed-wiki-7', end: '2026-11-16T19:07:00Z' }
+  const queue = [
+    waiting('llama-pretrain-70b', { start: because.end, because, traits: ['CUSTOM_A100', 'CUSTOM_NVLINK'] }),
+  ]
+  assert.equal(
+    shown(statusOf(LAB, queue), 80).split('\n\n')[3],
+    `\
+1 waits:
+place   name                who   project  wants                  start
+1 of 1  llama-pretrain-70b  dora  nlp      gpu with A100, NVLINK  today 20:07
+  since: today 17:00; because: embed-wiki-7 ends on n2
+`,
+  )
+})
+
+test('the words of the headings are whole', () => {
+  const names = ['free', 'booked', 'held', 'taken', 'working', 'setup', 'maintenance', 'broken', 'retired'] as const
+  const all = names.map((state, at) =>
+    machine(`n${at}`, state, { class: at > 0 ? 'cpu-large' : 'gpu-h100', until: '2026-11-16T19:07:00Z' }),
+  )
+  const [heading] = shown(statusOf(all), 80).split('\n\n')[1]!.split('\n')
+  assert.equal(heading, 'class      all  free  booked  held  taken  working  setup  maintenance  broken')
 })
 
 test('who waits has a place, a time and its cause, by name', () => {
@@ -172,6 +204,15 @@ place   name   who   project  wants          since        start                 
     gaveUp!,
     /^1 got no machine \(holdfast allocation explain NAME says why\):\nname .*\nlost .*17:00  There is none\.$/m,
   )
+})
+
+test('on a screen that is too low, those who wait come before the machines', () => {
+  const status = statusOf(LAB, [waiting('llama')])
+  const isFirst = (height: number) => {
+    const picture = pictureOf(status, {}, AROUND, { width: 120, hasColour: false }, height)
+    return picture.indexOf('llama') < picture.indexOf('n10')
+  }
+  assert.deepEqual([10, 16].map(isFirst), [true, false])
 })
 
 test('sentences say what was asked', () => {

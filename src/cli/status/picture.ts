@@ -1,8 +1,8 @@
 // The status as a terminal shows it: the answer first, counts, machines, then who waits.
-import type { Status } from '../../client/index.ts'
+import type { Status, Waiting } from '../../client/index.ts'
 import type { Around } from '../../shared/when.ts'
 import { visible } from '../output.ts'
-import { type Screen, tableOf, wrapped } from '../table.ts'
+import { type Folds, type Screen, tableOf, wrapped } from '../table.ts'
 import {
   type Asked,
   classCells,
@@ -16,34 +16,68 @@ import {
   waitingCells,
 } from './words.ts'
 
-export function pictureOf(status: Status, asked: Asked, around: Around, screen: Screen): string {
-  const { machines } = status
+/** `height` is that of a screen on which the rest can't be seen: if it is too low for all, those who wait come first. */
+export function pictureOf(status: Status, asked: Asked, around: Around, screen: Screen, height = Infinity): string {
+  const top = summaryOf(status, asked, around, screen)
+  const machines = machinesOf(status, around, screen)
   // Who asks for machines in one state doesn't ask who waits.
-  const waiting = asked.state === undefined ? status.waiting : []
-  const classes = classCells(machines, around)
-  const waits = waiting.filter(({ state }) => state === 'waiting').toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
-  const gaveUp = waiting.filter(({ state }) => state !== 'waiting')
-  const rowsOf = (some: typeof waiting) => some.map(one => waitingCells(one, status, around))
-  const isGrouped = classes.rows.length > 1 && asked.state === undefined
-  const hint = setupHint(machines)
-  const parts = [
+  const waiting = asked.state === undefined ? waitingOf(status, around, screen) : []
+  const picture = joined([...top, ...machines, ...waiting])
+  return picture.split('\n').length - 1 <= height ? picture : joined([...top, ...waiting, ...machines])
+}
+
+const CLASS_FOLDS: Folds = { below: [['next free']] }
+const MACHINE_FOLDS: Folds = {
+  above: 'class',
+  below: [
+    ['next', 'note'],
+    ['what', 'next', 'note'],
+  ],
+}
+const WAITING_FOLDS: Folds = {
+  below: [
+    ['since', 'because', 'reason'],
+    ['wants', 'since', 'because', 'reason'],
+  ],
+}
+
+const joined = (parts: readonly string[]) => parts.join('\n')
+
+function summaryOf(status: Status, asked: Asked, around: Around, screen: Screen): string[] {
+  const { columns, rows } = classCells(status.machines, around)
+  const isGrouped = rows.length > 1 && asked.state === undefined
+  return [
     said(sentenceOf(status, asked, around), screen),
-    isGrouped && table(classes.columns, classes.rows, screen),
-    machines.length > 0 &&
-      table(
-        MACHINE_COLUMNS,
-        inOrder(machines).map(machine => machineCells(machine, around)),
-        screen,
-      ),
-    hint !== null && said(hint, screen),
-    waits.length > 0 &&
-      said(waits.length === 1 ? '1 waits:' : `${waits.length} wait:`, screen) +
-        table(WAITING_COLUMNS, rowsOf(waits), screen),
-    gaveUp.length > 0 &&
-      said(`${gaveUp.length} got no machine (holdfast allocation explain NAME says why):`, screen) +
-        table(GAVE_UP_COLUMNS, rowsOf(gaveUp), screen),
+    ...(isGrouped ? [table(columns, rows, CLASS_FOLDS, screen)] : []),
   ]
-  return parts.filter(part => part !== false).join('\n')
+}
+
+function machinesOf({ machines }: Status, around: Around, screen: Screen): string[] {
+  if (machines.length === 0) return []
+  const rows = inOrder(machines).map(machine => machineCells(machine, around))
+  const hint = setupHint(machines)
+  return [table(MACHINE_COLUMNS, rows, MACHINE_FOLDS, screen), ...(hint === null ? [] : [said(hint, screen)])]
+}
+
+function waitingOf(status: Status, around: Around, screen: Screen): string[] {
+  const { waiting = [], 'gave up': gaveUp = [] } = Object.groupBy(status.waiting, ({ state }) => state)
+  const inLine = waiting.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+  const part = (heading: string, columns: readonly string[], some: readonly Waiting[]) =>
+    some.length === 0
+      ? []
+      : [
+          said(heading, screen) +
+            table(
+              columns,
+              some.map(one => waitingCells(one, status, around)),
+              WAITING_FOLDS,
+              screen,
+            ),
+        ]
+  return [
+    ...part(inLine.length === 1 ? '1 waits:' : `${inLine.length} wait:`, WAITING_COLUMNS, inLine),
+    ...part(`${gaveUp.length} got no machine (holdfast allocation explain NAME says why):`, GAVE_UP_COLUMNS, gaveUp),
+  ]
 }
 
 const said = (sentence: string, { width }: Screen) =>
@@ -52,11 +86,13 @@ const said = (sentence: string, { width }: Screen) =>
     .join('')
 
 /** Without the columns in which nothing is said of anything. */
-function table(all: readonly string[], rows: readonly Record<string, string | null>[], screen: Screen): string {
+function table(
+  all: readonly string[],
+  rows: readonly Record<string, string | null>[],
+  folds: Folds,
+  screen: Screen,
+): string {
   const columns = all.filter(column => rows.some(row => (row[column] ?? null) !== null))
-  return tableOf(
-    columns,
-    rows.map(row => columns.map(column => visible(row[column] ?? '-'))),
-    screen,
-  )
+  const cells = rows.map(row => columns.map(column => visible(row[column] ?? '-')))
+  return tableOf(columns, cells, screen, folds)
 }

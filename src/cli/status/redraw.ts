@@ -13,7 +13,8 @@ const [HOME, TO_LINE_END, TO_SCREEN_END] = ['\u001b[H', '\u001b[K', '\u001b[J']
 interface Redrawn<Seen> {
   kinds: readonly string[]
   look: () => Promise<Seen>
-  draw: (seen: Seen) => string
+  /** `rows` is how many lines there is room for. */
+  draw: (seen: Seen, rows: number) => string
   /** The time of day, for the last line. */
   clock: () => string
 }
@@ -25,7 +26,11 @@ export async function redraw<Seen>(server: Holdfast, { kinds, look, draw, clock 
     const after = await server.cursor()
     let seen = await look()
     let since = clock()
-    const show = (foot: string) => stdout.write(HOME + fitted(draw(seen), foot, stdout))
+    const show = (foot: string) => {
+      const { rows = 24, columns = 80 } = stdout
+      const room = Math.max(rows - 1, 1)
+      stdout.write(HOME + fitted(draw(seen, room), foot, room, columns))
+    }
     const lookAgain = async () => {
       try {
         seen = await look()
@@ -50,13 +55,8 @@ export async function redraw<Seen>(server: Holdfast, { kinds, look, draw, clock 
 }
 
 /** What has no room below is counted. The last line is the foot. */
-function fitted(
-  text: string,
-  foot: string,
-  { rows = 24, columns = 80 }: { rows?: number | undefined; columns?: number | undefined },
-): string {
+function fitted(text: string, foot: string, room: number, columns: number): string {
   const lines = text.trimEnd().split('\n')
-  const room = Math.max(rows - 1, 1)
   const shown = lines.length <= room ? lines : [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`]
   const all = [...shown, cutTo(foot, columns)]
   return all.map(line => line + TO_LINE_END).join('\r\n') + TO_SCREEN_END

@@ -5,6 +5,7 @@ import { hereAndNow } from '../local-time.ts'
 import { onServer, printingCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'
 import { printRows, type WatchFlags } from '../followed-list.ts'
+import { soughtId } from '../names.ts'
 import { printList, printOne } from '../output.ts'
 import { screenOf } from '../table.ts'
 import { terminal } from '../terminal.ts'
@@ -46,14 +47,21 @@ export const askedIn = ({ mine, class: of, trait, rack, project, who, state }: A
   ...(state !== undefined && { state }),
 })
 
+/** Refuses people who aren't there: an empty picture would say that they have nothing. */
+export async function requirePeople(server: Holdfast, { project, who }: Asked): Promise<void> {
+  await soughtId(server, 'project', project)
+  await soughtId(server, 'user', who)
+}
+
 async function show(server: Holdfast, flags: StatusFlags): Promise<void> {
   const asked = askedIn(flags)
+  await requirePeople(server, asked)
   const { mine, ...where } = asked
   const look = () => server.status({ mine, where })
   const { stdout } = terminal()
   const isPicture = flags.format === 'table' && flags.column === undefined
   if (isPicture && flags.watch && stdout.isTTY) {
-    const draw = (status: Status) => pictureOf(status, asked, hereAndNow(), screenOf(stdout))
+    const draw = (status: Status, rows: number) => pictureOf(status, asked, hereAndNow(), screenOf(stdout), rows)
     return redraw(server, { kinds: KINDS, look, draw, clock: timeNow })
   }
   if (flags.watch) return printRows(server, { kinds: KINDS, rows: async () => rowsOf(await look(), flags) }, flags)

@@ -109,7 +109,7 @@ function becauseOf({ machine, what }: NonNullable<Waiting['because']>, { machine
 }
 
 /** `2 gpu with A100`: the prefix of custom traits says nothing to people. */
-function wantsOf({ class: of, traits, count }: Waiting): string {
+export function wantsOf({ class: of, traits, count }: Pick<Waiting, 'class' | 'traits' | 'count'>): string {
   const marks = traits.map(trait => trait.replace(/^CUSTOM_/, '')).join(', ')
   return `${count > 1 ? `${count} ` : ''}${of}${marks === '' ? '' : ` with ${marks}`}`
 }

@@ -1,4 +1,5 @@
 // How projects stand in the queue: what admins set for them, and what they used lately.
+import { requireProjectId } from '../../quotas/limits.ts'
 import { command, query } from '../../store/statement.ts'
 import { mark, one, type Read, run, together, wake, type Write } from '../../store/transaction.ts'
 import { type Standing, type Standings, UNKNOWN } from './order.ts'
@@ -36,6 +37,7 @@ export function* setPriority(
   project: string,
   { priority, share }: { priority?: number | undefined; share?: number | undefined },
 ): Write<void> {
+  requireProjectId(project)
   const present = (yield* one(lockPriority({ project }))) ?? UNKNOWN
   const after = { priority: priority ?? present.priority, share: share ?? present.share }
   const isUsual = after.priority === UNKNOWN.priority && after.share === UNKNOWN.share
