@@ -22,7 +22,7 @@ import {
 import type { Word } from './command.ts'
 import { type DryRun, sayTouched, withDryRun } from './dry-run.ts'
 import { END_FORMS, endFlag, localTime } from './local-time.ts'
-import { idOf, soughtId } from './names.ts'
+import { idOf, soughtId, withNames } from './names.ts'
 import { printList, printOne, type Row, say, tell } from './output.ts'
 import { holderWords, placeWords, withPlace } from './queue-words.ts'
 import { CAUSE_COLUMNS, causeRows, printForecast, relaxationIn } from './reasons.ts'
@@ -31,6 +31,7 @@ import { printRows, type WatchFlags, withWatch } from './followed-list.ts'
 
 const COLUMNS = ['uuid', 'name', 'resource_class', 'state', 'node_uuid', 'expires_at']
 const FOR_PEOPLE = ['name', 'class', 'state', 'node', 'who', 'project', 'until']
+const PROJECTS = { owner: 'project' } as const
 const CAUSES = ['when', ...CAUSE_COLUMNS]
 
 interface CreateFlags extends Flags, DryRun, KeepFlags {
@@ -113,19 +114,20 @@ function addDeleteCommand(allocation: Command): void {
     .option('--message <text>', 'say why, to whoever keeps it')
     .option('--now', 'take a kept node at once, though its user may be on it still; for admins')
     .action(
-      onServer(async ({ allocations }, idents: string[], flags: DeleteFlags) =>
+      onServer(async (server, idents: string[], flags: DeleteFlags) =>
         forEach(idents, async ident => {
-          if (flags.dryRun) await explainDeletion(allocations, ident, flags)
-          else await deleteAllocation(allocations, ident, flags)
+          if (flags.dryRun) await explainDeletion(server, ident, flags)
+          else await deleteAllocation(server.allocations, ident, flags)
         }),
       ),
     )
 }
 
-async function explainDeletion(allocations: Holdfast['allocations'], ident: string, { now, message }: DeleteFlags) {
+async function explainDeletion(server: Holdfast, ident: string, { now, message }: DeleteFlags) {
+  const { allocations } = server
   const touched = await allocations.explainDeletion(ident, { now, message })
   const { keeper, state } = await allocations.show(ident)
-  if (keeper === null || state !== 'active' || now) return sayTouched(ident, touched)
+  if (keeper === null || state !== 'active' || now) return sayTouched(server, ident, touched)
   say(`${ident} is kept by ${keeper}, who would be asked to let go`)
 }
 
@@ -266,7 +268,9 @@ function addLookCommands(allocation: Command): void {
       .action(
         onServer(async (server, ident: string, flags: ListFlags) => {
           const found = await server.allocations.show(ident, flags.fields)
-          printOne(flags.fields ? found : await withPlace(server, found), flags)
+          const shown = flags.fields ? found : await withPlace(server, found)
+          const [named] = flags.format === 'table' ? await withNames(server, [shown], PROJECTS, flags) : [shown]
+          printOne(named!, flags)
         }),
       )
   }

@@ -1,6 +1,6 @@
 // How a failed command reports: one line, a hint, and an exit code that scripts can test.
 import { styleText } from 'node:util'
-import { ApiError, ConnectionUnclear, LoginRefused, Unreachable, WaitedTooLong } from '../client/errors.ts'
+import { ApiError, ConnectionUnclear, LoginRefused, Unreachable, WaitedTooLong, WrongUse } from '../client/errors.ts'
 import { visible } from './output.ts'
 import { terminal } from './terminal.ts'
 
@@ -54,7 +54,9 @@ export function verdictOn(error: unknown): Verdict | null {
     const { message, hint, isAway } = error
     return { exitCode: isAway ? EXIT.unreachable : EXIT.failed, message, hint }
   }
-  if (error instanceof ConnectionUnclear) return { exitCode: EXIT.usage, message: error.message, hint: null }
+  if (error instanceof ConnectionUnclear || error instanceof WrongUse) {
+    return { exitCode: EXIT.usage, message: error.message, hint: null }
+  }
   if (error instanceof Unreachable) {
     const hint = error.message.includes('certificate')
       ? 'name the certificate to trust with --os-cacert, OS_CACERT or cacert in clouds.yaml'

@@ -153,25 +153,35 @@ function noneOf(asked: Document, outside: LeaseReason | undefined): string {
   const { resource_type, traits = [] } = asked as Part
   if (resource_type !== 'physical:node')
     return 'there is no such host for leases; one becomes that with: holdfast host create NAME'
+  const such = traits.length > 0 ? ` with ${traits.join(' and ')} that can be booked` : ''
+  // Whether they have the traits is not told.
+  if (outside && traits.length > 0) {
+    return `there is no machine of class ${kindOf(asked)}${such}; ${outside.count} ${kindOf(asked)}, whatever the traits, can't be booked yet: ${enrolling(outside)}`
+  }
   if (outside) {
     const { count } = outside
     const machines = count === 1 ? '1 machine, which' : `${count} machines, none of which`
     return `${kindOf(asked)}: ${machines} can${count === 1 ? "'t" : ''} be booked yet: ${enrolling(outside)}`
   }
-  const such = traits.length > 0 ? ` with ${traits.join(' and ')} that can be booked` : ''
   return `there is no machine of class ${kindOf(asked)}${such}`
 }
 
 /** Only admins are told which, and only they can do it. */
-const enrolling = ({ sample }: LeaseReason) =>
+const enrolling = ({ sample, count }: LeaseReason) =>
   sample.length === 0
-    ? 'an admin can enrol them'
+    ? `an admin can enrol ${count === 1 ? 'it' : 'them'}`
     : `holdfast node leasable set ${sample.map(({ name }) => name).join(' ')}`
+
+/** For those who may not know which machines these are. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  'leased as a whole': 'booked',
+  'not reservable': "can't be booked now",
+}
 
 function obstaclesIn(matching: readonly LeaseReason[]): string[] {
   const busy = matching.filter(({ reason }) => reason !== 'free')
   const named = busy.flatMap(({ sample }) => sample).slice(0, NAMED_MAX)
-  if (named.length === 0) return busy.map(({ reason, count }) => `${count} ${reason}`)
+  if (named.length === 0) return busy.map(({ reason, count }) => `${count} ${IN_WORDS[reason] ?? reason}`)
   const left = busy.reduce((sum, { count }) => sum + count, 0) - named.length
   const alike = [...Map.groupBy(named, obstacleIn)].map(([what, these]) => {
     const names = these.map(({ name }) => name).join(', ')

@@ -68,11 +68,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   addChangeCommands(lease)
   withDryRun(serverCommand(lease, 'delete <leases...>', 'end and delete leases', 'lease delete week-7')).action(
-    onServer(async ({ leases }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
+    onServer(async (server, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        const { id } = await leases.show(ident)
-        if (dryRun) return sayTouched(ident, await leases.explainDeletion(id))
-        await leases.delete(id)
+        const { id } = await server.leases.show(ident)
+        if (dryRun) return sayTouched(server, ident, await server.leases.explainDeletion(id))
+        await server.leases.delete(id)
         say(`${ident} is gone`)
       }),
     ),

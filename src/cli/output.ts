@@ -181,5 +181,6 @@ function lineByLine(value: unknown): string {
   return isListOfThings ? value.map(printable).join('\n') : printable(value)
 }
 
-/** Removes control characters: text from other users must not control the terminal. */
-export const visible = (text: string) => text.replaceAll(/[\t\r\n]+/g, ' ').replaceAll(/\p{Cc}/gu, '\ufffd')
+/** Takes out what controls the terminal, or turns the order of the rest of the line: others wrote the text. */
+export const visible = (text: string) =>
+  text.replaceAll(/[\t\r\n\u2028\u2029]+/g, ' ').replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')

@@ -13,7 +13,7 @@ import {
 import type { Word } from './command.ts'
 import { idOf } from './names.ts'
 import { printList, printOne, say } from './output.ts'
-import type { Project } from '../client/index.ts'
+import { ApiError, type Holdfast, type Project } from '../client/index.ts'
 
 const COLUMNS = ['name', 'description', 'enabled', 'id']
 
@@ -26,6 +26,18 @@ interface SetFlags extends Flags {
 
 const shown = ({ name, description, enabled, id }: Project) => ({ name, description, enabled, id })
 
+/** Nothing for those who may not know who has which role. */
+async function peopleOf(server: Holdfast, id: string): Promise<{ users?: string }> {
+  try {
+    const people = (await server.users.grants()).filter(grant => grant.project.id === id)
+    const users = [...Map.groupBy(people, ({ user }) => user.name)]
+    return { users: users.map(([user, some]) => `${user}: ${some.map(({ role }) => role.name).join(', ')}`).join('; ') }
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return {}
+    throw error
+  }
+}
+
 export function addCommands(program: Command, { name, help }: Word): void {
   const project = program.command(name).description(help)
   printingCommand(project, 'list', 'list projects', 'project list', COLUMNS).action(
@@ -35,10 +47,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     onServer(async (server, ident: string, flags: Flags) => {
       const id = await idOf(server, 'project', ident)
       const found = await server.projects.show(id)
-      const people = (await server.users.grants()).filter(grant => grant.project.id === id)
-      const users = [...Map.groupBy(people, ({ user }) => user.name)]
-      const roles = users.map(([user, some]) => `${user}: ${some.map(({ role }) => role.name).join(', ')}`)
-      printOne({ ...shown(found), users: roles.join('; ') }, flags)
+      printOne({ ...shown(found), ...(await peopleOf(server, id)) }, flags)
     }),
   )
   printingCommand(project, 'create <name>', 'make a project', "project create lab --description 'our own machines'")

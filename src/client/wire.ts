@@ -1,5 +1,5 @@
 // Sends requests to one server with fetch: path prefixes, version headers, and refusals as errors.
-import { ApiError, refusalOf, sentenceIn, Unreachable } from './errors.ts'
+import { ApiError, refusalOf, sentenceIn, Unreachable, WrongUse } from './errors.ts'
 
 export type Json = Record<string, unknown>
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
@@ -217,5 +217,8 @@ function searchOf(query: Query = {}): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** A name, escaped for a path. */
-export const segment = (name: string) => encodeURIComponent(name)
+/** A name, escaped for a path. These can't be: every URL with them means what is above, and deleting that is not meant. */
+export function segment(name: string): string {
+  if (name === '' || name === '.' || name === '..') throw new WrongUse(`'${name}' is no name of anything`)
+  return encodeURIComponent(name)
+}

@@ -193,15 +193,6 @@ class Draft {
   }
 }
 
-/** What fails with the disk is said as all that is wrong with the file. */
-function told(work: () => void): void {
-  try {
-    work()
-  } catch (error) {
-    throw new UsersFileError((error as Error).message, { cause: error })
-  }
-}
-
 /** Names are looked for as texts, and YAML reads `2024` as a number. */
 function documentIn(text: string): Document {
   const document = parseDocument(text)
@@ -211,6 +202,15 @@ function documentIn(text: string): Document {
     },
   })
   return document
+}
+
+/** What fails with the disk is said as all that is wrong with the file. */
+function told(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    throw new UsersFileError((error as Error).message, { cause: error })
+  }
 }
 
 function newDocument(): Document {

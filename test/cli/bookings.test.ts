@@ -51,6 +51,11 @@ atShell('holdfast lease', (person: Person) => {
     await person.reads('node leasable set gpu-01 gpu-02')
     const said = await refusedAlike(line)
     assert.match(said, /2 of 3 gpu are free then; 1 more gpu can't be booked yet: holdfast node leasable set gpu-03/)
+    // To enrol a machine without the trait would not help.
+    assert.match(
+      await refusedAlike([...line, '--trait', 'CUSTOM_NONE']),
+      /there is no machine of class gpu with CUSTOM_NONE that can be booked; 1 gpu, whatever the traits, can't be/,
+    )
     await person.reads('node leasable set gpu-03')
   })
 

@@ -74,13 +74,12 @@ eachDatabase('holdfast --dry-run', databases => {
   })
 
   test('a deletion says what it would touch, or is refused as the deletion itself', async () => {
-    const { uuid, node_uuid } = await allocated('held', { candidate_nodes: ['gpu-1'] })
+    const { uuid } = await allocated('held', { candidate_nodes: ['gpu-1'] })
     await unchanged(async () => {
       const told = await person.reads('allocation delete held --dry-run')
-      assert.match(told, new RegExp(`^held would go; touched: .*allocation ${uuid}.*node ${node_uuid!}`))
+      assert.match(told, /^held would go; touched: .*allocation held.*node gpu-1/)
       await person.isRefused('node delete gpu-1 --dry-run', 4, new RegExp(`associated with instance ${uuid}`))
-      const free = await holdfast.nodes.show('gpu-2')
-      assert.match(await person.reads('node delete gpu-2 --dry-run'), new RegExp(`node ${free.uuid}`))
+      assert.match(await person.reads('node delete gpu-2 --dry-run'), /node gpu-2/)
       await person.isRefused('node delete none --dry-run', 3, /none could not be found/)
     })
     await holdfast.allocations.delete(uuid)
@@ -88,12 +87,12 @@ eachDatabase('holdfast --dry-run', databases => {
 
   test('a deletion of what someone keeps says whom it would ask', async () => {
     const keeper = 'alice@laptop/0123456789abcdef'
-    const { uuid, node_uuid } = await allocated('kept', { candidate_nodes: ['gpu-1'], expires_at: '10m', keeper })
+    const { uuid } = await allocated('kept', { candidate_nodes: ['gpu-1'], expires_at: '10m', keeper })
     await unchanged(async () => {
       const told = await person.reads('allocation delete kept --dry-run')
       assert.equal(told, 'kept is kept by alice@laptop, who would be asked to let go')
       const now = await person.reads('allocation delete kept --dry-run --now')
-      assert.match(now, new RegExp(`^kept would go; touched: .*allocation ${uuid}.*node ${node_uuid!}`))
+      assert.match(now, /^kept would go; touched: .*allocation kept.*node gpu-1/)
     })
     await holdfast.allocations.delete(uuid, { keeper })
   })
@@ -138,7 +137,7 @@ eachDatabase('holdfast --dry-run', databases => {
       assert.equal(JSON.parse(lasting).bookings[0].lease_id, booked.id)
       assert.match(
         await person.reads('lease delete week --dry-run'),
-        new RegExp(`^week would go; touched: .*lease ${booked.id}`),
+        /^week would go; touched: .*lease week.*node gpu-1/,
       )
       await person.isRefused('node leasable unset gpu-1', 4, new RegExp(`booked for lease ${booked.id}`))
     })

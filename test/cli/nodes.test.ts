@@ -73,6 +73,9 @@ atShell('holdfast node', person => {
     await person.reads('node remove trait --all t1')
     assert.equal(await person.reads('node trait list t1 -f value'), '')
     await person.isRefused('node remove trait t1', 2, /name the traits to remove, or say --all/)
+    // It would be the path of the node itself.
+    await person.isRefused('node remove trait t1 ..', 2, /'..' is no name of anything/)
+    assert.equal(await person.reads('node show t1 -c name -f value'), 't1')
     await person.isRefused('node add trait t1 red', 2, /red/)
   })
 

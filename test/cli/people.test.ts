@@ -56,6 +56,8 @@ atLogin('people and projects by name', ({ api, file }) => {
     await refuses('user set dora', 2, /say what is to change/)
     await refuses('user delete alice', 4, /Nobody would be admin/)
     await refuses('user create eve --password x', 5, /not authorized/, as('bob'))
+    // Members see their own project, without the roles of others.
+    assert.doesNotMatch(await reads('project show lab', as('bob')), /users|alice/)
     await refuses('project delete office', 4, /office still has 1 node/)
     assert.equal(await reads('user delete dora'), 'dora is gone')
     assert.equal(await reads('project delete optics'), 'optics is gone')
@@ -68,7 +70,7 @@ atLogin('people and projects by name', ({ api, file }) => {
     await reads('user create fay --project lab --password fay-pw')
     const change = (input: string) =>
       typeHoldfast(['user', 'password'], { environment: { HOLDFAST_URL: api.origin, ...as('fay') }, input })
-    assert.match((await change('wrong\nnext-pw\n')).stderr, /authentication|password/i)
+    assert.match((await change('wrong\nnext-pw\n')).stderr, /^holdfast: that is not your present password$/m)
     const { code, stderr } = await change('fay-pw\nnext-pw\n')
     assert.equal(code, 0, stderr)
     await refuses('node list', 5, /./, as('fay'))

@@ -44,10 +44,10 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
   addChangeCommands(node)
   withDryRun(serverCommand(node, 'delete <nodes...>', 'delete nodes', 'node delete n1 n2')).action(
-    onServer(async ({ nodes }, idents: string[], { dryRun }: ServerFlags & DryRun) =>
+    onServer(async (server, idents: string[], { dryRun }: ServerFlags & DryRun) =>
       forEach(idents, async ident => {
-        if (dryRun) return sayTouched(ident, await nodes.explainDeletion(ident))
-        await nodes.delete(ident)
+        if (dryRun) return sayTouched(server, ident, await server.nodes.explainDeletion(ident))
+        await server.nodes.delete(ident)
         say(`${ident} is gone`)
       }),
     ),

@@ -237,6 +237,7 @@ test('sentences say what was asked', () => {
   const me = { user: 'bob', project: 'lab', roles: ['member'], may: [] }
   assert.match(pictureOf({ ...statusOf([]), me }, {}, AROUND, { width: 200, hasColour: false }), /--owner lab\.$/m)
   assert.match(sentence([], { class: 'tpu' })!, /^No machine is like that/)
+  assert.match(sentence([], { trait: 'a100' })!, /^No machine is like that\. Is it CUSTOM_A100\?/)
 })
 
 test('a booked machine says by whom and from when', () => {

@@ -154,7 +154,14 @@ const placeOf = ({ class: of, trait, rack }: Asked) =>
 
 function emptyOf({ me }: Status, asked: Asked): string {
   const isFiltered = Object.values(asked).some(value => value !== undefined)
-  if (isFiltered) return 'No machine is like that. holdfast status without options shows all that you may see.'
+  if (isFiltered) {
+    const { trait } = asked
+    const hint =
+      trait === undefined || /^[A-Z]+_/.test(trait)
+        ? ''
+        : ` Is it CUSTOM_${trait.toUpperCase().replace(/^CUSTOM_/, '')}?`
+    return `No machine is like that.${hint} holdfast status without options shows all that you may see.`
+  }
   if (!me.may.includes('create node')) {
     const project = me.project ?? 'PROJECT'
     return `There is no machine that you may see. An admin gives some to your project: holdfast node set NAME --owner ${project}.`

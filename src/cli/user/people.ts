@@ -1,6 +1,6 @@
 // holdfast user create, show, set, delete, grant, revoke, password: the users of a server that keeps them itself.
 import { type Command, Option } from 'commander'
-import type { Grant, Holdfast, User } from '../../client/index.ts'
+import { ApiError, type Grant, type Holdfast, type User } from '../../client/index.ts'
 import { type Role, ROLES } from '../../identity/roles.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import {
@@ -60,7 +60,12 @@ export function addPeopleCommands(user: Command): void {
     onServer(async (server, _flags: ServerFlags) => {
       if (server.user === null) throw new UsageError('log in with a name and a password to change that password')
       const { original, password } = await passwordChange()
-      await server.users.changePassword(server.user, original, password)
+      try {
+        await server.users.changePassword(server.user, original, password)
+      } catch (error) {
+        const isWrong = error instanceof ApiError && error.status === 401
+        throw isWrong ? new CommandFailure(EXIT.notAllowed, 'that is not your present password') : error
+      }
       say('you have a new password; whoever used the old one logs in again')
     }),
   )
