@@ -80,6 +80,12 @@ export class Memory {
     await this.#feed?.poll()
   }
 
+  /** Like `catchUp`, but throws if what others have committed could not be heard of. */
+  async surelyCatchUp(): Promise<void> {
+    await this.#options.store.settled()
+    await this.#feed?.pollSurely()
+  }
+
   async #load(): Promise<void> {
     await Promise.all([this.mirror.load(), this.fleet.load(), this.calendar.load()])
     this.#loaded.tell()

@@ -54,7 +54,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const duties = work?.duties ?? (await dutiesForTests(place))
   const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
   const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
-  const board = new Board({ store, catchUp: () => memory.catchUp(), now: () => clock.now(), names: identity.names })
+  const board = new Board({
+    store,
+    catchUp: () => memory.surelyCatchUp(),
+    now: () => clock.now(),
+    names: identity.names,
+  })
   memory.watch(providers => board.touch(providers))
   memory.onLoad(() => board.forget())
   const context = {

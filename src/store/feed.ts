@@ -2,6 +2,7 @@
 // Polling is enough; notifications only make it quicker.
 import { limits } from '../shared/limits.ts'
 import { Runner } from '../shared/runner.ts'
+import { StoreUnavailable } from './failure.ts'
 import type { Ear } from './listener.ts'
 import type { Topic } from './log.ts'
 import { LOG_CHANNEL, ORDERED, type PostgresStore } from './postgres.ts'
@@ -133,6 +134,13 @@ export class Feed {
   /** Resolves when all that is committed by now is applied, or the poll for it has failed. */
   poll(): Promise<void> {
     return this.#polling.run()
+  }
+
+  /** Like `poll`, but throws if it has failed. */
+  async pollSurely(): Promise<void> {
+    const before = performance.now()
+    await this.poll()
+    if (this.#caughtUpAt < before) throw new StoreUnavailable('the changes of other processes could not be read')
   }
 
   /** How many changes by others the last poll found. */

@@ -1,0 +1,33 @@
+// What other processes committed may be out of hearing while the database answers all else.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { Memory } from '../../src/process/memory.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { PostgresStore } from '../../src/store/postgres.ts'
+import { eachDatabase } from '../support/stores.ts'
+
+eachDatabase(
+  'a board',
+  ({ create }) => {
+    void test('is not shown when what others claimed could not be heard of', async () => {
+      const store = openStore(await create()) as PostgresStore
+      const memory = new Memory({ store, log: pino({ level: 'silent' }), lagged: () => {}, woken: () => {} })
+      await memory.start()
+      const { pool } = store
+      const connect = Object.getOwnPropertyDescriptor(pool, 'connect')
+      try {
+        await memory.surelyCatchUp()
+        Object.defineProperty(pool, 'connect', { configurable: true, value: () => Promise.reject(new Error('away')) })
+        await assert.rejects(memory.surelyCatchUp(), /could not be read/)
+        if (connect) Object.defineProperty(pool, 'connect', connect)
+        else Reflect.deleteProperty(pool, 'connect')
+        await memory.surelyCatchUp()
+      } finally {
+        await memory.stop()
+        await store.close()
+      }
+    })
+  },
+  ['postgres'],
+)
