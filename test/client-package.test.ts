@@ -111,11 +111,12 @@ describe('the small package', () => {
       if (language === 'ts') said.push(await runs(`line-${line}.js`, text))
     }
     assert.deepEqual(
-      said.map(text => text.replace(/working on g\d/, 'working on one')),
+      said.map(text => text.replace(/working on g\d/, 'working on one').replace(/after \d+/, 'after N')),
       [
         'g1,g2\n',
         'working on one\nthe work returned 200\n',
         'had true\n',
+        'g1 free nobody no end\ng2 free nobody no end\n0 wait; go on after N.end\n',
         '2 missing traits CUSTOM_GOLD\n',
         'holdfast.allocation.created\nholdfast.allocation.active\n',
       ],
