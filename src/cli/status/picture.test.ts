@@ -113,7 +113,7 @@ test('the answer first, then counts, then every machine in the order in which pe
   assert.equal(
     shown(statusOf(LAB)),
     `\
-1 of 5 machines is free; 2 taken, 1 working, 1 in maintenance.
+1 of 5 machines is free; 2 taken, 1 working, 1 in maintenance. Times are those of CET.
 
 class  all  free  taken  working  maintenance
 cpu    1    -     -      1        -

@@ -1,6 +1,6 @@
 // The status as a terminal shows it: the answer first, counts, machines, then who waits.
 import type { Status, Waiting } from '../../client/index.ts'
-import type { Around } from '../../shared/when.ts'
+import { type Around, zoneShown } from '../../shared/when.ts'
 import { visible } from '../output.ts'
 import { type Folds, type Screen, tableOf, wrapped } from '../table.ts'
 import {
@@ -47,9 +47,16 @@ function summaryOf(status: Status, asked: Asked, around: Around, screen: Screen)
   const { columns, rows } = classCells(status.machines, around)
   const isGrouped = rows.length > 1 && asked.state === undefined
   return [
-    said(sentenceOf(status, asked, around), screen),
+    said(`${sentenceOf(status, asked, around)}${zoneWords(status, around)}`, screen),
     ...(isGrouped ? [table(columns, rows, CLASS_FOLDS, screen)] : []),
   ]
+}
+
+/** Said if there are times, and if the zone is another one than that of the formats for programs. */
+function zoneWords({ machines, waiting }: Status, { now, zone }: Around): string {
+  const hasTimes = waiting.length > 0 || machines.some(({ until, next }) => until !== null || next !== null)
+  const name = zoneShown(now, zone)
+  return hasTimes && name !== 'UTC' ? ` Times are those of ${name}.` : ''
 }
 
 function machinesOf({ machines }: Status, around: Around, screen: Screen): string[] {
