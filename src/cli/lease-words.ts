@@ -33,10 +33,13 @@ interface Part {
 }
 
 function partIn(reservation: Document): string {
-  const { min, max, amount, vcpus, memory_mb, disk_gb, nodes = [] } = reservation as Part
+  const { resource_type, min, max, amount, vcpus, memory_mb, disk_gb, nodes = [] } = reservation as Part
   if (amount !== undefined)
     return `${counted(amount, 'instance')} of ${counted(vcpus, 'vCPU')}, ${memory_mb} MB, ${disk_gb} GB`
-  if (nodes.length === 0) return `${min === max ? min : `${min} to ${max}`} ${kindOf(reservation)}`
+  if (nodes.length === 0) {
+    const wanted = min === max ? min : `${min} to ${max}`
+    return resource_type === 'physical:host' ? counted(wanted, 'host') : `${wanted} ${kindOf(reservation)}`
+  }
   const names = nodes
     .map(({ name, node }) => name ?? node)
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
