@@ -107,7 +107,7 @@ const isMinute = (cell: string) =>
   /^(\d{4}-\d\d-\d\d|[A-Za-z][A-Za-z0-9 ]{2,20}) \d\d:\d\d( \S+)?$|^[A-Za-z ]*\d\d? [A-Z][a-z]{2}( \d{4})?$/.test(cell)
 const toTheMinute = (cell: string) => cell.replace(INSTANT, '$1 $2')
 
-const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')
+export const withShortIds = (cell: string) => cell.replaceAll(/\b([0-9a-f]{8})(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '$1…')
 
 export const isEmpty = ({ cells }: Column) => cells.length > 0 && cells.every(cell => cell === '' || cell === '-')
 

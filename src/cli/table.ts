@@ -1,6 +1,6 @@
 // Formats tables and sheets for people, to fit the terminal.
 import { styleText } from 'node:util'
-import { type Column, columnOf, fitted, GAP, headingIn, isEmpty, isId, sumOf } from './fit.ts'
+import { type Column, columnOf, fitted, GAP, headingIn, isEmpty, isId, sumOf, withShortIds } from './fit.ts'
 import type { Output } from './terminal.ts'
 import { cutTo, widestOf, widthOf } from './width.ts'
 
@@ -35,17 +35,23 @@ export function tableOf(
   { above, below }: Folds = { below: [] },
 ): string {
   const outside = above === undefined ? [] : [above]
-  for (const folded of [[], outside]) {
-    if (sumOf(columnsOf(...withoutColumns(headings, rows, folded))) <= screen.width) {
-      return foldedTable(headings, rows, { above: folded[0], below: [] }, screen)
-    }
+  const hasRoom = (some: Rows, folded: readonly string[]) =>
+    sumOf(columnsOf(...withoutColumns(headings, some, folded))) <= screen.width
+  const isFixed = above === undefined && below.length === 0
+  // Part of an id is enough, before anything is folded.
+  const short = isFixed ? rows : withoutLongIds(headings, rows)
+  for (const [some, folded] of [[rows, []] as const, [short, []] as const, [short, outside] as const]) {
+    if (hasRoom(some, folded)) return foldedTable(headings, some, { above: folded[0], below: [] }, screen)
   }
   const isRoom = (folded: readonly string[]) => {
-    const all = columnsOf(...withoutColumns(headings, rows, [...outside, ...folded]))
+    const all = columnsOf(...withoutColumns(headings, short, [...outside, ...folded]))
     return missingIn(all, fitted(all, screen.width)).every(isId)
   }
-  return foldedTable(headings, rows, { above, below: below.find(isRoom) ?? below.at(-1) ?? [] }, screen)
+  return foldedTable(headings, short, { above, below: below.find(isRoom) ?? below.at(-1) ?? [] }, screen)
 }
+
+const withoutLongIds = (headings: readonly string[], rows: Rows): Rows =>
+  rows.map(row => row.map((cell, at) => (isId(headings[at]!) ? withShortIds(cell) : cell)))
 
 function withoutColumns(headings: readonly string[], rows: Rows, names: readonly string[]): [string[], string[][]] {
   const isLeft = (_: string, at: number) => !names.includes(headings[at]!)

@@ -91,7 +91,7 @@ atLogin('the first hour of a lab', ({ api }) => {
   test('people leave notes, stay longer, and are asked to go', async () => {
     await bob.does('allocation note bob-1 "the paper is due on Friday"')
     await alice.does('node note gpu-12 "loud; left of the door"')
-    assert.match(await bob.sees('status'), /^gpu-12 .*loud; left/m)
+    assert.match(await bob.sees('status'), /^gpu-12 .*\s+note: loud; left/m)
     await bob.does('allocation extend bob-1 1h')
     assert.match(await alice.sees('status --who bob'), /bob-1: the paper/)
     const { machine } = await alice.finds('bob-1')
@@ -118,7 +118,7 @@ atLogin('the first hour of a lab', ({ api }) => {
 
   test('a machine in maintenance says why, and stays with whoever has it', async () => {
     await alice.does('node maintenance set gpu-05 --reason "fan is loud"')
-    assert.match(await bob.sees('status'), /^gpu-05 +gpu +maintenance +(- +)*fan is loud/m)
+    assert.match(await bob.sees('status'), /^gpu-05 +maintenance +(- +)*fan is loud/m)
     await alice.does('node maintenance unset gpu-05')
   })
 })
