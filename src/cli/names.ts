@@ -127,10 +127,15 @@ export async function soughtId(
   }
 }
 
-/** Refuses the name of an object that isn't there. An id may be of something that is gone, or of any kind. */
+/** Refuses the name of an object that isn't there. */
 export async function requireObject(server: Holdfast, word: string): Promise<void> {
+  if (!(await isObject(server, word))) throw new CommandFailure(EXIT.notFound, `there is nothing called ${word}`)
+}
+
+/** Whether something is called so. An id may be of something that is gone, or of any kind. */
+export async function isObject(server: Holdfast, word: string): Promise<boolean> {
   const id = word.slice(word.indexOf('/') + 1)
-  if (ID.test(id)) return
+  if (ID.test(id)) return true
   const isThere = async (look: Promise<unknown>) => {
     try {
       return Boolean(await look)
@@ -146,8 +151,7 @@ export async function requireObject(server: Holdfast, word: string): Promise<voi
     server.providers.list({ name: id }).then(found => found.length > 0),
     server.webhooks.show(id),
   ]
-  if ((await Promise.all(looks.map(isThere))).includes(true)) return
-  throw new CommandFailure(EXIT.notFound, `there is nothing called ${word}`)
+  return (await Promise.all(looks.map(isThere))).includes(true)
 }
 
 /** The names of these users and projects; without the right to know them, or on an older server, none. */

@@ -4,8 +4,8 @@ import type { Event, Holdfast } from '../client/index.ts'
 import { KINDS } from '../events/kinds.ts'
 import { listed, onServer, type ServerFlags, serverCommand } from './client-command.ts'
 import type { Word } from './command.ts'
-import { namesIn, requireObject, soughtId } from './names.ts'
-import { visible } from './output.ts'
+import { isObject, namesIn, soughtId } from './names.ts'
+import { tell, visible } from './output.ts'
 import { terminal } from './terminal.ts'
 import { untilInterrupted } from './followed-list.ts'
 import { localStamp, localTime } from './wall-clock.ts'
@@ -33,7 +33,11 @@ export function addCommands(program: Command, { name, help }: Word): void {
       onServer(async (server, { kind: kinds, object: objects, project: given, after, format }: WatchFlags) =>
         untilInterrupted(async signal => {
           const { stdout } = terminal()
-          for (const object of objects ?? []) await requireObject(server, object)
+          for (const object of objects ?? []) {
+            // It may come yet.
+            if (!(await isObject(server, object)))
+              tell(`no node, allocation, lease, provider or webhook is called ${object}`)
+          }
           const project = await soughtId(server, 'project', given)
           const names = new People(server)
           for await (const event of server.events({ kinds, objects, project, after, signal })) {

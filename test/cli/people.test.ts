@@ -148,7 +148,6 @@ atLogin('people and projects by name', ({ api, file }) => {
     })
     const { events } = (await told.json()) as { events: { subject: string; data: { name: string } }[] }
     assert.ok(events.length > 0 && events.every(event => event.data.name === 'gpu-03'))
-    await refuses('watch --object gpu-04', 3, /there is nothing called gpu-04/)
     // A node that is gone is still found by its name.
     await reads('node create --name short-lived')
     await reads('node delete short-lived')

@@ -29,7 +29,7 @@ eachLog('holdfast watch', ({ origin, tell }) => {
     const node = { uuid: randomUUID(), name: 'n1' }
     await tell(allocation('job-1', 'active', 'lab', { node, until: '2030-01-01T12:00:00.000Z' }))
     await watching.shows(
-      /^2030-01-01T00:00:00Z {2}allocation active {2}job-1 {2}it has a node; on n1; until 2030-01-01T12:00:00Z {2}by alice$/m,
+      /^Tue 1 Jan 2030 00:00:00 UTC {2}allocation active {2}job-1 {2}it has a node; on n1; until Tue 1 Jan 2030 12:00 UTC {2}by alice$/m,
     )
     await tell(allocation('job-2\u001b[2J', 'ended', 'lab', { reason: 'someone ended it' }))
     await watching.shows(
@@ -43,6 +43,7 @@ eachLog('holdfast watch', ({ origin, tell }) => {
     await tell(allocation('j1', 'created'), allocation('j2', 'created'))
     await watching.shows(/\n/)
     assert.equal(JSON.parse(watching.said.stdout).subject, 'allocation/j2')
+    assert.match(watching.said.stderr, /no node, allocation, lease, provider or webhook is called j2/)
     await watching.end()
   })
 
