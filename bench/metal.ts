@@ -5,7 +5,7 @@ import type { BenchOptions } from './options.ts'
 import { figure, type Goal, type Report } from './report.ts'
 import { freePort, holdfast, type Server, startServer } from './server.ts'
 import { median } from './statistics.ts'
-import { type BenchStore, openStore } from './stores.ts'
+import { type BenchStore, onEachStore } from './stores.ts'
 
 const BARE = fileURLToPath(new URL('candidates-limit-server.ts', import.meta.url))
 const NODES = 10_000
@@ -38,14 +38,7 @@ export async function benchMetal(options: BenchOptions): Promise<Report> {
   const port = await freePort()
   const bare = await startServer({ argv: [process.execPath, BARE, `${port}`], port })
   try {
-    for (const name of options.stores) {
-      const store = await openStore(name)
-      try {
-        await benchStore(store, bare, options, report)
-      } finally {
-        await store.stop()
-      }
-    }
+    await onEachStore(options.stores, store => benchStore(store, bare, options, report))
   } finally {
     await bare.stop()
   }

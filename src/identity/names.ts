@@ -107,7 +107,7 @@ export class Names {
     const { directory, ask } = this.#options
     const seen = this.called(kind, word)
     if (directory() || seen[0]?.id === word) return seen
-    // Where nobody keeps users, a word that nobody came with is an id as good as any.
+    // Where nobody keeps users, nobody can say that a word is no id.
     if (!ask) return seen.length > 0 ? seen : [{ id: word, name: word }]
     const told = await ask(kind, word)
     for (const one of told ?? []) this.learn(kind, one)
