@@ -151,6 +151,17 @@ export interface Status {
   spans: Span[]
 }
 
+/** What changed since a place in the log. */
+export interface StatusChange extends Omit<Status, 'hosts' | 'waiting'> {
+  /** The place that was asked for; null if this is all there is, and nothing before it counts. */
+  since: string | null
+  /** The uuids of machines that are no longer seen. */
+  gone: string[]
+  /** All of them; null if none changed. */
+  hosts: StatusHost[] | null
+  waiting: Waiting[] | null
+}
+
 export interface StatusFilter {
   class?: string | undefined
   trait?: string | undefined
