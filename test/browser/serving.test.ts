@@ -164,7 +164,8 @@ describe('the dashboard beside the APIs', () => {
     }
     const off = servers[1]!.origin
     assert.equal((await ask(off, '/', { accept: BROWSER })).status, 200)
-    for (const path of ['/ui', '/ui/', '/ui/config.json', '/ui/login']) assert.equal((await ask(off, path)).status, 404)
+    for (const path of ['/ui', '/ui/', '/ui/config.json', '/ui/identity/v3/auth/tokens'])
+      assert.equal((await ask(off, path)).status, 404)
   })
 
   test('a link from another site opens it, also where everyone gets in', async () => {

@@ -29,6 +29,9 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const TOKENS = '/ui/identity/v3/auth/tokens'
+const PROJECTS = '/ui/identity/v3/auth/projects'
+
 interface Told {
   name: string
   version: string
@@ -48,7 +51,7 @@ const client = (origin: () => string) => {
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, body: (text === '' ? {} : JSON.parse(text)) as Told }
   }
-  const logIn = (body: unknown) => ask('POST', '/ui/login', undefined, body)
+  const logIn = (body: unknown) => ask('POST', TOKENS, undefined, body)
   const knock = async (token: string) => (await ask('GET', '/baremetal/v1/nodes', token)).status
   return { ask, logIn, knock }
 }
@@ -73,13 +76,13 @@ describe('the dashboard’s way in, for users of our own', () => {
     assert.equal(body.token.project!.name, 'office')
     const token = headers.get('x-subject-token')!
     assert.equal(await knock(token), 200)
-    assert.equal((await ask('DELETE', '/ui/login', token)).status, 204)
-    assert.deepEqual([await knock(token), (await ask('DELETE', '/ui/login', token)).status], [401, 401])
+    assert.equal((await ask('DELETE', TOKENS, token)).status, 204)
+    assert.deepEqual([await knock(token), (await ask('DELETE', TOKENS, token)).status], [401, 401])
   })
 
   test('a token without a project tells which projects there are, and is changed for one of them', async () => {
     const unscoped = (await logIn(passwordAuth('alice', undefined, 'unscoped'))).headers.get('x-subject-token')!
-    const { body } = await ask('GET', '/ui/projects', unscoped)
+    const { body } = await ask('GET', PROJECTS, unscoped)
     assert.deepEqual(
       body.projects.map(({ name }) => name),
       ['lab', 'office'],
@@ -95,8 +98,8 @@ describe('the dashboard’s way in, for users of our own', () => {
       assert.deepEqual([status, said.error.code], [400, 400], JSON.stringify(body))
     }
     assert.equal((await logIn(`{"auth": "${'x'.repeat(limits.identityBodyBytesMax)}"}`)).status, 413)
-    assert.equal((await ask('GET', '/ui/projects')).status, 401)
-    assert.equal((await ask('PUT', '/ui/login')).status, 405)
+    assert.equal((await ask('GET', PROJECTS)).status, 401)
+    assert.equal((await ask('PUT', TOKENS)).status, 405)
     const guesses: number[] = []
     for (let i = 0; i <= limits.attemptsPerUserMax; i++) guesses.push((await logIn(passwordAuth('bob', 'x'))).status)
     assert.deepEqual([guesses[0], guesses.at(-1)], [401, 429])
@@ -120,8 +123,8 @@ describe('the dashboard’s way in, for users of Keystone', () => {
     assert.deepEqual(keystone.entered.at(-1), auth)
     const token = headers.get('x-subject-token')!
     assert.equal(await knock(token), 200)
-    assert.deepEqual((await ask('GET', '/ui/projects', token)).body.projects, [{ id: 'id-of-lab', name: 'lab' }])
-    assert.equal((await ask('DELETE', '/ui/login', token)).status, 204)
+    assert.deepEqual((await ask('GET', PROJECTS, token)).body.projects, [{ id: 'id-of-lab', name: 'lab' }])
+    assert.equal((await ask('DELETE', TOKENS, token)).status, 204)
     assert.equal(keystone.tokens.has(token), false)
     assert.equal(await knock(token), 401, 'it is not believed any longer')
   })
@@ -129,7 +132,7 @@ describe('the dashboard’s way in, for users of Keystone', () => {
   test('only logins are sent on, and guessing ends before Keystone hears of it', async () => {
     assert.equal((await logIn({ auth: { identity: { methods: ['oauth1'] } } })).status, 401)
     assert.equal((await logIn('{')).status, 400)
-    assert.equal((await ask('GET', '/ui/login')).status, 405)
+    assert.equal((await ask('GET', TOKENS)).status, 405)
     const before = keystone.entered.length
     for (let i = 0; i < limits.attemptsPerUserMax; i++) {
       assert.equal((await logIn(passwordAuth('ann', 'wrong'))).status, 401)
@@ -158,7 +161,7 @@ describe('the dashboard’s way in, where nobody is asked', () => {
       const { ask, logIn } = client(() => origin)
       assert.equal((await ask('GET', '/ui/config.json')).body.identity, auth)
       assert.equal((await logIn(passwordAuth('anyone', 'x'))).status, auth === 'none' ? 201 : 404)
-      assert.equal((await ask('DELETE', '/ui/login')).status, auth === 'none' ? 204 : 401)
+      assert.equal((await ask('DELETE', TOKENS)).status, auth === 'none' ? 204 : 401)
     })
   }
 })

@@ -11,11 +11,12 @@ export const ui: Dialect = {
   below: '',
   routes: {
     '/config.json': { GET: { handle: showConfig, action: null, isOpen: true } },
-    '/login': {
+    // As below /identity/v3, so that the page uses the client's login for both.
+    '/identity/v3/auth/tokens': {
       POST: { handle: logIn, action: null, isOpen: true },
       DELETE: { handle: logOut, action: 'identity:revoke_token' },
     },
-    '/projects': { GET: { handle: showProjects, action: 'identity:get_auth_projects' } },
+    '/identity/v3/auth/projects': { GET: { handle: showProjects, action: 'identity:get_auth_projects' } },
   },
   isPartOfRoot: true,
   headIsGet: true,

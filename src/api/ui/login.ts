@@ -1,4 +1,4 @@
-// /ui/config.json, /ui/login and /ui/projects: one way in for the page, whoever keeps the users. The page may call only
+// /ui/config.json, and as much of /v3/auth as the page needs to log in, whoever keeps the users. The page may call only
 // its own server, so what it asks of Keystone goes through us.
 import { Type } from 'typebox'
 import type { KeystoneLogin } from '../../identity/keystone-login.ts'
