@@ -150,13 +150,15 @@ export const words = {
     byError: 'By error',
     byMachine: 'By machine',
     noneFailed: 'None. A machine that fails shows up here with its error and the verb that helps.',
-    failedTo: (n: number, step: string | null) => (step === null ? `${count(n, 'machine')} with an error` : `${n} failed to ${step}`),
+    failedTo: (n: number, step: string | null) =>
+      step === null ? `${count(n, 'machine')} with an error` : `${n} failed to ${step}`,
     noError: 'no error was told',
     verb: (verb: string) => verb.charAt(0).toUpperCase() + verb.slice(1),
-    verbAll: (verb: string, n: number) => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${n === 1 ? '' : ` all ${n}`}…`,
+    verbAll: (verb: string, n: number) =>
+      `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${n === 1 ? '' : ` all ${n}`}…`,
     helps: (step: string | null) =>
       (
-        ({
+        {
           clean: 'Manage, look at the cause, then provide again: that cleans once more.',
           deploy: 'Undeploy gives it back through cleaning; deploy tries again.',
           inspect: 'Manage, look at the cause, then inspect again.',
@@ -165,16 +167,16 @@ export const words = {
           unrescue: 'Unrescue tries again.',
           service: 'Abort goes back to where it was.',
           undeploy: 'Undeploy tries once more to take it down.',
-        }) as Record<string, string>
+        } as Record<string, string>
       )[step ?? ''] ?? 'Look at the machine: what went wrong is in its history.',
     askVerb: (verb: string, n: number) => `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${count(n, 'machine')}?`,
     verbDoes: (verb: string) =>
       (
-        ({
+        {
           manage: 'They go to manageable, where nobody gets them, until they are provided again.',
           undeploy: 'What runs on them is taken down, and they are cleaned. This can’t be undone.',
           deploy: 'They are installed once more.',
-        }) as Record<string, string>
+        } as Record<string, string>
       )[verb] ?? 'A conductor starts on each at once.',
     asked: (verb: string, n: number) => `Asked for ${verb} of ${count(n, 'machine')}`,
     refusedSome: (refused: readonly string[]) => `${refused.length} refused. ${refused.slice(0, 5).join('; ')}`,
@@ -191,6 +193,19 @@ export const words = {
     older: 'Older',
     failedAt: 'failed at:',
     actions: {
+      'conductor:active:deploy': 'deployed',
+      'conductor:deleted:undeploy': 'undeployed',
+      'conductor:provide:clean': 'cleaned',
+      'conductor:allocate': 'chose a machine for',
+      'conductor:expire': 'ended',
+      'conductor:take_over': 'took over from',
+      'conductor:sign_in': 'came:',
+      'conductor:sign_off': 'left:',
+      'conductor:start_server': 'started the server',
+      'os_compute_api:servers:create': 'started the server',
+      'os_compute_api:servers:delete': 'deleted the server',
+      'baremetal:chassis:create': 'added the chassis',
+      'baremetal:chassis:update': 'changed the chassis',
       'baremetal:node:create': 'added',
       'baremetal:node:delete': 'deleted',
       'baremetal:node:update': 'changed',
@@ -244,7 +259,16 @@ export const words = {
     quotaSet: (project: string) => `Set the quota of ${project}`,
     setQuota: 'Set',
     wrongLimit: (name: string, text: string) => `${name}: ${text} is no whole number`,
-    cards: { conductors: 'Conductors', database: 'Database', feed: 'Feed', duties: 'Lease duties', audit: 'Audit', fsck: 'fsck' },
+    cards: {
+      conductors: 'Conductors',
+      database: 'Database',
+      feed: 'Feed',
+      duties: 'Lease duties',
+      audit: 'Audit',
+      fsck: 'fsck',
+    },
+    alive: (n: number) => `${n} alive`,
+    conductorsAre: (names: readonly string[]) => list(names),
     checked: (at: string) => `checked ${at}`,
     notChecked: 'not checked yet',
     holding: (held: number, all: number) => `${held} of ${all} hold`,

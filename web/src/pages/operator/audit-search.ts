@@ -4,7 +4,7 @@ import type { Query } from '../../../../src/client/wire.ts'
 export function questionsIn(text: string): Query[] {
   const sought = text.trim()
   if (sought === '') return [{}]
-  if (/^req-/.test(sought)) return [{ request_id: sought }]
+  if (sought.startsWith('req-')) return [{ request_id: sought }]
   if (/^[a-z_]+:[a-z_:]+$/.test(sought)) return [{ action: sought }]
   return [{ object: sought }, { user: sought }, { project: sought }]
 }

@@ -94,7 +94,10 @@ const Used: Component<{ limit: Limit | undefined }> = props => (
     {limit => (
       <span class="mm">
         <em>{limit().used ?? 0}</em>
-        <Show when={limit().max !== null && limit().max} fallback={<span class="dimmer">{words.operator.noLimit}</span>}>
+        <Show
+          when={limit().max !== null && limit().max}
+          fallback={<span class="dimmer">{words.operator.noLimit}</span>}
+        >
           {max => (
             <span class="of">
               <span class="mt">

@@ -139,7 +139,11 @@ export function exampleOf(document: Document, schema: Schema, depth = 0): unknow
 }
 
 /** The path with its parameters filled in. Each stays within its own segment. */
-export function addressOf(path: string, values: Readonly<Record<string, string>>, query: Readonly<Record<string, string>>) {
+export function addressOf(
+  path: string,
+  values: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string>>,
+) {
   const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => {
     const value = encodeURIComponent(values[name] ?? '')
     // The browser would take these for steps in the path.

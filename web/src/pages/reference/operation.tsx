@@ -30,10 +30,18 @@ export const OperationPart: Component<OperationProps> = props => {
               </p>
             )}
           </Show>
-          <Fields document={props.document} title={words.reference.parameters} rows={rowsOf(props.operation.parameters)} />
+          <Fields
+            document={props.document}
+            title={words.reference.parameters}
+            rows={rowsOf(props.operation.parameters)}
+          />
           <Show when={props.operation.body}>
             {body => (
-              <Fields document={props.document} title={words.reference.body} rows={propertiesOf(props.document, body())} />
+              <Fields
+                document={props.document}
+                title={words.reference.body}
+                rows={propertiesOf(props.document, body())}
+              />
             )}
           </Show>
           <For each={props.operation.answers.filter(({ schema }) => schema !== null)}>

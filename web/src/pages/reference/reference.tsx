@@ -38,7 +38,11 @@ const Reference: Component = () => {
         <nav class="seg" aria-label={words.reference.apis}>
           <For each={listed.error ? [] : listed()?.documents}>
             {({ api: name, title }) => (
-              <A href={`/reference/${name}`} aria-pressed={name === api()} aria-current={name === api() ? 'page' : undefined}>
+              <A
+                href={`/reference/${name}`}
+                aria-pressed={name === api()}
+                aria-current={name === api() ? 'page' : undefined}
+              >
                 {title}
               </A>
             )}
@@ -54,7 +58,14 @@ const Reference: Component = () => {
         />
       </div>
       <Refusal words={document.error ? reasonOf(document.error) : null} />
-      <Show when={!document.error && document()} fallback={<Show when={document.loading}><Patience /></Show>}>
+      <Show
+        when={!document.error && document()}
+        fallback={
+          <Show when={document.loading}>
+            <Patience />
+          </Show>
+        }
+      >
         {open => (
           <>
             <p class="dim">
@@ -68,7 +79,9 @@ const Reference: Component = () => {
                 {([tag, operations]) => (
                   <section class="card">
                     <h2>{tag}</h2>
-                    <For each={operations}>{operation => <OperationPart document={open()} operation={operation} />}</For>
+                    <For each={operations}>
+                      {operation => <OperationPart document={open()} operation={operation} />}
+                    </For>
                   </section>
                 )}
               </For>

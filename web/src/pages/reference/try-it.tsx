@@ -36,7 +36,8 @@ export const TryIt: Component<{ document: Document; operation: Operation }> = pr
       setIsBusy(false)
     }
   }
-  const body = () => (props.operation.body ? JSON.stringify(exampleOf(props.document, props.operation.body), null, 2) : null)
+  const body = () =>
+    props.operation.body ? JSON.stringify(exampleOf(props.document, props.operation.body), null, 2) : null
   return (
     <form class="try" onSubmit={event => void submit(event)}>
       <h3>{words.reference.tryIt}</h3>
@@ -51,7 +52,13 @@ export const TryIt: Component<{ document: Document; operation: Operation }> = pr
               <Show
                 when={schema?.enum}
                 fallback={
-                  <input class="field" name={`${place} ${name}`} required={place === 'path' || required} autocomplete="off" spellcheck={false} />
+                  <input
+                    class="field"
+                    name={`${place} ${name}`}
+                    required={place === 'path' || required}
+                    autocomplete="off"
+                    spellcheck={false}
+                  />
                 }
               >
                 {values => (
@@ -69,7 +76,12 @@ export const TryIt: Component<{ document: Document; operation: Operation }> = pr
         {text => (
           <label class="stacked">
             {words.reference.body}
-            <textarea class="field mono" name="body" rows={Math.min(14, text().split('\n').length + 1)} spellcheck={false}>
+            <textarea
+              class="field mono"
+              name="body"
+              rows={Math.min(14, text().split('\n').length + 1)}
+              spellcheck={false}
+            >
               {text()}
             </textarea>
           </label>
@@ -111,7 +123,11 @@ async function send({ method, path, parameters }: Operation, form: FormData): Pr
   const body = form.has('body') ? JSON.stringify(JSON.parse(textOf(form.get('body'))) as unknown) : undefined
   const answer = await fetch(addressOf(path, given('path'), given('query')), {
     method,
-    headers: { ...login()?.headers, ...given('header'), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: {
+      ...login()?.headers,
+      ...given('header'),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
     ...(body !== undefined && { body }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
