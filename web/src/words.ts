@@ -128,6 +128,36 @@ export const words = {
     ended: 'Your login has ended. Log in again.',
     required: (field: string) => `${field} is missing`,
   },
+  time: {
+    weekdays: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
+    months: ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
+    fullMonths: [
+      'January',
+      'February',
+      'March',
+      'April',
+      'May',
+      'June',
+      'July',
+      'August',
+      'September',
+      'October',
+      'November',
+      'December',
+    ],
+  },
+  timeline: {
+    noEnd: 'no end set',
+    many: (n: number) => `${n} promises`,
+    now: (at: string) => `Now: ${at}`,
+    /** `nlp-shared-task, bob, booked, Fri 19:00 to Sun 19:00`. */
+    bar: (parts: readonly (string | null)[], start: string | null, end: string | null) =>
+      [
+        ...parts.filter(part => part !== null),
+        ...(start === null ? [] : [end === null ? `from ${start}, no end` : `${start} to ${end}`]),
+      ].join(', '),
+    cursor: (at: string) => `at ${at}`,
+  },
   now: {},
   find: {},
   calendar: {},
