@@ -269,6 +269,8 @@ export const limits = {
   leaseReservationsMax: 100,
   // Instances in one reservation: each is a slot to be placed.
   reservationAmountMax: 10_000,
+  // The nodes that a reservation names. They are kept with it and looked up for every node of the calendar.
+  reservationNodesNamedMax: 1_000,
   // For vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
   reservationSizeMax: 2_147_483_647,
   // For ids, resource classes and traits in a request, as in the ledger.
