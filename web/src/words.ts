@@ -96,6 +96,23 @@ export const words = {
     undo: 'undo',
     back: 'back',
   },
+  fields: {
+    missing: (field: string) => `${field} is missing`,
+    timeExample: 'tue 14:00, 2d',
+    spanExample: '2d, 90m',
+    unclearTime: (why: string | null) =>
+      `Not clear when that is: ${why ?? 'say it as tue 14:00, 2d or 2030-01-01 10:00'}`,
+    unclearSpan: (why: string | null) => `Not clear how long that is: ${why ?? 'say it as 2d, 90m or 1h30m'}`,
+    spanTooShort: 'At least 1 min; a number needs its unit: 90m, 2h, 3d',
+    notACount: (min: number, max: number) => `A whole number from ${min} to ${max}`,
+    tooLong: (max: number) => `At most ${max} characters`,
+    choose: 'Choose',
+    trait: 'trait',
+    add: (noun: string) => `Add a ${noun}`,
+    leaveOut: (what: string) => `Leave out ${what}`,
+    search: 'Search',
+    none: 'Nothing is called that',
+  },
   login: {
     title: 'Log in',
     user: 'Name',
