@@ -16,8 +16,6 @@ export const limits = {
   requestsMax: 1_024,
   // Files of the dashboard in flight: they have places of their own. A page takes about twenty at once.
   uiFilesMax: 1_024,
-  // A year, as long as caches keep anything.
-  uiFileAgeMs: 365 * 24 * 60 * 60_000,
   // The share of one project or address, once half of all are taken. An OpenStack with 64 workers stays far below it.
   requestSharePercent: 25,
   // When to retry a request that is refused because its project or address has too many in flight.
