@@ -4,7 +4,7 @@ import { type Component, createMemo, For, Match, Show, Switch } from 'solid-js'
 import { isUtc, lasting, minute, second, serverNow, switchZone, utc, wallTime, zoneName } from '../data/clock.ts'
 import { fleet } from '../data/fleet.ts'
 import { lastHeard, liveness } from '../data/live.ts'
-import { config, leave } from '../data/session.ts'
+import { hasAccounts, leave } from '../data/session.ts'
 import { switchTheme, theme } from '../data/theme.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Menu, type MenuItem } from '../parts/menu.tsx'
@@ -149,7 +149,7 @@ const Me: Component<{ keys: () => void }> = props => {
     { text: words.shell.mine, act: () => navigate('/mine') },
     { text: words.shell.api, act: () => navigate('/reference') },
     { text: words.shell.keys, act: () => props.keys() },
-    ...(config()?.identity === 'none' ? [] : [{ text: words.shell.logOut, act: () => void leave('asked') }]),
+    ...(hasAccounts() ? [{ text: words.shell.logOut, act: () => void leave('asked') }] : []),
   ]
   const face = (
     <>
