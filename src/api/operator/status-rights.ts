@@ -169,6 +169,7 @@ export class StatusRights {
     return [
       ...(may('baremetal:allocation:delete') ? ['delete'] : []),
       ...(state === 'allocating' && may('holdfast:queue:set') ? ['priority'] : []),
+      ...(state === 'allocating' && may('baremetal:allocation:update') ? ['wait'] : []),
       ...(state === 'error' && may('holdfast:allocation:retry') ? ['retry'] : []),
     ]
   }
