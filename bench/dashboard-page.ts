@@ -4,7 +4,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { percentile } from './statistics.ts'
 
 /** Debian's, unless another is named. */
-const CHROMIUM = process.env['HOLDFAST_CHROMIUM'] ?? '/usr/bin/chromium'
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 const IN_PAGE = fileURLToPath(new URL('dashboard-in-page.js', import.meta.url))
 /** 3,600 pixels a second: a wheel turned quickly. */
