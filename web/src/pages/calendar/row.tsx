@@ -78,7 +78,6 @@ const Group: Component<RowProps<GroupRow>> = props => {
           type="button"
           class="fold"
           tabindex={props.focus.isActive(props.row.key) ? 0 : -1}
-          aria-label={words.calendar.fold(name(), said(), props.row.isOpen)}
           onFocus={() => props.focus.came(props.row.key, 'head')}
           onClick={() => props.fold(!props.row.isOpen)}
         >
@@ -120,7 +119,9 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
     const counts = steps().map(({ free }) => free)
-    return counts.length === 0 ? words.calendar.noCurve : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
+    return counts.length === 0
+      ? words.calendar.noCurve
+      : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
   }
   return (
     <>
@@ -136,7 +137,11 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
       </svg>
       <For each={numbers()}>
         {(number, place) => (
-          <span class="cn" aria-hidden="true" style={{ left: `${number.x + 5}px` }}>
+          <span
+            classList={{ cn: true, above: number.free < props.machines.length / 2 }}
+            aria-hidden="true"
+            style={{ left: `${number.x + 5}px` }}
+          >
             {place() === 0 ? words.calendar.free(number.free) : number.free}
           </span>
         )}
