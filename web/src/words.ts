@@ -357,6 +357,7 @@ export const words = {
       'holdfast:leasable_nodes:set': 'made bookable',
       'holdfast:quotas:set': 'set the quota of',
       'holdfast:queue:set': 'set the priority of',
+      'identity:login': 'logged in',
       'identity:create_user': 'added the user',
       'identity:create_project': 'added the project',
       'identity:create_grant': 'gave a role to',
