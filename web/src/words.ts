@@ -255,7 +255,12 @@ export const words = {
   },
   find: {},
   calendar: {},
-  booking: {},
+  booking: {
+    booked: (name: string, start: string, length: string) => `Booked ${name}: ${start}, for ${length}`,
+    moved: (name: string, start: string) => `Moved ${name} to ${start}`,
+    stretched: (name: string, end: string) => `${name} now ends ${end}`,
+    show: 'Show',
+  },
   get: {},
   queue: {},
   capacity: {},
