@@ -56,7 +56,7 @@ export const words = {
     me: (user: string, project: string | null) => (project === null ? user : `${user}, project ${project}`),
     anyone: 'anyone',
     logOut: 'Log out',
-    switchProject: 'Switch project',
+    switchTo: (project: string) => `Switch to ${project}`,
     keys: 'Keys',
     api: 'API reference',
     changed: (n: number) => `${count(n, 'machine')} changed`,
@@ -64,7 +64,7 @@ export const words = {
     toNow: 'To Now',
     refusedLoad: 'This page can’t be shown',
     tryAgain: 'Try again',
-    newVersion: 'The server has a newer dashboard.',
+    newVersion: 'The server has a newer dashboard',
     reload: 'Load it',
   },
   doing: {
