@@ -380,9 +380,8 @@ export const words = {
     failedTo: (n: number, step: string | null) =>
       step === null ? `${count(n, 'machine')} with an error` : `${n} failed to ${step}`,
     noError: 'no error was told',
-    verb: (verb: string) => verb.charAt(0).toUpperCase() + verb.slice(1),
-    verbAll: (verb: string, n: number) =>
-      `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${n === 1 ? '' : ` all ${n}`}…`,
+    /** `Undeploy…` of three is `Undeploy all 3…`. */
+    verbAll: (text: string, n: number) => (n === 1 ? text : text.replace(/…?$/, end => ` all ${n}${end}`)),
     helps: (step: string | null) =>
       (
         {
@@ -396,22 +395,10 @@ export const words = {
           undeploy: 'Undeploy tries once more to take it down.',
         } as Record<string, string>
       )[step ?? ''] ?? 'Look at the machine: what went wrong is in its history.',
-    askVerb: (verb: string, n: number) => `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${count(n, 'machine')}?`,
-    verbDoes: (verb: string) =>
-      (
-        {
-          manage: 'They go to manageable, where nobody gets them, until they are provided again.',
-          undeploy: 'What runs on them is taken down, and they are cleaned. This can’t be undone.',
-          deploy: 'They are installed once more.',
-        } as Record<string, string>
-      )[verb] ?? 'A conductor starts on each at once.',
-    asked: (verb: string, n: number) => `Asked for ${verb} of ${count(n, 'machine')}`,
-    refusedSome: (refused: readonly string[]) => `${refused.length} refused. ${refused.slice(0, 5).join('; ')}`,
     maintenance: 'In maintenance',
     noMaintenance: 'No machine is in maintenance.',
     noReason: 'no reason given',
     endAll: (n: number) => (n === 1 ? 'End' : `End all ${n}`),
-    ended: (n: number) => `Ended the maintenance of ${count(n, 'machine')}`,
     audit: 'Audit',
     auditSearch: 'who, what, machine, request',
     auditPeriod: 'How far back',
