@@ -204,7 +204,7 @@ export async function axeClean(page: Page): Promise<void> {
 }
 
 /** Builds the dashboard unless what is there is newer than its sources. */
-function build(): void {
+export function build(): void {
   const sources = globSync(['web/*.*', 'web/src/**/*', 'src/{client,shared,clock}/**/*.ts', 'package.json'], {
     cwd: CLONE,
   })
