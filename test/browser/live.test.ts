@@ -45,4 +45,19 @@ atDashboard('the dashboard, live', dashboard => {
     await isLive(page).waitFor()
     await inQueue(page, count).waitFor()
   })
+
+  test('after an upgrade it offers the newer dashboard, and loads it when it lacks a page', async () => {
+    const page = await dashboard.open('/ui/queue', { expecting: /ERR_|503|404|imported module/ })
+    await isLive(page).waitFor()
+    await dashboard.stop()
+    await page.getByText(words.shell.trueThen).waitFor()
+    await page.route('**/ui/', route => route.fulfill({ contentType: 'text/html', body: '<script src="/ui/x.js">' }))
+    await dashboard.start()
+    await page.getByText(words.shell.newVersion).waitFor()
+    await page.route('**/ui/assets/operator-*.js', route => route.fulfill({ status: 404 }))
+    const loaded = page.waitForEvent('load')
+    await page.getByRole('link', { name: words.shell.operator }).first().click()
+    await loaded
+    assert.match(page.url(), /\/ui\/operator/)
+  })
 })
