@@ -16,7 +16,8 @@ test('an address says from when, how much and which rows; without, it is two wee
 })
 
 test('what means no time is today', () => {
-  for (const from of ['', 'tomorrow', '2026-13-40', '2026-02-31', '2026-11-20Tnoon']) assert.equal(viewIn({ from }).start, null)
+  for (const from of ['', 'tomorrow', '2026-13-40', '2026-02-31', '2026-11-20Tnoon'])
+    assert.equal(viewIn({ from }).start, null)
 })
 
 test('a day is a day in whichever zone it is seen, an instant is an instant', () => {

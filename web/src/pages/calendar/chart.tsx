@@ -1,5 +1,15 @@
 // The chart: the axis above, a row for each group, machine or host, and time across. Only rows in view are in the page.
-import { type Accessor, type Component, createMemo, createSignal, For, type JSX, onCleanup, onMount, Show } from 'solid-js'
+import {
+  type Accessor,
+  type Component,
+  createMemo,
+  createSignal,
+  For,
+  type JSX,
+  onCleanup,
+  onMount,
+  Show,
+} from 'solid-js'
 import { isUtc, switchZone, when, zoneName } from '../../data/clock.ts'
 import type { Bar } from '../../parts/timeline/bars.ts'
 import { Axis, Grid, NowLine, NowTag } from '../../parts/timeline/axis.tsx'
@@ -133,12 +143,19 @@ export const Chart: Component<ChartProps> = props => {
       <div
         class="rows-all"
         onPointerEnter={event => event.pointerType === 'mouse' && props.hold(true)}
-        onPointerLeave={event => event.pointerType === 'mouse' && !chart.contains(document.activeElement) && props.hold(false)}
+        onPointerLeave={event =>
+          event.pointerType === 'mouse' && !chart.contains(document.activeElement) && props.hold(false)
+        }
       >
         <div class="across">
           <Grid scale={scale()} />
         </div>
-        <div ref={body} class="rows" role="rowgroup" style={{ height: `${(tops().at(-1) ?? 0) + (each().at(-1) ?? 0)}px` }}>
+        <div
+          ref={body}
+          class="rows"
+          role="rowgroup"
+          style={{ height: `${(tops().at(-1) ?? 0) + (each().at(-1) ?? 0)}px` }}
+        >
           <For each={shown()}>
             {key => (
               <Show when={props.rows[places().get(key) ?? -1]}>

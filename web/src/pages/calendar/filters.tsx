@@ -25,7 +25,11 @@ export const FilterTools: Component<FilterToolsProps> = props => {
           <span class="tok hide-s">
             <span>{words.calendar.filters[name]}</span>
             <b>{props.filters[name]}</b>
-            <button type="button" aria-label={words.calendar.dropFilter(words.calendar.filters[name])} onClick={() => props.set(name, '')}>
+            <button
+              type="button"
+              aria-label={words.calendar.dropFilter(words.calendar.filters[name])}
+              onClick={() => props.set(name, '')}
+            >
               ×
             </button>
           </span>
@@ -43,13 +47,22 @@ export const FilterTools: Component<FilterToolsProps> = props => {
         {words.calendar.filter}
       </button>
       <Show when={isOpen()}>
-        <Popover anchor={button} label={words.calendar.filter} close={() => setIsOpen(false)} takesFocus class="filter-form">
+        <Popover
+          anchor={button}
+          label={words.calendar.filter}
+          close={() => setIsOpen(false)}
+          takesFocus
+          class="filter-form"
+        >
           <For each={CHOSEN}>
             {name => (
               <SelectField
                 label={words.calendar.filters[name]}
                 value={props.filters[name]}
-                options={[{ value: '', text: words.calendar.all }, ...props.options[name].map(value => ({ value, text: value }))]}
+                options={[
+                  { value: '', text: words.calendar.all },
+                  ...props.options[name].map(value => ({ value, text: value })),
+                ]}
                 onValue={value => props.set(name, value)}
               />
             )}
@@ -59,7 +72,11 @@ export const FilterTools: Component<FilterToolsProps> = props => {
             value={props.filters.who}
             onValue={value => props.set('who', value)}
           />
-          <TextField label={words.calendar.filters.q} value={props.filters.q} onValue={value => props.set('q', value)} />
+          <TextField
+            label={words.calendar.filters.q}
+            value={props.filters.q}
+            onValue={value => props.set('q', value)}
+          />
         </Popover>
       </Show>
     </>

@@ -93,7 +93,10 @@ export function createFocus(options: FocusOptions): ChartFocus {
     if (!at || !row || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
     const isOnBar = event.target instanceof Element && event.target.closest('.tl-b') !== null
     if (isOnBar && event.key === 'Escape') elements.get(`lane ${row.key}`)?.focus()
-    else if (!move(at, event.key) && !(at.column === 'lane' && !isOnBar ? onLane(event) : at.column === 'head' && inHead(row, event)))
+    else if (
+      !move(at, event.key) &&
+      !(at.column === 'lane' && !isOnBar ? onLane(event) : at.column === 'head' && inHead(row, event))
+    )
       return
     event.preventDefault()
   }

@@ -107,7 +107,13 @@ function onFingers(element: HTMLElement, x: PlaceOf, view: CalendarView): () => 
   const taken = (event: PointerEvent) => {
     if (event.target !== element) up(event)
   }
-  return listen(element, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up, gotpointercapture: taken })
+  return listen(element, {
+    pointerdown: down,
+    pointermove: move,
+    pointerup: up,
+    pointercancel: up,
+    gotpointercapture: taken,
+  })
 }
 
 /** The axis can be dragged with a mouse. */

@@ -120,7 +120,9 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
     const counts = steps().map(({ free }) => free)
-    return counts.length === 0 ? words.calendar.noCurve : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
+    return counts.length === 0
+      ? words.calendar.noCurve
+      : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
   }
   return (
     <>

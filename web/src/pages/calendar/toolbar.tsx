@@ -48,7 +48,12 @@ export const Toolbar: Component<ToolbarProps> = props => (
     />
     <FilterTools filters={props.filters} set={props.set} options={props.options} />
     <span class="grow" />
-    <button type="button" class="btn quiet hide-s" aria-pressed={props.isList} onClick={() => props.setIsList(!props.isList)}>
+    <button
+      type="button"
+      class="btn quiet hide-s"
+      aria-pressed={props.isList}
+      onClick={() => props.setIsList(!props.isList)}
+    >
       <Icon name={props.isList ? 'gantt' : 'rows'} />
       {props.isList ? words.calendar.asChart : words.calendar.asList}
     </button>
@@ -65,7 +70,10 @@ export const Toolbar: Component<ToolbarProps> = props => (
       face={<Icon name="more" />}
       items={[
         ...ZOOMS.map(zoom => ({ text: words.calendar.zooms[zoom], act: () => props.view.zoomTo(zoom) })),
-        { text: props.isList ? words.calendar.asChart : words.calendar.asList, act: () => props.setIsList(!props.isList) },
+        {
+          text: props.isList ? words.calendar.asChart : words.calendar.asList,
+          act: () => props.setIsList(!props.isList),
+        },
         { text: words.calendar.subscribe, act: () => props.subscribe() },
       ]}
     />

@@ -3,7 +3,16 @@ import { useSearchParams } from '@solidjs/router'
 import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js'
 import { minute, zone } from '../../data/clock.ts'
 import { showSpans } from '../../data/live.ts'
-import { gridBefore, later, nextZoom, type Scale, scaleOf, xOf, type Zoom, zoomedAt } from '../../parts/timeline/scale.ts'
+import {
+  gridBefore,
+  later,
+  nextZoom,
+  type Scale,
+  scaleOf,
+  xOf,
+  type Zoom,
+  zoomedAt,
+} from '../../parts/timeline/scale.ts'
 import { instantOf, startOf, startText, type View, viewIn, type Window, windowFor } from './address.ts'
 
 export interface CalendarView {
@@ -29,12 +38,16 @@ const DESK_PX = 1_036
 export function createView(width: Accessor<number>): CalendarView {
   const [view, setView] = createAddressed()
   const room = () => ({ zone: zone(), width: width(), leastWidth: width() < NARROW_PX ? DESK_PX : 0 })
-  const scale = createMemo(() => {
-    const { start, zoom } = view()
-    const { from: now, to } = scaleOf({ from: minute(), zoom }, room())
-    const from = instantOf(start, { now: minute(), zone: zone(), length: to - now })
-    return scaleOf({ from, zoom }, room())
-  }, undefined, { equals: sameScale })
+  const scale = createMemo(
+    () => {
+      const { start, zoom } = view()
+      const { from: now, to } = scaleOf({ from: minute(), zoom }, room())
+      const from = instantOf(start, { now: minute(), zone: zone(), length: to - now })
+      return scaleOf({ from, zoom }, room())
+    },
+    undefined,
+    { equals: sameScale },
+  )
   useSpans(scale)
   const startAt = (at: number, zoom = view().zoom) => setView({ start: startOf(at, zone()), zoom })
   return {
