@@ -1,12 +1,10 @@
 // Serves the dashboard: the files that Vite made, and its one page at every other address below /ui/. No token is needed.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../problems/problem.ts'
-import { limits } from '../shared/limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,14 +58,8 @@ export const STRICT = {
     .join(', '),
 }
 
-/** The file's name has the hash of its content, so it never changes. */
-const FOR_EVER = { maxAge: limits.uiFileAgeMs, immutable: true }
-/** Two versions of a page may have the same size, and a package's files all have the same date: see `tagOf`. */
-const ASKED_AGAIN = { cacheControl: false, etag: false, lastModified: false }
-
 /** A scope of its own: also its refusals get the strict headers. */
 export function serveFiles(scope: FastifyInstance, folder = FOLDER): void {
-  void scope.register(files, { root: folder, serve: false, preCompressed: true, index: false, dotfiles: 'ignore' })
   scope.addHook('onSend', (_request, reply, _payload, sent) => {
     void reply.headers(STRICT)
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
@@ -86,33 +78,66 @@ function onlyReading({ method }: FastifyRequest, reply: FastifyReply, next: () =
   next()
 }
 
-async function sendOne(folder: string, request: FastifyRequest, reply: FastifyReply) {
-  const { '*': path } = request.params as { '*': string }
-  // A page that isn't there is the app's to show; a script that isn't there must not look like one.
-  if (path.startsWith('assets/')) return reply.sendFile(path, FOR_EVER)
-  for (const name of NAME.test(path) ? [path, PAGE] : [PAGE]) {
-    const tag = await tagOf(join(folder, name))
-    if (tag === null) continue
-    void reply.header('cache-control', 'no-cache').header('etag', tag)
-    if (isAmong(tag, request.headers['if-none-match'])) return reply.code(304).send()
-    return reply.sendFile(name, ASKED_AGAIN)
-  }
-  return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT)
+async function sendOne(folder: string, { params, headers }: FastifyRequest, reply: FastifyReply) {
+  const { '*': path } = params as { '*': string }
+  const isHashed = path.startsWith('assets/')
+  const named = NAME.test(path) ? await read(join(folder, path), headers['accept-encoding']) : null
+  // A page that isn't there is the app's to show. A script that isn't there must not look like one.
+  if (isHashed && !named) throw problem('route_not_found', {})
+  const found = named ?? (await read(join(folder, PAGE), headers['accept-encoding']))
+  if (!found) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT)
+  // By content alone: all files of a package have the same date, and two pages may have the same size.
+  const tag = `"${createHash('sha256').update(found.content).digest('base64url')}"`
+  void reply.headers({ etag: tag, vary: 'accept-encoding', 'cache-control': isHashed ? FOR_EVER : 'no-cache' })
+  if (isAmong(tag, headers['if-none-match'])) return reply.code(304).send()
+  if (found.encoding !== null) void reply.header('content-encoding', found.encoding)
+  return reply.type(TYPES[extname(named ? path : PAGE)] ?? 'application/octet-stream').send(found.content)
 }
 
-/** A file beside the page, such as an icon. No folder, nothing hidden. */
-const NAME = /^\w[\w.-]*$/
+/** A file beside the page, such as an icon, or one with a hash in its name. No other folder, nothing hidden. */
+const NAME = /^(assets\/)?\w[\w.-]*$/
+/** The name has the hash of the content, so what it names never changes. */
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
 
 const NOT_BUILT = `The dashboard is not built. In a clone of the repository: npm run build:web
 The APIs are there, and so is the command: holdfast status
 `
 
-/** Names the content, compressed or not; null if there is no such file. */
-async function tagOf(file: string): Promise<string | null> {
+/** The build compresses files; the best comes first. */
+const ENCODINGS = { br: '.br', gzip: '.gz' }
+
+interface Content {
+  content: Buffer
+  encoding: string | null
+}
+
+/** The smallest form of a file that the client takes; null if there is no such file. */
+async function read(file: string, accepted = ''): Promise<Content | null> {
+  for (const [encoding, ending] of Object.entries(ENCODINGS)) {
+    if (!new RegExp(`(^|,)\\s*${encoding}\\s*(,|$|;(?!\\s*q=0(\\.0*)?\\s*(,|$)))`, 'i').test(accepted)) continue
+    const content = await contentOf(file + ending)
+    if (content) return { content, encoding }
+  }
+  const content = await contentOf(file)
+  return content && { content, encoding: null }
+}
+
+/** Read each time: the files are few and small, and a new build shows at once. */
+async function contentOf(file: string): Promise<Buffer | null> {
   try {
-    return `W/"${createHash('sha256')
-      .update(await readFile(file))
-      .digest('base64url')}"`
+    return await readFile(file)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (['ENOENT', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR'].includes(code)) return null
@@ -121,4 +146,4 @@ async function tagOf(file: string): Promise<string | null> {
 }
 
 const isAmong = (tag: string, header = '') =>
-  header === '*' || header.split(',').some(one => one.trim().replace(/^W\//, '') === tag.slice(2))
+  header === '*' || header.split(',').some(one => one.trim().replace(/^W\//, '') === tag)

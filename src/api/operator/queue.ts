@@ -167,11 +167,11 @@ function shownHolders(request: MetalRequest, holders: readonly (Holder & { node:
 
 getShares.operation = {
   summary: 'List the priorities and shares of projects, and what they used lately',
-  answers: { 200: Type.Object({ projects: Type.Array(Shares) }) },
+  answers: { 200: Type.Object({ order: oneOf('fifo', 'fair'), projects: Type.Array(Shares) }) },
 } satisfies Operation
 
 export async function getShares({ context }: OperatorRequest): Promise<Answer> {
-  return { status: 200, body: { projects: await sharesIn(context) } }
+  return { status: 200, body: { order: context.config.queue, projects: await sharesIn(context) } }
 }
 
 async function sharesIn({ store, names }: Context) {

@@ -1,6 +1,6 @@
 // The fleet as the server shows it to this viewer, live. Each machine is a signal of its own, so that a change touches one
 // tile; what is counted over all machines follows `version`, which moves at most ten times a second.
-import { batch, createSignal, type Setter } from 'solid-js'
+import { batch, createSignal, type Setter, untrack } from 'solid-js'
 import type { Machine, Span, Status, StatusChange, StatusHost, Waiting } from '../../../src/client/status.ts'
 import { setServerNow } from './clock.ts'
 import { dropMissing, orderOf, spansByMachine } from './fleet-rows.ts'
@@ -18,6 +18,8 @@ const FLASHES_MAX = 20
 
 const entries = new Map<string, Entry>()
 const names = new Map<string, string>()
+/** By name; null once a machine came, went or got another name. Sorting thousands takes longer than a frame. */
+let inOrder: readonly Entry[] | null = null
 let sorted: readonly Machine[] | null = null
 let spansOf = new Map<string, readonly Span[]>()
 
@@ -42,8 +44,9 @@ export const fleet = {
   /** All machines by name. */
   machines(): readonly Machine[] {
     version()
-    sorted ??= [...entries.values()].sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ row }) => row())
-    return sorted
+    inOrder ??= [...entries.values()].sort((a, b) => (a.order < b.order ? -1 : 1))
+    // Whoever asks follows the version, not thousands of signals that would call it at once.
+    return (sorted ??= untrack(() => inOrder!.map(({ row }) => row())))
   },
   /** One machine by its uuid, live; undefined if it is gone. */
   machine(uuid: string): Machine | undefined {
@@ -104,6 +107,7 @@ export function forget(): void {
     entries.clear()
     names.clear()
     spansOf = new Map()
+    inOrder = null
     sorted = null
     setHosts([])
     setWaiting([])
@@ -122,10 +126,12 @@ function put(machine: Machine): boolean {
   if (!entry) {
     const [row, set] = createSignal(machine)
     entries.set(uuid, { order, row, set })
+    inOrder = null
   } else {
     const before = entry.row()
     if (before.name !== null && before.name !== name) names.delete(before.name)
     if (JSON.stringify(before) === JSON.stringify(machine)) return false
+    if (entry.order !== order) inOrder = null
     entry.order = order
     entry.set(machine)
   }
@@ -138,6 +144,7 @@ function drop(uuid: string): void {
   if (!entry) return
   const { name } = entry.row()
   entries.delete(uuid)
+  inOrder = null
   spansOf.delete(uuid)
   if (name !== null && names.get(name) === uuid) names.delete(name)
 }
