@@ -18,6 +18,7 @@ import { liveness, useLiveFleet } from '../data/live.ts'
 import { Empty, Patience } from '../parts/empty.tsx'
 import { Shapes } from '../parts/glyph.tsx'
 import { Toasts } from '../parts/toasts.tsx'
+import { Turn } from '../parts/turn.tsx'
 import { words } from '../words.ts'
 import { Bar, Tabs } from './bar.tsx'
 import { Find } from '../pages/find/find.tsx'
@@ -49,6 +50,7 @@ export const Shell: ParentComponent = props => {
       </a>
       <Bar find={() => setOver('find')} keys={() => setOver('keys')} />
       <Offline />
+      <Turn />
       <main id="main" tabindex="-1" classList={{ stale: liveness().state === 'lost' }}>
         <ErrorBoundary fallback={(error, reset) => <Broken reason={reasonOf(error)} again={reset} />}>
           <Suspense fallback={<Patience />}>{props.children}</Suspense>
