@@ -105,7 +105,7 @@ interface Import {
 }
 
 const root = join(import.meta.dirname, '..')
-const sources = globSync('{src,test,bench,scripts,conformance,docs}/**/*.{ts,js}', { cwd: root })
+const sources = globSync('{src,test,bench,scripts,conformance,docs,web/src}/**/*.{ts,tsx,js}', { cwd: root })
 const texts = new Map(sources.map(file => [file, readFileSync(join(root, file), 'utf8')]))
 const IMPORT = /^(?:import|export) (type )?([^;'"]*?) ?from '([^']+)'|\bimport\('([^']+)'\)/gm
 const imports = [...texts].flatMap(([from, text]) =>

@@ -1,4 +1,5 @@
 // Follows the status of the server: everything first, then what changes.
+import { isAway } from '../../../src/client/errors.ts'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { sleep } from '../../../src/client/timers.ts'
 import type { StatusChange } from '../../../src/client/status.ts'
@@ -24,6 +25,7 @@ export async function* follow(server: Holdfast, wanted: FollowWanted): AsyncGene
       yield { ...status, since: null, gone: [] }
     } catch (error) {
       if (signal.aborted) return
+      if (!isAway(error)) throw error
       lost(error, POLL_MS)
     }
     await sleep(POLL_MS, signal).catch(() => {})

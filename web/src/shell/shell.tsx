@@ -4,6 +4,7 @@ import {
   createEffect,
   createSignal,
   ErrorBoundary,
+  lazy,
   on,
   onCleanup,
   type ParentComponent,
@@ -19,6 +20,7 @@ import { Empty, Patience } from '../parts/empty.tsx'
 import { Shapes } from '../parts/glyph.tsx'
 import { Toasts } from '../parts/toasts.tsx'
 import { Turn } from '../parts/turn.tsx'
+import { asked } from '../parts/verbs/asked.ts'
 import { words } from '../words.ts'
 import { Bar, Tabs } from './bar.tsx'
 import { Find } from '../pages/find/find.tsx'
@@ -27,6 +29,8 @@ import { Offline } from './offline.tsx'
 
 /** At most so often is a screen reader told that machines changed. */
 const SAID_MS = 10_000
+
+const VerbSheets = lazy(() => import('../parts/verbs/verb-sheets.tsx'))
 
 export const Shell: ParentComponent = props => {
   useLiveFleet()
@@ -59,6 +63,11 @@ export const Shell: ParentComponent = props => {
       <Tabs />
       <Toasts />
       <Said />
+      <Show when={asked()}>
+        <Suspense>
+          <VerbSheets />
+        </Suspense>
+      </Show>
       <Show when={over() === 'find'}>
         <Find close={() => setOver(null)} />
       </Show>
