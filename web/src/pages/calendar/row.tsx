@@ -156,6 +156,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
   const bars = createMemo(() => barsOf(machine(), spans(), minute()))
   const name = () => machine()?.name ?? props.row.id
   const scale: Accessor<Scale> = () => props.scale
+  const handlers = createMemo(() => props.composing?.handlers(props.row.id, scale) ?? null)
   const isActive = () => props.focus.isActive(props.row.key)
   const isOnLane = () => props.focus.active()?.key === props.row.key && props.focus.active()?.column === 'lane'
   return (
@@ -169,11 +170,13 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
           tabindex={isActive() ? 0 : -1}
           onFocus={() => props.focus.came(props.row.key, 'head')}
         >
-          <Show when={name().startsWith(props.prefix)} fallback={name()}>
-            <span class="pre">{props.prefix}</span>
-            {name().slice(props.prefix.length)}
-          </Show>
-          <span class="vh">{`, ${words.states[machine()?.state ?? 'retired'].word}`}</span>
+          <span>
+            <Show when={name().startsWith(props.prefix)} fallback={name()}>
+              <span class="pre">{props.prefix}</span>
+              {name().slice(props.prefix.length)}
+            </Show>
+            <span class="vh">{words.states[machine()?.state ?? 'retired'].word}</span>
+          </span>
         </A>
         <Show when={machine()?.bookable}>
           <span class="bk" title={words.calendar.canBeBooked}>
@@ -183,7 +186,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
         </Show>
       </div>
       <Lane
-        label={words.calendar.lane(name(), bars().length)}
+        label={words.calendar.emptyLane}
         bars={bars()}
         scale={props.scale}
         isBookable={machine()?.bookable ?? false}
@@ -192,7 +195,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
         ref={element => props.focus.register(props.row.key, 'lane', element)}
         onFocus={() => props.focus.came(props.row.key, 'lane')}
         open={(bar, anchor) => props.open({ machine: props.row.id, bar, anchor })}
-        handlers={props.composing?.handlers(props.row.id, scale) ?? null}
+        handlers={handlers()}
         over={props.composing?.over(props.row.id, scale)}
       />
     </Frame>
@@ -217,7 +220,7 @@ const HostLane: Component<RowProps<HostRow>> = props => {
         <span class="mono cut">{host()?.name}</span>
       </div>
       <Lane
-        label={words.calendar.lane(host()?.name ?? '', bars().length)}
+        label={words.calendar.emptyLane}
         bars={bars()}
         scale={props.scale}
         isBookable={false}

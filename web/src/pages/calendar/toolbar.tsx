@@ -91,7 +91,7 @@ const ZoomChoice: Component<{ zoom: Zoom; choose: (zoom: Zoom) => void }> = prop
     group.querySelectorAll('button')[ZOOMS.indexOf(next)]?.focus()
   }
   return (
-    <div ref={group} class="seg hide-s" role="radiogroup" aria-label={words.calendar.zoom} onKeyDown={move}>
+    <div ref={group} class="seg hide-s" role="radiogroup" aria-label={words.calendar.zoom} on:keydown={move}>
       <For each={ZOOMS}>
         {zoom => (
           <button
