@@ -8,6 +8,7 @@ import { words } from '../../words.ts'
 import { Chips, ClassCards } from './chips.tsx'
 import { NoFleet, NoMatch } from './nothing.tsx'
 import { createProbe, tileSizes } from './sizes.ts'
+import { Table } from './table.tsx'
 import { Tiles } from './tiles.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { createFrozen, createView, type Frozen, type NowView } from './view.ts'
@@ -45,6 +46,10 @@ const Now: Component = () => {
             <Match when={view.view() === 'tiles'}>
               <Pill frozen={frozen} view={view} />
               <Tiles view={view} frozen={frozen} sizes={sizes()} current={current()} setCurrent={setCurrent} />
+            </Match>
+            <Match when={true}>
+              <Pill frozen={frozen} view={view} />
+              <Table view={view} frozen={frozen} rowPx={probe.sizes().row} width={probe.sizes().width} setCurrent={setCurrent} />
             </Match>
           </Switch>
         </Show>
