@@ -22,7 +22,7 @@ export function useShowBooking(): (made: Draft) => void {
   }
 }
 
-export const BookingSheet: Component = () => <Show when={bookingAsked()}>{asked => <Open asked={asked()} />}</Show>
+const BookingSheet: Component = () => <Show when={bookingAsked()}>{asked => <Open asked={asked()} />}</Show>
 
 const Open: Component<{ asked: Partial<Draft> }> = props => {
   const show = useShowBooking()
@@ -43,3 +43,5 @@ const Open: Component<{ asked: Partial<Draft> }> = props => {
     </Sheet>
   )
 }
+
+export default BookingSheet
