@@ -30,7 +30,13 @@ export function useTurns(): void {
     if (!fleet.isLoaded()) return
     const waiting = fleet.waiting()
     // Whoever is served leaves the queue and gets the machine at once: only the queue is watched.
-    set(turnsOf(known(), waiting, untrack(() => fleet.machines())))
+    set(
+      turnsOf(
+        known(),
+        waiting,
+        untrack(() => fleet.machines()),
+      ),
+    )
   })
 }
 
