@@ -1,6 +1,5 @@
-// Composing by keys alone. On a lane: arrows move a cursor, B starts a booking there, arrows change its end, Enter ends it.
+// Composing by keys alone. On a lane: B starts a booking at its cursor, arrows change its end, Enter ends it.
 // On a booking: M, then arrows move it and Shift with arrows stretches it; Enter keeps, Escape restores.
-import { createSignal } from 'solid-js'
 import type { Span } from '../../../../src/client/status.ts'
 import { hasStarted } from '../../data/booking-draft.ts'
 import { serverNow } from '../../data/clock.ts'
@@ -13,7 +12,6 @@ import { type Lanes, mayBook, movable, soonest } from './lanes.ts'
 export class Keys {
   readonly #lanes: Lanes
   readonly #moved: () => void
-  readonly #cursor = createSignal<{ machine: string; at: number } | null>(null)
   /** What the arrows change now. */
   #held: 'new' | 'move' | null = null
 
@@ -26,42 +24,31 @@ export class Keys {
     this.#held = null
   }
 
-  cursorOn(machine: string): number | null {
-    const at = this.#cursor[0]()
-    return at?.machine === machine ? at.at : null
-  }
-
-  keyDown(machine: string, event: KeyboardEvent, { bar }: LanePoint): boolean {
+  keyDown(machine: string, event: KeyboardEvent, { bar, at }: LanePoint): boolean {
     if (event.ctrlKey || event.metaKey || event.altKey) return false
     const steps = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     const isOnBar = event.target instanceof Element && event.target.closest('.tl-b') !== null
-    if (steps !== undefined) return this.#arrow(machine, steps, event.shiftKey, isOnBar)
+    if (steps !== undefined) return this.#arrow(machine, steps, event.shiftKey)
     if (event.key === 'Enter') return this.#enter(isOnBar)
     if (event.key === 'Escape') return drop()
     if (!areKeysOn()) return false
     const letter = event.key.toLowerCase()
-    if (letter === 'b') return this.#book(machine)
+    if (letter === 'b') return this.#book(machine, at)
     return letter === 'm' && bar !== null && this.#move(bar.spans)
   }
 
-  #arrow(machine: string, steps: number, isShifted: boolean, isOnBar: boolean): boolean {
+  /** Unless something is held, arrows move the cursor: that is the lane's. */
+  #arrow(machine: string, steps: number, isShifted: boolean): boolean {
     const now = draft()
-    const { scale } = this.#lanes
-    const grid = this.#lanes.gridOn(machine)
-    if (now !== null && this.#held !== null) {
-      const isEnd = this.#held === 'new' || isShifted || hasStarted(now, serverNow())
-      changeDraft(nudged(now, isEnd ? 'end' : 'whole', steps, grid))
-      return true
-    }
-    if (isOnBar) return false
-    const at = grid.step(this.cursorOn(machine) ?? Math.max(serverNow(), scale.from), steps)
-    this.#cursor[1]({ machine, at: Math.min(scale.to, Math.max(scale.from, at)) })
+    if (now === null || this.#held === null) return false
+    const isEnd = this.#held === 'new' || isShifted || hasStarted(now, serverNow())
+    changeDraft(nudged(now, isEnd ? 'end' : 'whole', steps, this.#lanes.gridOn(machine)))
     return true
   }
 
-  #book(machine: string): boolean {
+  #book(machine: string, at: number): boolean {
     if (!mayBook(machine)) return false
-    const start = Math.max(this.cursorOn(machine) ?? 0, soonest())
+    const start = Math.max(at, soonest())
     startDraft({ machines: [machine], start, end: this.#lanes.gridOn(machine).step(start, 1) })
     this.#held = 'new'
     return true

@@ -10,10 +10,8 @@ import { Lanes } from './lanes.ts'
 
 export interface Composing {
   handlersFor: (machine: string) => LaneHandlers
-  /** Tells which machine a lane shows; so a hand may go over several. */
-  laneOf: (machine: string) => (element: HTMLElement) => void
-  /** Where the cursor of the keyboard is on this lane. */
-  cursorOn: (machine: string) => number | null
+  /** Tells which machine a lane shows, so that a hand may go over several. */
+  laneIs: (machine: string, element: HTMLElement) => void
 }
 
 interface ComposingOptions {
@@ -36,8 +34,7 @@ export function createComposing({ scale, show }: ComposingOptions): Composing {
   )
   onCleanup(() => hand.stop())
   return {
-    cursorOn: machine => keys.cursorOn(machine),
-    laneOf: machine => element => lanes.add(element, machine),
+    laneIs: (machine, element) => lanes.add(element, machine),
     handlersFor: machine => ({
       pointerDown: (event, point) => hand.pointerDown(machine, event, point),
       click: (event, point) => hand.click(machine, event, point),
