@@ -29,7 +29,7 @@ export const PICTURES: readonly Picture[] = [
   { name: 'queue', path: '/ui/queue' },
   { name: 'machine', path: '/ui/machine/rack-a01-06' },
   { name: 'machine-phone', path: '/ui/machine/rack-a01-06', isPhone: true },
-  { name: 'mine', path: '/ui/mine' },
+  { name: 'mine', path: '/ui/mine', as: 'alice' },
   { name: 'mine-phone', path: '/ui/mine', as: 'alice', isPhone: true },
   { name: 'capacity', path: CAPACITY },
   { name: 'operator', path: '/ui/operator' },

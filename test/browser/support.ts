@@ -1,23 +1,20 @@
 // A browser at the dashboard of a server with the demo's fleet: alice and bob are members, carol is an admin.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { gather } from '../../src/cli/demo/crowd.ts'
-import { fill } from '../../src/cli/demo/fill.ts'
-import { fleetOf } from '../../src/cli/demo/fleet.ts'
 import { PEOPLE } from '../../src/cli/demo/people.ts'
-import { addPeople, type Passwords } from '../../src/cli/demo/users.ts'
-import { systemClock } from '../../src/clock/clock.ts'
+import type { Passwords } from '../../src/cli/demo/users.ts'
 import { type Holdfast, holdfastAt } from '../../src/client/index.ts'
 import { type Login, logIn } from '../../src/client/login.ts'
 import type { Config } from '../../src/config/config.ts'
 import { type Server, startServer } from '../support/server.ts'
+import { copyFleet } from './fleet.ts'
 
 export type Name = 'alice' | 'bob' | 'carol'
 
@@ -81,16 +78,9 @@ export class Dashboard {
   /** Starts the server and the browser; with a fleet of so many machines. */
   async begin(nodes: number): Promise<void> {
     build()
-    const users = join(this.#folder, 'users.yaml')
-    writeFileSync(users, 'users: {}\nprojects: {}\n')
-    this.#passwords = await addPeople(users, bytes => systemClock.newSecret(bytes))
+    this.#passwords = await copyFleet(nodes, this.#folder)
     await this.start()
     this.#browser = await chromium.launch({ executablePath: found!, args: ARGS })
-    if (nodes === 0) return
-    const admin = await this.library('carol')
-    const now = () => systemClock.now()
-    const crowd = await gather(admin, this.#isOpen ? null : this.#passwords, now)
-    await fill({ crowd, fleet: fleetOf({ nodes, seed: 7 }), now, report: () => {} })
   }
 
   /** The server, where it was before if it was stopped. */
@@ -214,7 +204,7 @@ export async function axeClean(page: Page): Promise<void> {
 }
 
 /** Builds the dashboard unless what is there is newer than its sources. */
-function build(): void {
+export function build(): void {
   const sources = globSync(['web/*.*', 'web/src/**/*', 'src/{client,shared,clock}/**/*.ts', 'package.json'], {
     cwd: CLONE,
   })

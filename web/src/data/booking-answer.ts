@@ -127,12 +127,6 @@ export function offersFor(draft: Draft, { fits, windows, free, until }: Answer, 
 }
 
 export function taken(draft: Draft, offer: Offer): Draft {
-  switch (offer.kind) {
-    case 'window':
-      return { ...draft, start: offer.start, end: offer.end }
-    case 'fewer':
-      return { ...draft, count: offer.count }
-    case 'shorter':
-      return { ...draft, end: offer.end }
-  }
+  if (offer.kind === 'fewer') return { ...draft, count: offer.count }
+  return offer.kind === 'shorter' ? { ...draft, end: offer.end } : { ...draft, start: offer.start, end: offer.end }
 }

@@ -46,7 +46,8 @@ export function suits(draft: Draft, machine: Machine, traitsOf: LaneWorld['trait
 const isClosed = ({ state, maintenance, bookable }: Machine) =>
   !bookable || maintenance || state === 'retired' || state === 'broken' || state === 'setup'
 
-export function ghostsFor(draft: Draft, answer: Answer | null, world: LaneWorld): Ghost[] {
+/** The server's answer counts while it is `isFresh`; before, its places are only those to keep if possible. */
+export function ghostsFor(draft: Draft, answer: Answer | null, isFresh: boolean, world: LaneWorld): Ghost[] {
   const on = (machine: Machine): Ghost => {
     const by = inTheWay(draft, world.spansOf(machine.uuid))
     const isFree = by.length === 0 && (draft.kind === 'move' || !isClosed(machine))
@@ -54,13 +55,14 @@ export function ghostsFor(draft: Draft, answer: Answer | null, world: LaneWorld)
   }
   const all = world.machines.filter(machine => suits(draft, machine, world.traitsOf))
   const isChosen = draft.machines.length > 0 || draft.kind === 'move'
-  if (answer?.fits && answer.places.length > 0) {
-    const places = new Set(answer.places)
+  const places = new Set(answer?.fits ? answer.places : [])
+  if (isFresh && places.size > 0) {
     const there = world.machines.filter(({ name, uuid }) => places.has(name ?? uuid))
     // The server has looked: what it gives is free.
     return there.map(machine => ({ ...on(machine), verdict: 'free', by: [] }))
   }
-  const ghosts = all.map(on)
+  const isKept = ({ name, uuid }: Machine) => places.has(name ?? uuid)
+  const ghosts = [...all.filter(isKept), ...all.filter(machine => !isKept(machine))].map(on)
   if (isChosen) return ghosts
   const free = ghosts.filter(({ verdict }) => verdict === 'free').slice(0, draft.count)
   if (free.length === draft.count) return free

@@ -55,9 +55,14 @@ export async function carryOut({ said, act, undo, show }: Deed): Promise<boolean
     tell({ text: words.doing.refused(reasonOf(error)), kind: 'refused', action: null })
     return false
   }
+  tellDone({ said, ...(undo && { undo }), ...(show && { show }) })
+  return true
+}
+
+/** Says what was done, with a way back if there is one. */
+export function tellDone({ said, undo, show }: Omit<Deed, 'act'>): void {
   const action = undo ? { text: words.doing.undo, act: () => void takeBack(said, undo) } : (show ?? null)
   tell({ text: said, kind: 'done', action })
-  return true
 }
 
 async function takeBack(said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {

@@ -13,7 +13,7 @@ export interface Config {
 }
 
 /** The server passes it on to Keystone where that keeps the users. */
-const IDENTITY = '/ui/identity/v3'
+export const IDENTITY = '/ui/identity/v3'
 const KEPT = 'holdfast-login'
 const NOBODY: Omit<Login, 'url'> = { headers: {}, user: null, project: null, who: null }
 
@@ -45,6 +45,11 @@ export async function enter(credentials: Credentials): Promise<void> {
     credentials,
     region: null,
   })
+  carryOn(found)
+}
+
+/** From now on as this one. */
+export function carryOn(found: Login): void {
   sessionStorage.setItem(KEPT, JSON.stringify(found))
   setHasEnded(false)
   setLogin(found)

@@ -28,7 +28,8 @@ export function steadyOf<T>(before: Steady<T> | null, now: ReadonlyMap<string, T
   return { keys: before.keys, rows, gone, pending: gone.size + (keys.length - known.length) + moved }
 }
 
-const sameOrder = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((key, at) => key === b[at])
+const sameOrder = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((key, at) => key === b[at])
 
 interface Steadied<T> {
   steady: Accessor<Steady<T>>

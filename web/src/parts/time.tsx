@@ -2,10 +2,10 @@
 import { type Component, Show } from 'solid-js'
 import { left, utc, when } from '../data/clock.ts'
 
-/** `Fri 19:00`, with UTC on hover. */
-export const When: Component<{ at: string | number }> = props => (
+/** `Fri 19:00`, with UTC on hover. Short, it leaves out that it is today. */
+export const When: Component<{ at: string | number; isShort?: boolean }> = props => (
   <time datetime={new Date(props.at).toISOString()} title={utc(props.at)}>
-    {when(props.at)}
+    {props.isShort ? when(props.at).replace(/^today /, '') : when(props.at)}
   </time>
 )
 

@@ -1,10 +1,12 @@
 // The bar at the top, and the tabs at the foot of a phone.
 import { useLocation, useNavigate } from '@solidjs/router'
-import { type Component, createMemo, For, Match, Show, Switch } from 'solid-js'
+import { type Component, createMemo, createResource, For, Match, Show, Switch } from 'solid-js'
 import { isUtc, lasting, minute, second, serverNow, switchZone, utc, wallTime, zoneName } from '../data/clock.ts'
 import { fleet } from '../data/fleet.ts'
 import { lastHeard, liveness } from '../data/live.ts'
-import { hasAccounts, leave } from '../data/session.ts'
+import { ownProjects, switchProject } from '../data/projects.ts'
+import { hasAccounts, leave, login } from '../data/session.ts'
+import { reasonOf, tell } from '../data/doing.ts'
 import { switchTheme, theme } from '../data/theme.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Menu, type MenuItem } from '../parts/menu.tsx'
@@ -145,10 +147,18 @@ const Live: Component = () => {
 const Me: Component<{ keys: () => void }> = props => {
   const navigate = useNavigate()
   const user = () => fleet.me().user ?? words.shell.anyone
+  // Who can't be told their projects stays where they are.
+  const [projects] = createResource(login, () => (hasAccounts() ? ownProjects().catch(() => []) : []))
+  const others = () => (projects.latest ?? []).filter(({ id }) => id !== login()?.project)
+  const refuse = (error: unknown) => tell({ text: words.doing.refused(reasonOf(error)), kind: 'refused', action: null })
   const items = (): MenuItem[] => [
     { text: words.shell.mine, act: () => navigate('/mine') },
     { text: words.shell.api, act: () => navigate('/reference') },
     { text: words.shell.keys, act: () => props.keys() },
+    ...others().map(project => ({
+      text: words.shell.switchTo(project.name),
+      act: () => void switchProject(project).catch(refuse),
+    })),
     ...(hasAccounts() ? [{ text: words.shell.logOut, act: () => void leave('asked') }] : []),
   ]
   const face = (

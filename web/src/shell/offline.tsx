@@ -1,11 +1,13 @@
-// Says that the connection is lost, since when, and when it is tried again.
+// Says that the connection is lost, since when, and when it is tried again; and that there is a newer dashboard.
 import { type Component, Show } from 'solid-js'
 import { second, wallTime } from '../data/clock.ts'
 import { liveness, reconnect } from '../data/live.ts'
+import { isNewer, useNewer } from '../data/newer.ts'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 
 export const Offline: Component = () => {
+  useNewer()
   const lost = () => {
     const found = liveness()
     return found.state === 'lost' ? found : null
@@ -41,6 +43,15 @@ export const Offline: Component = () => {
             </button>
           </div>
         )}
+      </Show>
+      <Show when={isNewer()}>
+        <div class="offline" role="status">
+          <Icon name="warn" />
+          <span class="grow">{words.shell.newVersion}</span>
+          <button type="button" class="btn small" onClick={() => location.reload()}>
+            {words.shell.reload}
+          </button>
+        </div>
       </Show>
     </>
   )

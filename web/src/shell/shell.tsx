@@ -19,6 +19,7 @@ import { liveness, useLiveFleet } from '../data/live.ts'
 import { Empty, Patience } from '../parts/empty.tsx'
 import { Shapes } from '../parts/glyph.tsx'
 import { Toasts } from '../parts/toasts.tsx'
+import { Turn } from '../parts/turn.tsx'
 import { asked } from '../parts/verbs/asked.ts'
 import { words } from '../words.ts'
 import { Bar, Tabs } from './bar.tsx'
@@ -53,6 +54,7 @@ export const Shell: ParentComponent = props => {
       </a>
       <Bar find={() => setOver('find')} keys={() => setOver('keys')} />
       <Offline />
+      <Turn />
       <main id="main" tabindex="-1" classList={{ stale: liveness().state === 'lost' }}>
         <ErrorBoundary fallback={(error, reset) => <Broken reason={reasonOf(error)} again={reset} />}>
           <Suspense fallback={<Patience />}>{props.children}</Suspense>

@@ -11,11 +11,13 @@ export interface Sentence {
 
 /** Kinds that only say again what another object of the entry says. */
 const ECHOES: Readonly<Record<string, string>> = { resource_provider: 'node', consumer: 'allocation' }
+const LOGIN = 'identity:login'
 const OBJECTS_MAX = 3
 
 export function sentenceOf(entry: AuditEntry, nameOf: (id: string) => string): Sentence {
   const kinds = new Set(entry.objects.map(({ kind }) => kind))
-  const said = entry.objects.filter(({ kind }) => !kinds.has(ECHOES[kind] ?? ''))
+  // Whoever logs in is named already.
+  const said = entry.action === LOGIN ? [] : entry.objects.filter(({ kind }) => !kinds.has(ECHOES[kind] ?? ''))
   const named = said.map(({ kind, id, data }) => ({ kind, id, name: data?.name ?? nameOf(id) }))
   const once = new Map(named.map(object => [`${object.kind} ${object.name}`, object]))
   return {

@@ -1,9 +1,8 @@
 // Machines in maintenance, by reason.
 import { type Component, createMemo, For, Show } from 'solid-js'
-import { carryOut } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
-import { isLive } from '../../data/live.ts'
 import { Glyph } from '../../parts/glyph.tsx'
+import { actionOf } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
 import { maintenanceIn, type Reason } from './failures.ts'
 
@@ -39,16 +38,7 @@ const ReasonRow: Component<Reason> = props => {
     props.machines.map(({ rack, slot, name, uuid }) =>
       rack && slot ? `${rack.replace(/^rack-/, '')}-${slot}` : (name ?? uuid),
     )
-  const mayEnd = () => props.machines.every(({ may }) => may.includes('maintenance'))
-  /** All together come back in one undo. */
-  const end = () => {
-    const { machines, reason } = props
-    return carryOut({
-      said: words.operator.ended(machines.length),
-      act: server => Promise.all(machines.map(({ uuid }) => server.nodes.endMaintenance(uuid))),
-      undo: server => Promise.all(machines.map(({ uuid }) => server.nodes.startMaintenance(uuid, reason ?? undefined))),
-    })
-  }
+  const end = () => actionOf('end maintenance', props.machines)
   return (
     <li>
       <Glyph state="maintenance" />
@@ -57,10 +47,17 @@ const ReasonRow: Component<Reason> = props => {
         {names().slice(0, NAMES_SHOWN).join(' ')}
         {names().length > NAMES_SHOWN ? ' …' : ''}
       </span>
-      <Show when={mayEnd()}>
-        <button type="button" class="btn small quiet" disabled={!isLive()} onClick={() => void end()}>
-          {words.operator.endAll(props.machines.length)}
-        </button>
+      <Show when={end()}>
+        {action => (
+          <button
+            type="button"
+            class="btn small quiet"
+            disabled={action().whyNot !== null}
+            onClick={() => action().act()}
+          >
+            {words.operator.endAll(props.machines.length)}
+          </button>
+        )}
       </Show>
     </li>
   )

@@ -76,7 +76,11 @@ export function ticksOf({ now, to, width, zone }: { now: number; to: number; wid
   for (let at = 0; ticks.length <= most; at++) {
     // By the wall clock: a day of 23 hours has its midnight too.
     const days = Math.floor((at * step) / 24)
-    const instant = midnight.add({ days }).toPlainDateTime().add({ hours: (at * step) % 24 }).toZonedDateTime(zone)
+    const instant = midnight
+      .add({ days })
+      .toPlainDateTime()
+      .add({ hours: (at * step) % 24 })
+      .toZonedDateTime(zone)
     if (instant.epochMilliseconds >= to) break
     if (instant.epochMilliseconds > now) ticks.push(instant.epochMilliseconds)
   }
