@@ -4,6 +4,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os'
 import { benchAllocations } from './allocations.ts'
 import { benchCandidates } from './candidates.ts'
 import { benchClaims } from './claims.ts'
+import { benchDashboard } from './dashboard.ts'
 import { benchDoors } from './doors.ts'
 import { benchEvents } from './events.ts'
 import { benchLeases } from './leases.ts'
@@ -21,6 +22,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   doors: benchDoors,
   events: benchEvents,
   status: benchStatus,
+  dashboard: benchDashboard,
 }
 
 const { bench, names, json, markdown } = readOptions(Object.keys(BENCHES))

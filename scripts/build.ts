@@ -1,5 +1,5 @@
 // Builds dist/, the content of the package: JavaScript, because Node strips no types below node_modules; declarations
-// of the client library; and the files that the code reads at run time.
+// of the client library; and the files that the code reads at run time. And web/dist, the dashboard.
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'
 
@@ -13,3 +13,4 @@ for (const file of globSync('src/**/*', { withFileTypes: true })) {
   const from = `${file.parentPath}/${file.name}`
   cpSync(from, from.replace(/^src\b/, 'dist'))
 }
+execFileSync(process.execPath, ['scripts/build-web.js'], { stdio: 'inherit' })

@@ -67,6 +67,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ledger/uuid.ts',
     'measure/fsck.ts',
   ].concat('api/policy.ts', 'http/tls.ts', 'events/kinds.ts'),
+  // The dashboard: a house of its own beside this one, which knows the library and what is pure.
+  'web/words': ['client'],
+  'web/data': ['client', 'shared', 'web/words'],
+  'web/parts': ['client', 'shared', 'web/words', 'web/data'],
+  'web/pages': ['client', 'shared', 'web/words', 'web/data', 'web/parts'],
+  'web/shell': ['client', 'shared', 'web/words', 'web/data', 'web/parts', 'web/pages/find/find.tsx'],
 }
 
 const EXCEPTIONS = new Map([
@@ -105,7 +111,7 @@ interface Import {
 }
 
 const root = join(import.meta.dirname, '..')
-const sources = globSync('{src,test,bench,scripts,conformance,docs}/**/*.{ts,js}', { cwd: root })
+const sources = globSync('{src,web/src,test,bench,scripts,conformance,docs}/**/*.{ts,tsx,js}', { cwd: root })
 const texts = new Map(sources.map(file => [file, readFileSync(join(root, file), 'utf8')]))
 const IMPORT = /^(?:import|export) (type )?([^;'"]*?) ?from '([^']+)'|\bimport\('([^']+)'\)/gm
 const imports = [...texts].flatMap(([from, text]) =>
@@ -116,20 +122,32 @@ const imports = [...texts].flatMap(([from, text]) =>
     return { from, to, kind, names: clause.startsWith('{') ? clause : text }
   }),
 )
-const isUnitTest = (file: string) => file.startsWith('src/') && file.endsWith('.test.ts')
-const ours = new Set(sources.filter(file => file.startsWith('src/') && !isUnitTest(file)))
-const roomOf = (file: string) => file.split('/')[1]!
+const isUnitTest = (file: string) => /^(web\/)?src\/.*\.test\.ts$/.test(file)
+const ours = new Set(sources.filter(file => /^(web\/)?src\//.test(file) && !isUnitTest(file)))
+const roomOf = (file: string) => file.replace(/^(web\/)?src\/([\w-]+).*$/, '$1$2')
+/** They open all rooms. */
+const DOORS = new Set(['src/main.js', 'web/src/main.tsx', 'web/src/app.tsx'])
 
 test('rooms import only what is declared', () => {
   const guarded = new Set(Object.values(MAY_IMPORT).flat())
   const wrong = imports.filter(({ from, to }) => {
-    if (!ours.has(from) || from === 'src/main.js' || !(ours.has(to) || guarded.has(to))) return false
+    if (!ours.has(from) || DOORS.has(from) || !(ours.has(to) || guarded.has(to))) return false
     const [room, other] = [roomOf(from), ours.has(to) ? roomOf(to) : to]
-    return room !== other && !MAY_IMPORT[room]?.some(name => name === other || `src/${name}` === to)
+    const path = to.replace('src/', '')
+    return room !== other && !MAY_IMPORT[room]?.some(name => name === other || name === path)
   })
   const named = ({ from, to }: Import) =>
     unexcused(`${from} → ${to}`, `${from} → src/${roomOf(to)}`, `src/${roomOf(from)} → ${to}`)
   assert.deepEqual(wrong.flatMap(named), [])
+})
+
+test('pages know nothing of each other', () => {
+  const pageOf = (file: string) => /^web\/src\/pages\/(\w+)\//.exec(file)?.[1]
+  const wrong = imports.filter(({ from, to }) => pageOf(from) && pageOf(to) && pageOf(from) !== pageOf(to))
+  assert.deepEqual(
+    wrong.map(({ from, to }) => `${from} → ${to}`),
+    [],
+  )
 })
 
 test('the library needs no built-in modules of Node to be loaded, so that browsers can', () => {
@@ -193,7 +211,7 @@ test('what is exported is imported: in src, by a script or benchmark, or by a un
 test('time and chance are read in the room of the clock', () => {
   const READING =
     /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(?:UUID|Bytes|Int)\b|\bgetRandomValues\b|\bhrtime\b/
-  const others = [...ours].filter(file => roomOf(file) !== 'clock')
+  const others = [...ours].filter(file => roomOf(file) !== 'clock' && file !== 'web/src/data/clock.ts')
   const readers = others.filter(file => READING.test(texts.get(file)!))
   const waiters = others.filter(file => texts.get(file)!.includes('performance.now'))
   assert.deepEqual([...readers, ...waiters.flatMap(file => unexcused(`${file} has a stopwatch`))], [])
@@ -202,13 +220,14 @@ test('time and chance are read in the room of the clock', () => {
 test(`a file has at most ${LINES_MAX} lines`, () => {
   const isLong = (file: string) => texts.get(file)!.split('\n').length - 1 > LINES_MAX
   assert.deepEqual(
-    sources.filter(file => !file.startsWith('test/') && isLong(file)),
+    // All words of the dashboard are in one file, a section a page.
+    sources.filter(file => !file.startsWith('test/') && file !== 'web/src/words.ts' && isLong(file)),
     [],
   )
 })
 
 test('the names of two files in a folder differ by more than an ending', () => {
-  const ENDING = /(?:ions?|ings?|ables?|ers?|ed|es?|s)?\.[jt]s$/
+  const ENDING = /(?:ions?|ings?|ables?|ers?|ed|es?|s)?\.[jt]sx?$/
   const alike = Map.groupBy(ours, file => join(dirname(file), basename(file).replace(ENDING, '')))
   assert.deepEqual(
     [...alike.values()].filter(({ length }) => length > 1),

@@ -46,6 +46,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'policy-file': [null, 'file.yaml', 'environment.yaml', 'flag.yaml'],
   'randomize-candidates': [false, true, false, true],
   'cors-origin': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
+  ui: ['on', 'off', 'on', 'off'],
   'log-level': ['info', 'debug', 'warn', 'error'],
   'database-connections': [8, 11, 12, 13],
   'requests-max': [1_024, 11, 12, 13],

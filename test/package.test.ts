@@ -82,8 +82,16 @@ describe('the package', () => {
     for (const file of ['bin/holdfast', 'dist/main.js', 'dist/client/index.d.ts', 'README.md', 'LICENSE']) {
       assert.ok(has(file), file)
     }
+    assert.ok(has('web/dist/index.html'))
+    for (const kind of ['js', 'js.br', 'js.gz', 'css.br']) {
+      assert.ok(
+        files.some(file => file.startsWith('package/web/dist/assets/') && file.endsWith(`.${kind}`)),
+        kind,
+      )
+    }
     for (const kind of ['sqlite', 'postgres']) assert.ok(has(`dist/store/migrations/0001-ledger.${kind}.sql`), kind)
-    const ours = files.filter(file => !file.startsWith('package/docs/examples/'))
+    // The names of the dashboard's files have hashes, which may be words.
+    const ours = files.filter(file => !/^package\/(docs\/examples|web\/dist\/assets)\//.test(file))
     const strange = ours.filter(file => /(?<!\.d)\.ts$|test|src\//.test(file))
     assert.deepEqual(strange, [])
     const declared = ours.filter(file => file.endsWith('.d.ts') && !file.startsWith('package/dist/client/'))
@@ -102,7 +110,7 @@ describe('the package', () => {
 
   test('is small', () => {
     const { size } = statSync(tarball)
-    assert.ok(size < 1_000_000, `${size} bytes`)
+    assert.ok(size < 2_000_000, `${size} bytes`)
   })
 
   test('serves, is a client of what it serves, and ends when it is told to', async () => {
@@ -126,6 +134,9 @@ describe('the package', () => {
       assert.equal(holdfast('version', '--url', origin), `holdfast ${VERSION}\nserver ${VERSION} at ${origin}\n`)
       const made = holdfast('node', 'create', '--name', 'n1', '-f', 'value', '-c', 'name', '--url', origin)
       assert.equal(made, 'n1\n')
+      const page = await (await fetch(`${origin}/ui/machine/n1`)).text()
+      const [, script] = /<script type="module" crossorigin src="([^"]+)"/.exec(page)!
+      assert.match((await fetch(origin + script!)).headers.get('content-type')!, /javascript/)
       writeFileSync(join(place, 'use.mjs'), USE)
       const node = join(place, 'node_modules/.bin/node')
       assert.equal(run(node, ['use.mjs', origin]), 'n1\ntrue 404\n')

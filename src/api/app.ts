@@ -1,17 +1,19 @@
 // Builds the app: mounts every API under its prefix.
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from '../http/app.ts'
+import { serveFiles, UI } from '../http/ui.ts'
 import type { Context } from '../process/context.ts'
 import { baremetal } from './baremetal/dialect.ts'
 import { compute } from './compute/dialect.ts'
 import type { Dialect } from './frame/dialect.ts'
-import { mount } from './frame/mount.ts'
+import { mount, noRoute, refusing } from './frame/mount.ts'
 import { identity } from './identity/dialect.ts'
 import { image } from './image/dialect.ts'
 import { operator } from './operator/dialect.ts'
 import { root } from './operator/root.ts'
 import { placement } from './placement/dialect.ts'
 import { reservation } from './reservation/dialect.ts'
+import { ui } from './ui/dialect.ts'
 
 export async function createApp(context: Context): Promise<FastifyInstance> {
   const { app, admission } = await createHttp(context, identity.prefix + identity.below)
@@ -25,5 +27,15 @@ export async function createApp(context: Context): Promise<FastifyInstance> {
   put(image)
   put(reservation)
   put(operator)
+  if (context.config.ui === 'on') {
+    put(ui)
+    const pages = (scope: FastifyInstance, _: object, done: () => void) => {
+      scope.setErrorHandler(refusing(operator, context))
+      scope.setNotFoundHandler(noRoute)
+      serveFiles(scope)
+      done()
+    }
+    void app.register(pages, { prefix: UI })
+  }
   return app
 }

@@ -92,10 +92,13 @@ function nodesIn(word: string, traits: readonly string[] | undefined): Document 
 /** `key=value,key=value`; a comma separates only if another key follows, else it belongs to the value. */
 export function reservationIn(text: string): Document {
   const pairs = pairsIn(text.split(/,(?=[a-z_]+=)/), value => value)
-  const { traits } = pairs
-  if (traits === undefined) return pairs
-  const read = jsonOrText(traits as string)
-  return { ...pairs, traits: Array.isArray(read) ? read : (traits as string).split(/[,+]/) }
+  const lists = ['traits', 'candidate_nodes'].filter(name => pairs[name] !== undefined)
+  return { ...pairs, ...Object.fromEntries(lists.map(name => [name, listIn(pairs[name] as string)])) }
+}
+
+function listIn(text: string): unknown {
+  const read = jsonOrText(text)
+  return Array.isArray(read) ? read : text.split(/[,+]/)
 }
 
 /** The API's dates are UTC, whether they say so or not. */

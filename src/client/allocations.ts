@@ -117,6 +117,8 @@ export interface Forecast {
   promised: number
   /** Missing if the request names a `node`. */
   reasons?: Reasons
+  /** Where it would stand if it waited; null if it fits. An older server doesn't say. */
+  queue?: PlaceExplained | null
 }
 
 interface AllocationFilter {
@@ -155,6 +157,11 @@ export class Allocations {
       ],
       { keeper },
     )
+  /** Lets one that waits wait until then; it keeps its place. */
+  waitUntil = (allocation: string, waitUntil: string) =>
+    this.#api.patch<Allocation>(`/allocations/${segment(allocation)}`, [
+      { op: 'add', path: '/wait_until', value: waitUntil },
+    ])
   /** What `renew` would make of it; fails if `renew` would fail. */
   explainRenewal = (allocation: string, expiresAt: string) =>
     this.#operator.post<Allocation>(`/explain/allocations/${segment(allocation)}`, [

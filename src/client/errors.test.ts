@@ -47,6 +47,7 @@ const AWAY: Record<string, [unknown, boolean]> = {
   'a crowd': [new ApiError(429, '', { retryAfterMs: 1_000 }), true],
   'a limit for good': [new ApiError(429, ''), false],
   'a certificate that nobody trusts': [below('DEPTH_ZERO_SELF_SIGNED_CERT'), false],
+  'no answer, in a browser': [new Unreachable('http://x', 'gone', new TypeError('Failed to fetch')), true],
   'a port that fetch refuses': [new Unreachable('http://x', 'bad port', new TypeError('fetch failed')), false],
   'a refusal': [new ApiError(409, ''), false],
   'a bug of the server': [new ApiError(500, ''), false],

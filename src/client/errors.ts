@@ -172,12 +172,15 @@ export class Unreachable extends HoldfastError {
     this.reason = reason
     const code = codeIn(cause)
     this.isUnsent = UNSENT.test(code)
-    this.isPassing = PASSING.test(code)
+    this.isPassing = PASSING.test(code) || (cause instanceof TypeError && IN_BROWSERS.test(cause.message))
   }
 }
 
 const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_)/
 const PASSING = /^(ECONN|ENOTFOUND|EAI_|ENET|EHOST|ETIMEDOUT|EPIPE|UND_ERR_|TimeoutError$|AbortError$)/
+
+/** Browsers say no more than that no answer came. */
+const IN_BROWSERS = /^(Failed to fetch|network ?error|Load failed)/i
 
 /** The code that Node gives to what has failed below fetch; the name of the error if there is none. */
 function codeIn(error: unknown): string {

@@ -22,9 +22,12 @@ export interface Who {
   roles: string[]
 }
 
+/** What a login needs to know. */
+type Entrance = Pick<Where, 'url' | 'authUrl' | 'credentials' | 'region'>
+
 type AskPassword = ((user: string) => Promise<string>) | undefined
 
-export async function logIn({ url, authUrl, credentials, region }: Where, ask?: AskPassword): Promise<Login> {
+export async function logIn({ url, authUrl, credentials, region }: Entrance, ask?: AskPassword): Promise<Login> {
   const unknown = { user: null, project: null, who: null }
   if (credentials.kind === 'basic') {
     const { username } = credentials

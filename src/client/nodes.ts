@@ -35,7 +35,18 @@ export interface NodeFilter {
   limit?: number | undefined
 }
 
-export type Verb = 'manage' | 'provide' | 'active' | 'deleted' | 'inspect' | 'adopt' | 'clean' | 'rebuild' | 'abort'
+export type Verb =
+  | 'manage'
+  | 'provide'
+  | 'active'
+  | 'deleted'
+  | 'inspect'
+  | 'adopt'
+  | 'clean'
+  | 'rebuild'
+  | 'rescue'
+  | 'unrescue'
+  | 'abort'
 
 /** An operation of JSON Patch. */
 export interface Patch {
@@ -84,6 +95,18 @@ export class Nodes {
   provision = (node: string, target: Verb, more: Json = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
   power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
+
+  /** What it boots from; `persistent` also after the next time. */
+  bootDevice = (node: string) =>
+    this.#api.get<{ boot_device: string | null; persistent: boolean | null }>(
+      `/nodes/${segment(node)}/management/boot_device`,
+    )
+  async bootDevices(node: string): Promise<string[]> {
+    const path = `/nodes/${segment(node)}/management/boot_device/supported`
+    return (await this.#api.get<{ supported_boot_devices: string[] }>(path)).supported_boot_devices
+  }
+  setBootDevice = (node: string, device: string, { persistent = true } = {}) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/management/boot_device`, { boot_device: device, persistent })
 
   /** Waits until a node is in a state. One whose step failed is a conflict. */
   wait(node: string, { until, ...wait }: NodeWait): Promise<Node> {

@@ -69,8 +69,10 @@ export class Queue {
     return (await this.#api.get<{ queue: Queued[] }>('/queue')).queue
   }
   async shares(): Promise<ProjectShare[]> {
-    return (await this.#api.get<{ projects: ProjectShare[] }>('/queue/projects')).projects
+    return (await this.standings()).projects
   }
+  /** The same, with the order in which the queue is served. An older server doesn't say. */
+  standings = () => this.#api.get<{ order?: 'fifo' | 'fair'; projects: ProjectShare[] }>('/queue/projects')
   shareOf = (project: string) => this.#api.get<ProjectShare>(`/queue/projects/${segment(project)}`)
   /** What isn't given stays as it is. */
   set = (project: string, wanted: { priority?: number | undefined; share?: number | undefined }) =>

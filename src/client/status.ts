@@ -214,6 +214,8 @@ export interface Past {
   name: string | null
   who: string | null
   project: string | null
+  /** The id of the request that did it, as the audit has it. */
+  request: string | null
 }
 
 export interface MachineInFull {

@@ -128,6 +128,12 @@ const TABLE = {
     fallback: null,
     help: 'origin whose pages may call the APIs',
   },
+  ui: {
+    flag: 'ui <word>',
+    is: oneOf('on', 'off'),
+    fallback: 'on',
+    help: 'on or off: serve the dashboard at /ui/',
+  },
   logLevel: {
     flag: 'log-level <level>',
     is: oneOf('debug', 'info', 'warn', 'error', 'silent'),

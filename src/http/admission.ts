@@ -43,6 +43,7 @@ export class Admission {
   readonly #authenticate: Authenticate
   readonly #redeem: Redeem
   readonly #ofAddresses: Shares
+  readonly #ofFiles: Shares
   readonly #ofProjects: Shares
   readonly #bytes: Shares
 
@@ -52,6 +53,7 @@ export class Admission {
     this.#authenticate = authenticate
     this.#redeem = redeem
     this.#ofAddresses = new Shares({ max: config.requestsMax, share })
+    this.#ofFiles = new Shares({ max: limits.uiFilesMax, share })
     this.#ofProjects = new Shares({ max: config.requestsMax, share })
     this.#bytes = new Shares({ max: limits.bodiesBytesMax, share })
     metrics.watch('holdfast_requests_in_flight', 'Requests that are being answered.', () => this.#ofAddresses.all)
@@ -61,7 +63,9 @@ export class Admission {
   /** The first hook: refuses foreign pages, and requests that there is no room for. /healthz needs no room. */
   readonly arrive: Hook = (request, reply, next) => {
     requireNoForeignPage(this.#config, request)
-    if (request.url !== '/healthz') take(this.#ofAddresses, `address ${networkOf(request.ip)}`, 1, reply)
+    // A page takes many files at once, and must not take the places of requests for them.
+    const places = request.routeOptions.config.isForFiles ? this.#ofFiles : this.#ofAddresses
+    if (request.url !== '/healthz') take(places, `address ${networkOf(request.ip)}`, 1, reply)
     next()
   }
 

@@ -44,7 +44,9 @@ test('a page of another site is refused, except for what everyone may read', () 
   for (const origin of ['http://evil.example', 'null', 'http://localhost:3000', 'nonsense']) {
     for (const method of ['GET', 'POST', 'DELETE']) assert.equal(isRefused({ host, origin }, {}, method), true, origin)
     assert.equal(isRefused({ host, origin }, {}, 'GET', '/placement/'), false)
+    assert.equal(isRefused({ host, origin }, {}, 'GET', '/ui/machine/rack-a01-06?x'), false)
     assert.equal(isRefused({ host, origin }, {}, 'POST', '/placement/'), true)
+    assert.equal(isRefused({ host, origin }, {}, 'POST', '/ui/identity/v3/auth/tokens'), true)
     assert.equal(isRefused({ host, origin }, {}, 'OPTIONS'), false)
   }
   assert.equal(isRefused({ host, 'sec-fetch-site': 'cross-site' }), true)

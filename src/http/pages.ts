@@ -19,8 +19,11 @@ interface Asked {
   headers: IncomingHttpHeaders
 }
 
-/** Version documents and health: open to everyone, and without CORS headers no browser shows them to a page. */
-const AT_THE_TOP = /^\/\w*\/?(\?|$)/
+/**
+ * Version documents, health and the dashboard, which others may link to: open to everyone, and without CORS headers no
+ * browser shows them to a page.
+ */
+const FOR_ALL = /^\/(ui\/|\w*\/?(\?|$))/
 const READING = new Set(['GET', 'HEAD'])
 
 /** Refuses requests of foreign pages. */
@@ -32,7 +35,7 @@ export function requireNoForeignPage(config: PageSettings, { method, url, header
       reason: `This server is not known as ${nameIn(host).slice(0, 255)}; see --host-names.`,
     })
   }
-  if (method === 'OPTIONS' || (READING.has(method) && AT_THE_TOP.test(url))) return
+  if (method === 'OPTIONS' || (READING.has(method) && FOR_ALL.test(url))) return
   const isForeign =
     origin === undefined
       ? headers['sec-fetch-site'] === 'cross-site'

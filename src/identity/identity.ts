@@ -11,6 +11,7 @@ import { basicCredentials } from './basic.ts'
 import { ANYONE, type Caller } from './caller.ts'
 import { type Directory, openDirectory } from './directory.ts'
 import { KeyRing } from './key-ring.ts'
+import { KeystoneLogin } from './keystone-login.ts'
 import { Keystone } from './keystone.ts'
 import { Login } from './login.ts'
 import { type AskForNames, Names } from './names.ts'
@@ -52,6 +53,8 @@ export type Redeem = Tickets['redeem']
 export interface Identity {
   readonly authenticate: Authenticate
   readonly issuer: Issuer | null
+  /** Logs users of Keystone in; null where they aren't Keystone's. */
+  readonly keystone: KeystoneLogin | null
   /** For callers that can't send a header. */
   readonly tickets: Tickets
   readonly standing: Standing
@@ -70,7 +73,11 @@ export interface IdentityOptions {
 }
 
 /** The answer to who is calling, and who issues tokens, if we do. */
-type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & { ask: AskForNames | null; stop(): void }
+type Mode = Pick<Identity, 'authenticate' | 'issuer' | 'standing'> & {
+  keystone?: KeystoneLogin
+  ask: AskForNames | null
+  stop(): void
+}
 
 export async function createIdentity(options: IdentityOptions): Promise<Identity> {
   const { clock, config } = options
@@ -87,6 +94,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
   return {
     authenticate: named(mode.authenticate, names),
     issuer,
+    keystone: mode.keystone ?? null,
     standing,
     names,
     tickets: new Tickets({ clock, keys: () => (keys ??= keysFor(options).catch(again)) }),
@@ -213,6 +221,7 @@ async function issuerFor(
 }
 
 function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
+  const now = () => clock.now()
   const keystone = new Keystone({
     url: config.keystoneUrl!,
     username: config.keystoneUsername,
@@ -221,16 +230,18 @@ function keystoneUsers({ config, clock, log, observe }: IdentityOptions): Mode {
     userDomain: config.keystoneUserDomain,
     projectDomain: config.keystoneProjectDomain,
     keepMs: config.keystoneCacheSeconds * 1_000,
-    now: () => clock.now(),
+    now,
     log,
     observe: outcome => observe('keystone', outcome),
   })
+  const login = new KeystoneLogin({ keystone, throttle: new Throttle(now), observe })
   const authenticate: Authenticate = ({ headers, ip }) => {
     const token = headers['x-auth-token']
     return typeof token === 'string' ? keystone.callerOf(token, ip) : null
   }
   const ask: AskForNames = (kind, word) => keystone.called(kind, word)
-  return { authenticate, issuer: null, standing: inMode('keystone', asThen), ask, stop: () => {} }
+  const standing = inMode('keystone', asThen)
+  return { authenticate, issuer: null, keystone: login, standing, ask, stop: () => {} }
 }
 
 /** Read at each login, so that a new password in the file is used. */

@@ -1,6 +1,7 @@
 // Validates tokens with a real Keystone, using our own service token, and caches the answers for a while.
 import type { Logger } from 'pino'
 import { BoundedMap } from '../shared/bounded-map.ts'
+import { isObject } from '../shared/is-object.ts'
 import { limits } from '../shared/limits.ts'
 import { problem } from '../problems/problem.ts'
 import type { Caller } from './caller.ts'
@@ -38,6 +39,14 @@ interface Shown {
     system?: { all?: boolean }
     roles?: { name: string }[]
   }
+}
+
+/** Keystone's answer to a request that was sent on. */
+export interface Forwarded {
+  status: number
+  /** In the header x-subject-token. */
+  token: string | null
+  body: object
 }
 
 /** The ids of projects, and of users from elsewhere (LDAP), which are longer. */
@@ -99,6 +108,30 @@ export class Keystone {
       this.#options.log.warn({ reason: (error as Error).message }, 'Keystone could not be asked for a name')
       return mayBeId ? [{ id: word, name: word }] : null
     }
+  }
+
+  /** Sends a request of a client on, with what the client said and nothing of ours. */
+  async forward(path: string, init: RequestInit, address: string): Promise<Forwarded> {
+    try {
+      return await this.#line.inTurn(networkOf(address), async () => {
+        const answer = await this.#fetch(this.#url + path, init)
+        const text = await answer.text()
+        if (answer.status === 429 || answer.status >= 500) throw new Error(`Keystone answered ${answer.status}`)
+        const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false
+        const body: unknown = isJson ? JSON.parse(text) : {}
+        return { status: answer.status, token: answer.headers.get('x-subject-token'), body: isObject(body) ? body : {} }
+      })
+    } catch (error) {
+      const { message, cause } = error as Error
+      const reason = { reason: message, cause: (cause as Error | undefined)?.message }
+      this.#options.log.warn(reason, 'Keystone could not be asked for a client')
+      throw problem('unavailable', { reason: 'Keystone could not be asked; try again.' })
+    }
+  }
+
+  /** Asks about the token again when it is next used. */
+  forget(token: string): void {
+    this.#kept.delete(token)
   }
 
   async #list(path: string, member: string): Promise<Named[] | null> {

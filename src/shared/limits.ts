@@ -14,6 +14,8 @@ export const limits = {
   jsonElementsMax: 250_000,
   // Requests in flight: more than all honest clients of a large site have at once, and few enough to fit in memory.
   requestsMax: 1_024,
+  // Files of the dashboard in flight: they have places of their own. A page takes about twenty at once.
+  uiFilesMax: 1_024,
   // The share of one project or address, once half of all are taken. An OpenStack with 64 workers stays far below it.
   requestSharePercent: 25,
   // When to retry a request that is refused because its project or address has too many in flight.
@@ -267,6 +269,8 @@ export const limits = {
   leaseReservationsMax: 100,
   // Instances in one reservation: each is a slot to be placed.
   reservationAmountMax: 10_000,
+  // The nodes that a reservation names. They are kept with it and looked up for every node of the calendar.
+  reservationNodesNamedMax: 1_000,
   // For vcpus, memory_mb, disk_gb, min and max: what the inventories in the ledger can hold.
   reservationSizeMax: 2_147_483_647,
   // For ids, resource classes and traits in a request, as in the ledger.

@@ -27,6 +27,7 @@ interface Past extends Pick<HoldfastEvent, 'kind' | 'whose' | 'at'> {
   /** Whose it is, or who did it. */
   user: string | null
   project: string | null
+  request: string | null
 }
 
 /** The properties of the node; null if it is gone. */
@@ -53,7 +54,7 @@ function isAbout({ kind, object, data }: HoldfastEvent, uuid: string): boolean {
 }
 
 function pastOf({ kind, became, whose, at, by, data }: HoldfastEvent): Past {
-  const { name, to } = data as { name?: unknown; to?: unknown }
+  const { name, to = data['maintenance'] === true ? 'maintenance' : null } = data as { name?: unknown; to?: unknown }
   const isTheirs = kind !== 'node'
   return {
     kind,
@@ -64,5 +65,6 @@ function pastOf({ kind, became, whose, at, by, data }: HoldfastEvent): Past {
     name: isTheirs && typeof name === 'string' ? name : null,
     user: (isTheirs ? whose.user : null) ?? (by.user || null),
     project: (isTheirs ? whose.project : null) ?? by.project,
+    request: by.request,
   }
 }

@@ -19,22 +19,31 @@ const TAKEN = { word: 'taken', hasInstance: true, kind: 'allocation', hasEnd: tr
 
 /** What differs from a free machine, and the verbs that can be used then. */
 const TABLE: readonly (readonly [Partial<Situation>, string])[] = [
-  [{}, 'manage deploy power maintenance note delete allocate reserve'],
-  [{ isBookable: true }, 'manage power maintenance note delete allocate book'],
-  [{ isBookable: true, word: 'booked' }, 'manage power maintenance note delete allocate book'],
-  [{ hasClass: false }, 'manage deploy power maintenance note delete'],
-  [{ provision: 'enroll', word: 'setup' }, 'manage power maintenance note delete'],
-  [{ provision: 'manageable', word: 'setup' }, 'provide inspect clean adopt power maintenance note delete'],
-  [{ provision: 'manageable', word: 'retired', isRetired: true }, 'inspect clean adopt power maintenance note delete'],
-  [{ word: 'maintenance', isInMaintenance: true }, 'power maintenance note delete'],
-  [{ word: 'held', isHeld: true, kind: 'hold', hasEnd: true }, 'manage power maintenance note'],
-  [{ provision: 'cleaning', word: 'working' }, 'maintenance note'],
-  [{ provision: 'clean wait', word: 'working' }, 'abort maintenance note'],
-  [{ ...TAKEN }, 'manage deploy power maintenance note'],
-  [{ ...TAKEN, provision: 'active' }, 'rebuild undeploy rescue power maintenance note'],
-  [{ ...TAKEN, provision: 'active', isProtected: true }, 'rescue power maintenance note'],
-  [{ ...TAKEN, provision: 'deploy failed', word: 'broken' }, 'deploy rebuild undeploy power maintenance note'],
-  [{ word: 'taken', kind: 'claim' }, 'manage power maintenance note'],
+  [{}, 'manage deploy power boot maintenance note traits bookable delete allocate reserve'],
+  [{ isBookable: true }, 'manage power boot maintenance note traits bookable delete allocate book'],
+  [{ isBookable: true, word: 'booked' }, 'manage power boot maintenance note traits bookable delete allocate book'],
+  [{ hasClass: false }, 'manage deploy power boot maintenance note traits bookable delete'],
+  [{ provision: 'enroll', word: 'setup' }, 'manage power boot maintenance note traits bookable delete'],
+  [
+    { provision: 'manageable', word: 'setup' },
+    'provide inspect clean adopt power boot maintenance note traits bookable delete',
+  ],
+  [
+    { provision: 'manageable', word: 'retired', isRetired: true },
+    'inspect clean adopt power boot maintenance note traits bookable delete',
+  ],
+  [{ word: 'maintenance', isInMaintenance: true }, 'power boot maintenance note traits bookable delete'],
+  [{ word: 'held', isHeld: true, kind: 'hold', hasEnd: true }, 'manage power boot maintenance note traits bookable'],
+  [{ provision: 'cleaning', word: 'working' }, 'maintenance note traits bookable'],
+  [{ provision: 'clean wait', word: 'working' }, 'abort maintenance note traits bookable'],
+  [{ ...TAKEN }, 'manage deploy power boot maintenance note traits bookable'],
+  [{ ...TAKEN, provision: 'active' }, 'rebuild undeploy rescue power boot maintenance note traits bookable'],
+  [{ ...TAKEN, provision: 'active', isProtected: true }, 'rescue power boot maintenance note traits bookable'],
+  [
+    { ...TAKEN, provision: 'deploy failed', word: 'broken' },
+    'deploy rebuild undeploy power boot maintenance note traits bookable',
+  ],
+  [{ word: 'taken', kind: 'claim' }, 'manage power boot maintenance note traits bookable'],
 ]
 
 for (const [differs, verbs] of TABLE) {

@@ -52,7 +52,18 @@ const PROVISION = {
 } as const satisfies Record<string, Verb>
 
 type ProvisionVerb = keyof typeof PROVISION
-export type MachineVerb = ProvisionVerb | 'power' | 'maintenance' | 'note' | 'delete' | 'allocate' | 'reserve' | 'book'
+export type MachineVerb =
+  | ProvisionVerb
+  | 'power'
+  | 'boot'
+  | 'maintenance'
+  | 'note'
+  | 'traits'
+  | 'bookable'
+  | 'delete'
+  | 'allocate'
+  | 'reserve'
+  | 'book'
 
 /** Verbs on what has the machine. */
 export type PromiseVerb = 'extend' | 'move' | 'note' | 'release'
@@ -77,8 +88,11 @@ const canBeHad = ({ word, hasClass }: Situation) =>
 
 const OTHERS: Readonly<Record<Exclude<MachineVerb, ProvisionVerb>, (at: Situation) => string | null>> = {
   power: ({ word }) => (word === 'working' ? AT_WORK : null),
+  boot: ({ word }) => (word === 'working' ? AT_WORK : null),
   maintenance: () => null,
   note: () => null,
+  traits: () => null,
+  bookable: () => null,
   delete: at =>
     at.hasInstance || at.kind !== null
       ? `It is ${at.word}.`

@@ -182,6 +182,24 @@ eachMetal('allocations that wait', api => {
     }
   })
 
+  void test('who waits may be let wait longer or less long, and keeps the place', async () => {
+    const resource_class = newClass()
+    const move = (ident: string, value: unknown) =>
+      api.patch(`/v1/allocations/${ident}`, [{ op: 'add', path: '/wait_until', value }], NEWEST)
+    const { uuid: first } = await api.allocate({ resource_class, wait_until: 2 })
+    const { uuid: second } = await api.allocate({ resource_class, ...WAIT })
+    const { body } = expectStatus(await move(first, '1h'), 200)
+    assert.ok(Date.parse(body.wait_until) > Date.now() + 1_800_000)
+    for (const wrong of ['soon', null, '2020-01-01T00:00:00Z']) expectFault(await move(first, wrong), 400)
+    expectStatus(await move(second, 1), 200)
+    assert.equal((await api.settled(second)).state, 'error')
+    assert.equal(await state(first), 'allocating')
+    expectFault(await move(second, '1h'), 409)
+    const node = await api.node({ resource_class }, 'available')
+    assert.equal((await api.settled(first)).node_uuid, node)
+    expectFault(await move(first, '2h'), 409)
+  })
+
   void test('who waits keeps no worker busy: others are served meanwhile', async () => {
     const [scarce, plenty] = [newClass(), newClass()]
     const waiting = await clients(100, async () => (await api.allocate({ resource_class: scarce, ...WAIT })).uuid)

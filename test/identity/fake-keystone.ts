@@ -21,6 +21,10 @@ export class FakeKeystone {
   readonly password = 's3rvice'
   /** Tokens that users came with, by their text. */
   readonly tokens = new Map<string, FakeToken>()
+  /** The passwords of users who log in here. */
+  readonly passwords = new Map<string, string>()
+  /** The bodies of their logins. */
+  readonly entered: { auth: { identity: Record<string, unknown>; scope?: unknown } }[] = []
   logins = 0
   validations = 0
   delayMs = 0
@@ -74,7 +78,18 @@ export class FakeKeystone {
       if (id === undefined) return send(200, { [kind]: found })
       return found[0] ? send(200, { [kind.slice(0, -1)]: found[0] }) : send(404, {})
     }
+    const bearer = String(request.headers['x-auth-token'])
+    if (url.pathname === '/v3/auth/projects') {
+      const known = this.tokens.get(bearer)
+      return known ? send(200, { projects: [{ id: 'id-of-lab', name: 'lab' }] }) : send(401, {})
+    }
     if (!request.url!.startsWith('/v3/auth/tokens')) return send(404, {})
+    if (request.method === 'DELETE') {
+      const isOwn = bearer === request.headers['x-subject-token'] && this.tokens.delete(bearer)
+      response.writeHead(isOwn ? 204 : 401).end()
+      return
+    }
+    if (request.method === 'POST' && !body.includes('"name":"holdfast"')) return this.#enter(JSON.parse(body), send)
     if (request.method === 'POST') {
       this.logins++
       const { user } = JSON.parse(body).auth.identity.password
@@ -89,6 +104,18 @@ export class FakeKeystone {
     const found = this.tokens.get(String(request.headers['x-subject-token']))
     if (!found) await this.junkHeldUp
     return found ? send(200, this.#shown(found)) : send(404, { error: { code: 404 } })
+  }
+
+  #enter(
+    body: (typeof this.entered)[number],
+    send: (status: number, content: object, headers?: Record<string, string>) => void,
+  ) {
+    this.entered.push(body)
+    const { user } = (body.auth.identity['password'] ?? {}) as { user?: { name: string; password: string } }
+    if (!user || this.passwords.get(user.name) !== user.password) return send(401, { error: { message: 'no' } })
+    const token = `token-of-${user.name}-${this.entered.length}`
+    this.tokens.set(token, { user: user.name, project: 'lab', roles: ['member'] })
+    return send(201, this.#shown(this.tokens.get(token)!), { 'x-subject-token': token })
   }
 
   #shown({ user, userName = user, project, roles, system, domain, expiresInMs = 3_600_000 }: FakeToken): object {

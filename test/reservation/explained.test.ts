@@ -136,6 +136,38 @@ eachReservation('explained leases', api => {
     for (const id of ids) await api.end(id)
   })
 
+  void test('a reservation that names its nodes gets these and no others', async () => {
+    const { resource_class, names } = await enrolled(3)
+    const uuids = await Promise.all(
+      names.map(async name => expectStatus(await metal.get(`/nodes/${name}`), 200).body.uuid as string),
+    )
+    const start = await api.now()
+    const at = (from: number, to: number) => ({ start_date: dateAt(start, from), end_date: dateAt(start, to) })
+    const named = (...places: number[]) => ({
+      ...nodesOf(resource_class, places.length),
+      candidate_nodes: places.map(place => uuids[place]!),
+    })
+    const told = expectStatus(await explained({ ...at(60, 120), reservations: [named(2)] }), 200).body
+    assert.deepEqual([told.fits, told.places], [true, [{ [names[2]!]: 1 }]])
+    const lease = await api.lease([named(2)], at(60, 120))
+    assert.deepEqual(lease.reservations[0].candidate_nodes, [uuids[2]])
+    const again = expectStatus(await explained({ ...at(90, 150), reservations: [named(1, 2)] }), 200).body
+    assert.deepEqual([again.fits, again.most], [false, [{ count: 1, of: 2 }]])
+    assert.equal(Date.parse(`${again.windows[0].start_date}Z`), Date.parse(`${lease.end_date}Z`))
+    const [{ id }] = lease.reservations
+    const moved = await api.put(`/leases/${lease.id}`, { reservations: [{ id, candidate_nodes: [uuids[0]] }] })
+    assert.deepEqual(
+      expectStatus(moved, 200).body.lease.reservations[0].nodes.map(({ name }: Shown) => name),
+      [names[0]],
+    )
+    const wrong = expectStatus(
+      await explained({ ...at(60, 120), reservations: [{ ...named(1), candidate_nodes: ['n'] }] }),
+      400,
+    )
+    assert.match(wrong.body.error.message, /candidate_nodes must have UUIDs of nodes/)
+    await api.end(lease.id)
+  })
+
   void test('who is in the way is named to those who may know it', async () => {
     const { resource_class, names } = await enrolled(1)
     const start = await api.now()

@@ -188,7 +188,7 @@ eachReservation('the status', api => {
     assert.ok(waiting[1].reason)
     const seen = async (who: Options) =>
       (await status('', who)).waiting.map((row: Shown) => [row.uuid, row.mine, row.may])
-    assert.deepEqual(await seen(bob), [[uuid, true, ['delete']]])
+    assert.deepEqual(await seen(bob), [[uuid, true, ['delete', 'wait']]])
     assert.deepEqual(await seen(alice), [])
     expectStatus(await metal.del(`/v1/allocations/${uuid}`, { ...bob, ...NEWEST }), 204)
     assert.deepEqual(await seen(bob), [])
@@ -207,13 +207,13 @@ eachReservation('the status', api => {
     assert.deepEqual(
       waiting.map((row: Shown) => [row.name, row.place, row.of, row.start, row.suits, row.may]),
       [
-        ['next', 1, 2, until, [node], ['delete', 'priority']],
-        ['after', 2, 2, null, [node], ['delete', 'priority']],
+        ['next', 1, 2, until, [node], ['delete', 'priority', 'wait']],
+        ['after', 2, 2, null, [node], ['delete', 'priority', 'wait']],
       ],
     )
     assert.deepEqual(waiting[0].because, { machine: node, what: 'runs', end: until })
     const his = (await status('?class=scarce', bob)).waiting
-    assert.deepEqual([his[0].because, his[0].may], [{ machine: node, what: null, end: until }, ['delete']])
+    assert.deepEqual([his[0].because, his[0].may], [{ machine: node, what: null, end: until }, ['delete', 'wait']])
     for (const uuid of uuids) expectStatus(await metal.del(`/v1/allocations/${uuid}`, { ...bob, ...NEWEST }), 204)
   })
 

@@ -4,6 +4,8 @@ import { matchesGlob } from 'node:path'
 
 /** Files that only `npm run test:more` runs. */
 const MORE = [
+  // A browser takes seconds to start; what is served is checked without one.
+  'test/browser/!(serving|size).test.ts',
   'test/docs.test.ts',
   'test/docs/**',
   'test/client-package.test.ts',

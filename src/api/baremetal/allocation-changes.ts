@@ -19,13 +19,15 @@ import { nodeIdent } from './nodes.ts'
 import { type Answer, flagParameter, type MetalRequest, parametersOf } from './request.ts'
 import { since } from './versions.ts'
 
-const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'note'])
+const PATCHABLE = new Set(['name', 'extra', 'expires_at', 'planned_end', 'wait_until', 'note'])
 
 export const KEEPER_PARAMETER = parametersOf({ keeper: from(since('allocationKeeper'), Text) })
 
 patchOneAllocation.operation = {
-  summary: 'Change the name, the extra, the note, the end or the planned end of an allocation',
-  description: 'Only the keeper of an allocation may shorten it. Nobody may extend one that someone else is ending.',
+  summary: 'Change the name, the extra, the note, the end, the planned end or the wait of an allocation',
+  description:
+    'Only the keeper of an allocation may shorten it. Nobody may extend one that someone else is ending. ' +
+    '`wait_until` can be changed while the allocation waits; it keeps its place.',
   query: [KEEPER_PARAMETER],
   body: [PATCH],
   answers: { 200: AllocationShape },
@@ -55,20 +57,32 @@ export function allocationChangeOf(request: MetalRequest): () => Write<Allocatio
   const isGiven = (field: string) => patches.some(({ path }) => path[0] === field)
   const change = (present: Allocation): life.AllocationPatch => {
     const { name, extra, note } = present
-    const document = { name, extra: jsonIn(extra), note, expires_at: null, planned_end: null }
+    const document = { name, extra: jsonIn(extra), note, expires_at: null, planned_end: null, wait_until: null }
     const after = members(applyPatches(document, patches), {
-      checks: { name: isName, extra: isDocument, note: isNote, expires_at: isTime, planned_end: isTime },
+      checks: {
+        name: isName,
+        extra: isDocument,
+        note: isNote,
+        expires_at: isTime,
+        planned_end: isTime,
+        wait_until: isTime,
+      },
     })
-    const time = (name: 'expires_at' | 'planned_end') => {
+    const time = (name: 'expires_at' | 'planned_end' | 'wait_until') => {
       const value = after[name]
       if (!isGiven(name)) return present[name]
       return value === undefined ? null : futureInstant(name, value, now)
+    }
+    const waitUntil = (until: number | null) => {
+      if (until === null && isGiven('wait_until')) throw refuse('wait_until can be moved, but not removed.')
+      return until
     }
     return {
       name: asText(after['name']),
       extra: (after['extra'] as Json | undefined) ?? {},
       expiresAt: time('expires_at'),
       plannedEnd: time('planned_end'),
+      waitUntil: waitUntil(time('wait_until')),
       note: asText(after['note']),
       keeper,
     }

@@ -64,13 +64,14 @@ export async function getMachine(request: OperatorRequest): Promise<Answer> {
     spans: spansOn(entry, relation, rights, board.names, EVER),
     history: events
       .filter(event => sees(policy, request.caller, event))
-      .map(({ at, what, to, name, user, project }) => ({
+      .map(({ at, what, to, name, user, project, request }) => ({
         at: timeOf(at),
         what,
         to,
         name,
         who: isKnown(project) ? called(user, id => board.names.user(id)) : null,
         project: isKnown(project) ? called(project, id => board.names.project(id)) : null,
+        request: isKnown(project) ? request : null,
       })),
   }
   return { status: 200, body, headers: { 'cache-control': 'no-store' } }

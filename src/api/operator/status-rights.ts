@@ -59,8 +59,11 @@ const MACHINE: Readonly<Record<MachineVerb, Action>> = {
   rescue: TENANTS,
   unrescue: TENANTS,
   power: 'baremetal:node:set_power_state',
+  boot: 'baremetal:node:set_boot_device',
   maintenance: 'baremetal:node:set_maintenance',
   note: 'baremetal:node:update',
+  traits: 'baremetal:node:traits:set',
+  bookable: 'holdfast:leasable_nodes:set',
   delete: 'baremetal:node:delete',
   allocate: 'baremetal:allocation:create',
   reserve: 'baremetal:reservation:create',
@@ -182,6 +185,7 @@ export class StatusRights {
     return [
       ...(may('baremetal:allocation:delete') ? ['delete'] : []),
       ...(state === 'allocating' && may('holdfast:queue:set') ? ['priority'] : []),
+      ...(state === 'allocating' && may('baremetal:allocation:update') ? ['wait'] : []),
       ...(state === 'error' && may('holdfast:allocation:retry') ? ['retry'] : []),
     ]
   }

@@ -130,6 +130,14 @@ export const MachineInFull = named('StatusMachineInFull', {
   verbs: Type.Array(Type.Object({ verb: Text, may: Flag, why_not: TextOrNull })),
   spans: Type.Array(SpanShape),
   history: Type.Array(
-    Type.Object({ at: Time, what: Text, to: TextOrNull, name: TextOrNull, who: TextOrNull, project: TextOrNull }),
+    Type.Object({
+      at: Time,
+      what: Text,
+      to: TextOrNull,
+      name: TextOrNull,
+      who: TextOrNull,
+      project: TextOrNull,
+      request: TextOrNull,
+    }),
   ),
 })

@@ -41,11 +41,12 @@ const HOST: Read<Omit<HostTerms, 'resource_type'>> = {
   before_end: beforeEndOf,
 }
 
-const NODE: Read<Omit<NodeTerms, 'resource_type'>> = {
+const NODE: Read<Required<Omit<NodeTerms, 'resource_type'>>> = {
   min: HOST.min,
   max: HOST.max,
   resource_class: (value, name) => nameOf(value, name, limits.nameCharsMax),
   traits: traitsOf,
+  candidate_nodes: candidatesOf,
 }
 
 function beforeEndOf(value: unknown): HostTerms['before_end'] {
@@ -62,6 +63,26 @@ function traitsOf(value: unknown): readonly string[] {
   return value.map(trait => nameOf(trait, 'a trait', limits.nameCharsMax))
 }
 
+function candidatesOf(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value) || value.length > limits.reservationNodesNamedMax) {
+    throw refused(
+      `candidate_nodes must be a list of at most ${limits.reservationNodesNamedMax} UUIDs, not ${shown(value)}.`,
+    )
+  }
+  return value.map(given => {
+    const uuid = typeof given === 'string' ? canonicalUuid(given) : null
+    if (uuid === null) throw refused(`candidate_nodes must have UUIDs of nodes, not ${shown(given)}.`)
+    return uuid
+  })
+}
+
+/** Any node will do if none is named: nothing is kept then. */
+function nodeTermsIn(given: Members): Omit<NodeTerms, 'resource_type'> {
+  const { candidate_nodes, ...terms } = readAll(NODE, withNodeProperties(given))
+  return candidate_nodes.length === 0 ? terms : { ...terms, candidate_nodes }
+}
+
 function readAll<T>(fields: Read<T>, given: Members): T {
   const names = Object.keys(fields) as (keyof T & string)[]
   return Object.fromEntries(names.map(name => [name, fields[name](given[name], name)])) as T
@@ -74,7 +95,7 @@ function termsOf(value: unknown): Terms {
   if (resource_type === 'virtual:instance') return { resource_type, ...readAll(INSTANCE, given) }
   if (resource_type === 'physical:host') return ranged<HostTerms>({ resource_type, ...readAll(HOST, given) })
   if (resource_type === 'physical:node') {
-    return ranged<NodeTerms>({ resource_type, ...readAll(NODE, withNodeProperties(given)) })
+    return ranged<NodeTerms>({ resource_type, ...nodeTermsIn(given) })
   }
   throw refused(`resource_type must be virtual:instance, physical:host or physical:node, not ${shown(resource_type)}.`)
 }

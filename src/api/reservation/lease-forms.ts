@@ -30,6 +30,10 @@ const RANGE = { min: Amount, max: Amount }
 const ResourceClass = Name(limits.nameCharsMax)
 const Traits = optional(Type.Array(Name(limits.nameCharsMax), { maxItems: limits.nodeTraitsMax }))
 
+const Candidates = optional(
+  Type.Array(Uuid, { maxItems: limits.reservationNodesNamedMax, description: 'The only nodes that will do.' }),
+)
+
 const equality = (key: string) => `\\["={1,2}", ?"\\$${key}", ?"[A-Za-z0-9_.-]{1,${limits.nameCharsMax}}"\\]`
 const NodeProperties = Type.String({
   pattern: `^(${equality('resource_class')}|\\["and", ?${equality('resource_class')}(, ?${equality('trait')}){0,${limits.nodeTraitsMax}}\\])$`,
@@ -45,10 +49,16 @@ const of = (type: string, title: string, members: Record<string, TSchema>) =>
 const NewReservation = Type.Union([
   of('virtual:instance', 'NewInstanceReservation', { ...INSTANCE, ...INSTANCE_MORE }),
   of('physical:host', 'NewHostReservation', { ...RANGE, ...HOST_MORE }),
-  of('physical:node', 'NewNodeReservation', { ...RANGE, resource_class: ResourceClass, traits: Traits }),
+  of('physical:node', 'NewNodeReservation', {
+    ...RANGE,
+    resource_class: ResourceClass,
+    traits: Traits,
+    candidate_nodes: Candidates,
+  }),
   of('physical:node', 'NewNodeReservationByProperties', {
     ...RANGE,
     resource_properties: NodeProperties,
+    candidate_nodes: Candidates,
   }),
 ])
 
@@ -86,6 +96,7 @@ const ReservationChange = Type.Object(
     ...INSTANCE_MORE,
     ...HOST_MORE,
     traits: Traits,
+    candidate_nodes: Candidates,
   },
   { title: 'ReservationChange', ...open },
 )
@@ -142,6 +153,7 @@ const ShownReservation = Type.Union([
     max: Count,
     resource_class: Text,
     traits: Type.Array(Text),
+    candidate_nodes: Type.Optional(Type.Array(Text)),
     nodes: Type.Array(Type.Object({ node: Text, name: TextOrNull, allocation: TextOrNull })),
   }),
 ])

@@ -36,7 +36,9 @@ export const namingOf = ({ seesHosts = false, fleet }: LeaseContext): Naming => 
 function notEnrolled({ fleet, seesHosts = false }: LeaseContext, { wishes }: Request): Reason[] {
   return wishes.flatMap((wish, reservation) => {
     const others = wish.resourceClass === undefined || !fleet ? [] : [...fleet.ofClass(wish.resourceClass)]
-    const outside = others.filter(node => node.leasable === 0 && node.retired === 0)
+    const outside = others.filter(
+      node => node.leasable === 0 && node.retired === 0 && (wish.candidates?.has(node.uuid) ?? true),
+    )
     if (outside.length === 0) return []
     const sample = outside.slice(0, seesHosts ? limits.refusalSampleMax : 0).map(({ uuid, name }) => ({
       host: uuid,

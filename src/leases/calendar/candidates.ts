@@ -5,6 +5,8 @@ import { add, isTouched, type Leasable, type Room, roomIn, type Size, slotsIn, t
 interface AnyWish {
   /** The class of nodes that it asks for; hosts have none. */
   resourceClass?: string
+  /** The uuids of the only nodes that will do; absent: any. */
+  candidates?: ReadonlySet<string>
   accepts: (leasable: Leasable) => boolean
   /** The slots that it already has, by id of the host or node. They are preferred. */
   held: ReadonlyMap<ProviderId, number>

@@ -4,7 +4,7 @@ import type { Booked, Leasable, Window } from './calendar.ts'
 import type { Wish } from './candidates.ts'
 import type { RevisedLeasable } from './resources.ts'
 import { matches, parseProperties } from '../pool/properties.ts'
-import type { Terms } from '../types.ts'
+import type { NodeTerms, Terms } from '../types.ts'
 import type { ProviderId } from '../../store/schema/ids.ts'
 
 /** The slots that a reservation already has. */
@@ -17,8 +17,12 @@ interface Held {
 const NOTHING: Held = { places: new Map(), isFixed: false }
 
 export function wishOf(terms: Terms, { places, isFixed }: Held = NOTHING): Wish {
-  const ofClass = terms.resource_type === 'physical:node' ? { resourceClass: terms.resource_class } : {}
-  const has = { ...ofClass, held: places, isFixed, accepts: acceptsOf(terms) }
+  const has = {
+    ...(terms.resource_type === 'physical:node' && namedIn(terms)),
+    held: places,
+    isFixed,
+    accepts: acceptsOf(terms),
+  }
   if (terms.resource_type === 'virtual:instance') {
     const { vcpus, memory_mb, disk_gb, amount, affinity } = terms
     return { kind: 'slots', size: { vcpus, memory_mb, disk_gb }, amount, affinity, ...has }
@@ -27,11 +31,20 @@ export function wishOf(terms: Terms, { places, isFixed }: Held = NOTHING): Wish 
   return { kind: 'whole', min: terms.min, max: terms.max, ...has }
 }
 
+function namedIn({ resource_class, candidate_nodes = [] }: NodeTerms): Pick<Wish, 'resourceClass' | 'candidates'> {
+  return {
+    resourceClass: resource_class,
+    ...(candidate_nodes.length > 0 && { candidates: new Set(candidate_nodes) }),
+  }
+}
+
 function acceptsOf(terms: Terms): (leasable: Leasable) => boolean {
   if (terms.resource_type === 'physical:node') {
     const { resource_class, traits } = terms
+    const { candidates } = namedIn(terms)
     return leasable =>
       leasable.kind === 'node' &&
+      (candidates === undefined || candidates.has(leasable.name)) &&
       leasable.facts('resource_class') === resource_class &&
       traits.every(trait => (leasable as RevisedLeasable).traits.has(trait))
   }

@@ -75,7 +75,9 @@ function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type
   if (resource_type !== undefined && resource_type !== terms.resource_type) {
     throw problem('lease_invalid', { reason: `Reservation ${id} is ${terms.resource_type} and stays that.` })
   }
-  const known = Object.entries(given).filter(([name, value]) => name in terms && value !== undefined)
+  const isKnown = (name: string) =>
+    name in terms || (name === 'candidate_nodes' && terms.resource_type === 'physical:node')
+  const known = Object.entries(given).filter(([name, value]) => isKnown(name) && value !== undefined)
   const after: Terms = { ...terms, ...Object.fromEntries(known) }
   const changed = Object.keys(after).filter(name => !isSame(at(after, name), at(terms, name)))
   if (changed.length === 0) return terms
@@ -86,10 +88,13 @@ function changedTerms({ id, status, terms }: Reservation, { id: _, resource_type
 const at = (terms: Terms, name: string) => (terms as unknown as Record<string, unknown>)[name]
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
+/** What says which nodes will do. */
+const KIND: ReadonlySet<string> = new Set(['resource_class', 'traits', 'candidate_nodes'])
+
 /** A reservation in use can only grow. */
 function requireGrowth(id: string, before: Terms, after: Terms, changed: readonly string[]): void {
   const refuse = (reason: string) => problem('lease_refuses', { reason: `Reservation ${id} is in use: ${reason}.` })
-  const kind = changed.find(name => name === 'resource_class' || name === 'traits')
+  const kind = changed.find(name => KIND.has(name))
   if (kind !== undefined) throw refuse(`${kind} can not be changed`)
   if (before.resource_type !== 'virtual:instance' || after.resource_type !== 'virtual:instance') return
   const other = changed.find(name => name !== 'amount')

@@ -101,6 +101,8 @@ const fail = bulk<Failure>(
       .set({ state: 'error', last_error: r.error, reasons: r.reasons, updated_at: r.now })
       .where('allocations.conductor_affinity', '=', r.affinity)
       .where('allocations.state', '=', 'allocating')
+      // Someone may have let it wait longer just now.
+      .where(e => e.or([e('allocations.wait_until', 'is', null), e('allocations.wait_until', '<=', r.now)]))
       .returning('allocations.id'),
 )
 type Waiting = Omit<Failure, 'error' | 'now'>

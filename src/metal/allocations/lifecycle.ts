@@ -45,7 +45,7 @@ const countAtWork = query((db, _: object) =>
 )
 type Changes = Pick<
   AllocationRow,
-  'id' | 'name' | 'extra' | 'expires_at' | 'end_known_at' | 'planned_end' | 'note' | 'updated_at'
+  'id' | 'name' | 'extra' | 'expires_at' | 'wait_until' | 'end_known_at' | 'planned_end' | 'note' | 'updated_at'
 >
 const update = command((db, a: Changes) =>
   db
@@ -54,6 +54,7 @@ const update = command((db, a: Changes) =>
       name: a.name,
       extra: a.extra,
       expires_at: a.expires_at,
+      wait_until: a.wait_until,
       end_known_at: a.end_known_at,
       planned_end: a.planned_end,
       note: a.note,
@@ -171,6 +172,7 @@ export interface AllocationPatch {
   extra: Json
   expiresAt: number | null
   plannedEnd: number | null
+  waitUntil: number | null
   note: string | null
   /** The proof that the caller is the keeper. */
   keeper: string | null
@@ -201,7 +203,8 @@ function* changeAllocation(
   if (!row) throw allocationNotFound(ident)
   requireUnmoved(row, node_id)
   const present = yield* findAllocation(ident, access)
-  const { name, extra, expiresAt, plannedEnd, note, keeper } = change(present)
+  const { name, extra, expiresAt, plannedEnd, waitUntil, note, keeper } = change(present)
+  if (waitUntil !== present.wait_until) requireWaiting(present)
   requireKeptPromise(present, expiresAt, keeper, now)
   const term = { from: present.created_at, until: expiresAt, present: present.expires_at }
   requireTerm(limits, 'longest_allocation_hours', term)
@@ -209,7 +212,13 @@ function* changeAllocation(
   if (name !== present.name) yield* requireFreeAllocationNames({ uuid: present.uuid, name }, present.uuid)
   const isMoved = expiresAt !== present.expires_at
   const end_known_at = isMoved ? now : present.end_known_at
-  const times = { expires_at: expiresAt, end_known_at, planned_end: plannedEnd, updated_at: now }
+  const times = {
+    expires_at: expiresAt,
+    wait_until: waitUntil,
+    end_known_at,
+    planned_end: plannedEnd,
+    updated_at: now,
+  }
   const changes = { id, name, extra: jsonText(extra), note, ...times }
   yield* run(update(changes))
   const after = { ...present, ...changes }
@@ -219,7 +228,16 @@ function* changeAllocation(
       : allocationBecame(after, 'changed'),
   )
   if (isMoved) yield* wake('expiry')
+  // Whoever gives up on it has to reckon again.
+  if (waitUntil !== present.wait_until) yield* wake('allocations')
   return after
+}
+
+function requireWaiting(present: Allocation): void {
+  if (present.state === 'allocating') return
+  throw problem('node_refuses', {
+    reason: `Allocation ${called(present)} is in state "${present.state}"; only one that waits has a wait_until to change.`,
+  })
 }
 
 /** The allocation may get a node before we lock it. Only a retry locks that node too, in the right order. */

@@ -113,6 +113,8 @@ export interface NodeTerms {
   max: number
   resource_class: string
   traits: readonly string[]
+  /** The uuids of the nodes that it may get; absent: any. */
+  candidate_nodes?: readonly string[]
 }
 
 export type Terms = InstanceTerms | HostTerms | NodeTerms

@@ -1,0 +1,64 @@
+// A page of the dashboard in a real browser, and how smoothly it moves.
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { percentile } from './statistics.ts'
+
+/** Debian's, unless another is named. */
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+const IN_PAGE = fileURLToPath(new URL('dashboard-in-page.js', import.meta.url))
+/** 3,600 pixels a second: a wheel turned quickly. */
+const SCROLL_PX_A_FRAME = 60
+
+export interface Frames {
+  p50Ms: number
+  p95Ms: number
+  longestMs: number
+  over50: number
+  /** Milliseconds of script in each second. */
+  scriptMs: number
+}
+
+export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ARGS })
+
+/** Opens the page with nothing cached. Returns it with the milliseconds until the first machine can be used. */
+export async function openPage(browser: Browser, url: string): Promise<{ page: Page; usableMs: number }> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const page = await context.newPage()
+  await page.addInitScript({ path: IN_PAGE })
+  await page.goto(url)
+  await page.waitForFunction(`performance.getEntriesByName('usable').length > 0`)
+  const usableMs = await page.evaluate<number>(`performance.getEntriesByName('usable')[0].startTime`)
+  return { page, usableMs }
+}
+
+export type Motion = 'still' | 'scroll' | 'jump'
+
+const inPage = <T>(page: Page, act: 'frames' | 'shownAt', wanted: object): Promise<T> =>
+  page.evaluate<T>(`bench.${act}(${JSON.stringify(wanted)})`)
+
+/** Counts frames for some seconds, while the page is scrolled up and down, or jumps. */
+export async function countFrames(page: Page, seconds: number, motion: Motion): Promise<Frames> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable')
+  const script = async () =>
+    (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? 0
+  const before = await script()
+  const took = await inPage<number[]>(page, 'frames', { ms: seconds * 1_000, motion, stepPx: SCROLL_PX_A_FRAME })
+  const scriptMs = (((await script()) - before) * 1_000) / seconds
+  await session.detach()
+  const sorted = took.toSorted((a, b) => a - b)
+  return {
+    p50Ms: percentile(sorted, 0.5),
+    p95Ms: percentile(sorted, 0.95),
+    longestMs: sorted.at(-1) ?? 0,
+    over50: sorted.filter(ms => ms > 50).length,
+    scriptMs,
+  }
+}
+
+/** When the page first shows this machine in maintenance, or out of it. */
+export const shownAt = (page: Page, name: string, inMaintenance: boolean): Promise<number> =>
+  inPage(page, 'shownAt', { name, inMaintenance })
+
+export const toTop = (page: Page): Promise<unknown> => page.evaluate('scrollTo({ top: 0 })')

@@ -1,0 +1,124 @@
+// All about one machine, kept true: asked again when its row changes, at most twice a second.
+import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js'
+import { ApiError } from '../../../src/client/errors.ts'
+import type { MachineInFull } from '../../../src/client/status.ts'
+import { reasonOf } from './doing.ts'
+import { fleet } from './fleet.ts'
+import { isLive } from './live.ts'
+import { server } from './session.ts'
+
+/** What only the bare metal API knows, for those whom it tells. */
+export interface Behind {
+  driver: string | null
+  conductor: string | null
+  /** The address of its BMC. */
+  bmc: string | null
+  /** Where its console can be opened in a browser. */
+  console: string | null
+  boot: { device: string | null; devices: readonly string[] } | null
+}
+
+export interface MachineLooked {
+  full: Accessor<MachineInFull | null>
+  behind: Accessor<Behind | null>
+  isMissing: Accessor<boolean>
+  /** Why it can't be shown, if nothing can be. */
+  refusal: Accessor<string | null>
+  again: () => void
+}
+
+const GAP_MS = 500
+
+export function createMachine(ident: Accessor<string>): MachineLooked {
+  const [full, setFull] = createSignal<MachineInFull | null>(null)
+  const [behind, setBehind] = createSignal<Behind | null>(null)
+  const [isMissing, setIsMissing] = createSignal(false)
+  const [refusal, setRefusal] = createSignal<string | null>(null)
+  let asked = 0
+  let askedAt = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const load = async () => {
+    const number = ++asked
+    askedAt = performance.now()
+    try {
+      const found = await server().machine(ident())
+      if (number !== asked) return
+      setFull(found)
+      setIsMissing(false)
+      setRefusal(null)
+    } catch (error) {
+      if (number !== asked) return
+      // What was seen stays, unless it is gone.
+      if (error instanceof ApiError && error.status === 404) setIsMissing(true)
+      else setRefusal(reasonOf(error))
+    }
+  }
+  const again = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void load(), Math.max(0, askedAt + GAP_MS - performance.now()))
+  }
+  const lookBehind = async () => {
+    const wanted = ident()
+    const found = await behindOf(wanted).catch(() => null)
+    if (wanted === ident()) setBehind(found)
+  }
+
+  createEffect(
+    on(ident, () => {
+      setFull(null)
+      setBehind(null)
+      setIsMissing(false)
+      setRefusal(null)
+      clearTimeout(timer)
+      void load()
+      void lookBehind()
+    }),
+  )
+  createEffect(on([() => fleet.called(ident()), isLive], again, { defer: true }))
+  onCleanup(() => {
+    clearTimeout(timer)
+    asked++
+  })
+  return {
+    full,
+    behind,
+    isMissing,
+    refusal,
+    again: () => {
+      again()
+      void lookBehind()
+    },
+  }
+}
+
+const FIELDS = ['driver', 'driver_info', 'conductor', 'extra']
+
+async function behindOf(ident: string): Promise<Behind> {
+  const { nodes } = server()
+  const node = await nodes.show(ident, FIELDS)
+  const [info, extra] = [node['driver_info'] ?? {}, node['extra'] ?? {}] as Record<string, unknown>[]
+  const boot = await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
+    ([{ boot_device: device }, devices]) => ({ device, devices }),
+    () => null,
+  )
+  return {
+    driver: textIn(node['driver']),
+    conductor: textIn(node['conductor']),
+    bmc: bmcIn(info!),
+    console: linkIn(info!['console_url']) ?? linkIn(extra!['console_url']),
+    boot,
+  }
+}
+
+const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+
+/** Drivers call it `ipmi_address`, `redfish_address`, and so on. */
+function bmcIn(info: Record<string, unknown>): string | null {
+  const name = Object.keys(info).find(key => /^\w+_address$/.test(key) || key === 'address')
+  return name === undefined ? null : textIn(info[name])
+}
+
+/** Only what a browser opens safely. */
+export const linkIn = (value: unknown): string | null =>
+  typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? value : null

@@ -1,0 +1,77 @@
+// Who is at this browser. The token is kept for this tab alone: not in addresses, cookies or anything that other tabs see.
+import { createSignal } from 'solid-js'
+import { holdfastAt, type Holdfast } from '../../../src/client/index.ts'
+import { type Login, logIn } from '../../../src/client/login.ts'
+import type { Credentials } from '../../../src/client/where.ts'
+
+/** What the server says of itself to someone it doesn't know yet. */
+export interface Config {
+  name: string
+  version: string
+  /** How people log in: not at all, with this server, or with Keystone. `noauth2` is for tests of programs. */
+  identity: 'none' | 'noauth2' | 'password' | 'keystone'
+}
+
+/** The server passes it on to Keystone where that keeps the users. */
+export const IDENTITY = '/ui/identity/v3'
+const KEPT = 'holdfast-login'
+const NOBODY: Omit<Login, 'url'> = { headers: {}, user: null, project: null, who: null }
+
+const [config, setConfig] = createSignal<Config | null>(null)
+const [login, setLogin] = createSignal<Login | null>(null)
+const [hasEnded, setHasEnded] = createSignal(false)
+
+export { config, hasEnded, login }
+/** Whether people log in here at all. */
+export const hasAccounts = () => config()?.identity === 'password' || config()?.identity === 'keystone'
+
+/** Finds out how this server wants to be entered, and goes on with the login that this tab has. */
+export async function open(): Promise<void> {
+  const answer = await fetch('/ui/config.json', { cache: 'no-store' })
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
+  const found = (await answer.json()) as Config
+  setConfig(found)
+  const kept = sessionStorage.getItem(KEPT)
+  if (found.identity === 'none') setLogin({ ...NOBODY, url: location.origin })
+  else if (found.identity === 'noauth2')
+    setLogin({ ...NOBODY, url: location.origin, headers: { 'x-auth-token': 'admin' } })
+  else if (kept !== null) setLogin({ ...(JSON.parse(kept) as Login), url: location.origin })
+}
+
+export async function enter(credentials: Credentials): Promise<void> {
+  const found = await logIn({
+    url: location.origin,
+    authUrl: `${location.origin}${IDENTITY}`,
+    credentials,
+    region: null,
+  })
+  carryOn(found)
+}
+
+/** From now on as this one. */
+export function carryOn(found: Login): void {
+  sessionStorage.setItem(KEPT, JSON.stringify(found))
+  setHasEnded(false)
+  setLogin(found)
+}
+
+/** Forgets the login. The server forgets the token too, unless it has ended there already. */
+export async function leave(because: 'asked' | 'ended'): Promise<void> {
+  const left = login()
+  sessionStorage.removeItem(KEPT)
+  setHasEnded(because === 'ended')
+  setLogin(null)
+  const token = left?.headers['x-auth-token']
+  if (because === 'ended' || token === undefined) return
+  const headers = { 'x-auth-token': token, 'x-subject-token': token }
+  await fetch(`${IDENTITY}/auth/tokens`, { method: 'DELETE', headers }).catch(() => {})
+}
+
+/** The server, as the one who is logged in. */
+export function server(): Holdfast {
+  const who = login()
+  if (who === null) throw new Error('nobody is logged in')
+  if (known?.login !== who) known = { login: who, server: holdfastAt(who) }
+  return known.server
+}
+let known: { login: Login; server: Holdfast } | null = null

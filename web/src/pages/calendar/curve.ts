@@ -1,0 +1,95 @@
+// How many machines of a group are free, over time: unclaimed and unbooked then, and not out of use.
+import type { Machine, Span } from '../../../../src/client/status.ts'
+import { type Scale, xOf } from '../../parts/timeline/scale.ts'
+
+export interface Step {
+  at: number
+  free: number
+}
+
+const OUT = new Set<Machine['state']>(['retired', 'broken', 'maintenance', 'setup'])
+
+/** Whether it could be had at all. Broken machines, and those kept out of use, have no end to that. */
+export const isInUse = ({ state, maintenance }: Machine): boolean => !OUT.has(state) && !maintenance
+
+/** Free now: nobody has or holds it, nothing is done with it. A booking ahead doesn't count yet. */
+export const isFreeNow = ({ state }: Machine): boolean => state === 'free' || state === 'booked'
+
+interface Group {
+  machines: readonly Machine[]
+  spansOf: (uuid: string) => readonly Span[]
+  from: number
+  to: number
+}
+
+/** From its start on, with a step wherever the number changes. */
+export function freeCurve({ machines, spansOf, from, to }: Group): Step[] {
+  let free = 0
+  const changes = new Map<number, number>()
+  const change = (at: number, by: number) => changes.set(at, (changes.get(at) ?? 0) + by)
+  for (const machine of machines) {
+    if (!isInUse(machine)) continue
+    free++
+    for (const { from: start, to: end } of coveredBy(spansOf(machine.uuid), from, to)) {
+      if (start <= from) free--
+      else change(start, -1)
+      if (end < to) change(end, 1)
+    }
+  }
+  const steps: Step[] = [{ at: from, free }]
+  for (const at of [...changes.keys()].sort((a, b) => a - b)) {
+    free += changes.get(at)!
+    if (free !== steps.at(-1)!.free) steps.push({ at, free })
+  }
+  return steps
+}
+
+/** The times that are promised within a window, each once. */
+function coveredBy(spans: readonly Span[], from: number, to: number): { from: number; to: number }[] {
+  const found: { from: number; to: number }[] = []
+  const inOrder = spans
+    .map(({ start, end }) => ({
+      from: start === null ? -Infinity : Date.parse(start),
+      to: end === null ? Infinity : Date.parse(end),
+    }))
+    .filter(span => span.from < to && span.to > from)
+    .sort((a, b) => a.from - b.from)
+  for (const span of inOrder) {
+    const last = found.at(-1)
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to)
+    else found.push(span)
+  }
+  return found
+}
+
+/** The height of a curve is 100; so much of it is for all machines. */
+const FULL = 92
+
+/** The line of a curve and the area under it, for an SVG as wide as the scale and 100 high. */
+export function pathsOf(steps: readonly Step[], total: number, scale: Scale): { line: string; area: string } {
+  const y = (free: number) => round(100 - (total === 0 ? 0 : (free / total) * FULL))
+  const [first, ...rest] = steps
+  if (!first) return { line: '', area: '' }
+  const start = round(Math.max(0, xOf(scale, first.at)))
+  const line = `M${start} ${y(first.free)}${rest.map(({ at, free }) => `H${round(xOf(scale, at))}V${y(free)}`).join('')}H${scale.width}`
+  return { line, area: `${line}V100H${start}Z` }
+}
+
+const round = (number: number) => Math.round(number * 10) / 10
+
+/** Numbers need so much room, and are said of levels that last so long. */
+const APART_PX = 76
+const LASTS_PX = 26
+
+/** Which of the numbers are written: the first, and those that last, with room between them. */
+export function numbersOf(steps: readonly Step[], scale: Scale): { x: number; free: number }[] {
+  const found: { x: number; free: number }[] = []
+  steps.forEach(({ at, free }, place) => {
+    const x = Math.max(0, xOf(scale, at))
+    const next = steps[place + 1]
+    const lasts = (next ? xOf(scale, next.at) : scale.width) - x
+    const last = found.at(-1)
+    if (!last || (x - last.x >= APART_PX && lasts >= LASTS_PX && free !== last.free)) found.push({ x, free })
+  })
+  return found
+}

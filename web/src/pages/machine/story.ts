@@ -1,0 +1,89 @@
+// What happened to a machine, as sentences; and who had it, as stretches of time.
+import type { MachineState, Past } from '../../../../src/client/status.ts'
+import { words } from '../../words.ts'
+
+export interface Story {
+  glyph: MachineState
+  /** null where nobody is named: then the words stand by themselves. */
+  who: string | null
+  project: string | null
+  words: string
+  /** What the words end with: a state, or a name. */
+  strong: string | null
+}
+
+/** The verb that led to a state in which a conductor works. */
+const BUSY: Readonly<Record<string, string>> = {
+  verifying: 'manage',
+  inspecting: 'inspect',
+  adopting: 'adopt',
+  cleaning: 'clean',
+  deploying: 'deploy',
+  deleting: 'undeploy',
+  rescuing: 'rescue',
+  unrescuing: 'unrescue',
+}
+
+const GLYPHS: Readonly<Record<string, MachineState>> = {
+  available: 'free',
+  active: 'taken',
+  enroll: 'setup',
+  manageable: 'setup',
+  'power on': 'taken',
+  'power off': 'free',
+}
+
+function glyphOf(to: string | null): MachineState {
+  if (to === null) return 'setup'
+  if (/fail|error/.test(to)) return 'broken'
+  return GLYPHS[to] ?? 'working'
+}
+
+export function storyOf({ what, to, name, who, project }: Past): Story {
+  const [kind, became] = what.split(' ') as [string, string]
+  const base = { who, project }
+  const { story } = words.machine
+  if (kind === 'allocation' || kind === 'hold') {
+    const glyph = kind === 'hold' ? 'held' : became === 'ended' ? 'free' : 'taken'
+    const told = (story[kind] as Readonly<Record<string, string>>)[became]
+    return { ...base, who: who ?? words.someone, glyph, words: told ?? became, strong: name }
+  }
+  const voice = who === null ? story.nobody : story.somebody
+  if (became === 'provision_state' && to !== null) {
+    const verb = BUSY[to]
+    if (verb !== undefined && who !== null) return { ...base, glyph: 'working', words: story.askedTo, strong: verb }
+    return { ...base, glyph: glyphOf(to), words: voice.became, strong: to }
+  }
+  if (became === 'power_state')
+    return { ...base, glyph: glyphOf(to), words: voice.switched, strong: to?.replace('power ', '') ?? null }
+  if (became === 'maintenance') {
+    const [glyph, said] =
+      to === null ? (['free', voice.maintained] as const) : (['maintenance', voice.inMaintenance] as const)
+    return { ...base, glyph, words: said, strong: null }
+  }
+  const said = { created: voice.created, traits: voice.traits, changed: voice.changed, deleted: voice.deleted }[became]
+  return { ...base, glyph: 'setup', words: said ?? became.replaceAll('_', ' '), strong: null }
+}
+
+/** A time in which somebody had the machine. */
+export interface Stretch {
+  who: string | null
+  project: string | null
+  name: string | null
+  from: string | null
+  /** null if it lasts. */
+  to: string | null
+}
+
+/** Who had it, newest first. The history is newest first, and may begin in the middle. */
+export function stretchesOf(history: readonly Past[]): Stretch[] {
+  const found: Stretch[] = []
+  for (const { at, what, name, who, project } of history.toReversed()) {
+    if (what === 'allocation active') found.push({ who, project, name, from: at, to: null })
+    if (what !== 'allocation ended') continue
+    const open = found.findLast(one => one.to === null && one.name === name)
+    if (open) open.to = at
+    else found.push({ who, project, name, from: null, to: at })
+  }
+  return found.toReversed()
+}

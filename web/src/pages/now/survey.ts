@@ -1,0 +1,94 @@
+// What is counted over all machines: by state, by class, and what each filter leaves out. One pass over the fleet.
+import type { Machine, Waiting } from '../../../../src/client/status.ts'
+import { failing, type FilterName, type Matcher } from './filter.ts'
+
+/** The one rule for what counts as free: nobody has, holds or booked it, and it is offered. */
+export const isFree = ({ state }: Pick<Machine, 'state'>): boolean => state === 'free'
+
+export type Counts = ReadonlyMap<string, number>
+
+/** The order in which states are shown. */
+export const STATES = ['free', 'booked', 'held', 'taken', 'working', 'setup', 'maintenance', 'broken', 'retired']
+/** Those that are shown even if no machine is in them. */
+const COMMON = new Set(['free', 'booked', 'held', 'taken', 'maintenance', 'broken'])
+
+export interface Survey {
+  /** Those that pass all filters. */
+  shown: readonly Machine[]
+  /** By state, of those that pass all other filters. */
+  states: Counts
+  /** How many pass all filters but that of the state. */
+  of: number
+  /** How many more there would be without a filter. */
+  without: ReadonlyMap<FilterName, number>
+}
+
+export function survey(machines: readonly Machine[], matcher: Matcher): Survey {
+  const [states, without] = [new Map<string, number>(), new Map<FilterName, number>()]
+  const shown: Machine[] = []
+  let of = 0
+  for (const machine of machines) {
+    const failed = failing(matcher, machine)
+    if (failed.length === 0) shown.push(machine)
+    if (failed.length === 1) add(without, failed[0]!)
+    if (failed.length === 0 || (failed.length === 1 && failed[0] === 'state')) {
+      of++
+      add(states, machine.state)
+    }
+  }
+  return { shown, states, of, without }
+}
+
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** The states to show: the common ones, those that occur, and those that are asked for. */
+export function statesShown(counts: Counts, asked: readonly string[]): string[] {
+  const all = new Set([...STATES, ...counts.keys(), ...asked])
+  return [...all].filter(state => COMMON.has(state) || counts.has(state) || asked.includes(state))
+}
+
+export interface ClassSummary {
+  /** null for machines without a class. */
+  name: string | null
+  count: number
+  free: number
+  states: Counts
+  /** When the next of them ends, if none is free. */
+  nextEnd: string | null
+  waiting: number
+}
+
+export function classesOf(machines: readonly Machine[], waiting: readonly Waiting[]): ClassSummary[] {
+  const found = new Map<string | null, { count: number; states: Map<string, number>; nextEnd: string | null }>()
+  for (const machine of machines) {
+    const { class: name, state, until } = machine
+    let one = found.get(name)
+    if (!one) found.set(name, (one = { count: 0, states: new Map(), nextEnd: null }))
+    one.count++
+    add(one.states, state)
+    const isEnding = until !== null && (state === 'taken' || state === 'held')
+    if (isEnding && (one.nextEnd === null || until < one.nextEnd)) one.nextEnd = until
+  }
+  const waits = new Map<string | null, number>()
+  for (const { class: name, state } of waiting) if (state === 'waiting') add(waits, name)
+  return [...found]
+    .map(([name, { count, states, nextEnd }]): ClassSummary => {
+      const free = states.get('free') ?? 0
+      return { name, count, free, states, nextEnd: free > 0 ? null : nextEnd, waiting: waits.get(name) ?? 0 }
+    })
+    .sort((a, b) => (a.name === null ? 1 : b.name === null ? -1 : a.name < b.name ? -1 : 1))
+}
+
+/** By state, of the machines of each group. */
+export function countsBy(machines: readonly Machine[], keyOf: (machine: Machine) => string): Map<string, Counts> {
+  const found = new Map<string, Map<string, number>>()
+  for (const machine of machines) {
+    const key = keyOf(machine)
+    let counts = found.get(key)
+    if (!counts) found.set(key, (counts = new Map()))
+    add(counts, machine.state)
+  }
+  return found
+}

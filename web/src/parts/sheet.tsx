@@ -1,0 +1,109 @@
+// What comes over the page: sheets and questions. The browser's own dialog keeps the focus inside, and gives it back.
+import { createSignal, onCleanup, onMount, type ParentComponent, Show } from 'solid-js'
+import type { JSX } from 'solid-js'
+import { reasonOf } from '../data/doing.ts'
+import { words } from '../words.ts'
+import { Icon } from './icon.tsx'
+
+interface SheetProps {
+  title: string
+  close: () => void
+  /** `side` comes from the right, for forms; `middle` is for questions. */
+  at?: 'side' | 'middle'
+}
+
+export const Sheet: ParentComponent<SheetProps> = props => {
+  let dialog!: HTMLDialogElement
+  onMount(() => dialog.showModal())
+  onCleanup(() => dialog.close())
+  const closeOutside = (event: MouseEvent) => event.target === dialog && props.close()
+  return (
+    <dialog
+      ref={dialog}
+      class={`sheet ${props.at ?? 'side'}`}
+      aria-labelledby="sheet-title"
+      onCancel={event => {
+        event.preventDefault()
+        props.close()
+      }}
+      onMouseDown={closeOutside}
+    >
+      <div class="sheet-body">
+        <header>
+          <h2 id="sheet-title">{props.title}</h2>
+          <button type="button" class="icon" aria-label={words.doing.close} onClick={() => props.close()}>
+            <Icon name="cross" />
+          </button>
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  )
+}
+
+interface QuestionProps {
+  title: string
+  /** The button that does it: `Take it back`. */
+  verb: string
+  isDangerous?: boolean
+  /** Closes the question when it resolves to true; throws or false keeps it open. */
+  act: () => Promise<boolean>
+  close: () => void
+}
+
+/** A question before what can't be taken back. The safe button has the focus. */
+export const Question: ParentComponent<QuestionProps> = props => {
+  const [isBusy, setIsBusy] = createSignal(false)
+  const [refusal, setRefusal] = createSignal<string | null>(null)
+  let safe!: HTMLButtonElement
+  onMount(() => safe.focus())
+  const act = async () => {
+    if (isBusy()) return
+    setIsBusy(true)
+    setRefusal(null)
+    try {
+      if (await props.act()) props.close()
+    } catch (error) {
+      setRefusal(reasonOf(error))
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  return (
+    <Sheet title={props.title} at="middle" close={props.close}>
+      <div class="question">{props.children}</div>
+      <Refusal words={refusal()} />
+      <div class="tools end">
+        <button ref={safe} type="button" class="btn quiet" onClick={() => props.close()}>
+          {words.doing.cancel}
+        </button>
+        <button
+          type="button"
+          classList={{ btn: true, danger: props.isDangerous ?? false, primary: !props.isDangerous }}
+          disabled={isBusy()}
+          onClick={() => void act()}
+        >
+          {props.verb}
+        </button>
+      </div>
+    </Sheet>
+  )
+}
+
+/** Why something was refused, told at once to screen readers. */
+export const Refusal = (props: { words: string | null }): JSX.Element => (
+  <Show when={props.words}>
+    {said => (
+      <p class="refusal" role="alert">
+        <Icon name="warn" />
+        <span>{said()}</span>
+      </p>
+    )}
+  </Show>
+)
+
+/** Which sheet is open, and about what. */
+export function createSheet<T>(): { value: () => T | null; open: (value: T) => void; close: () => void } {
+  const [value, setValue] = createSignal<T | null>(null)
+  return { value, open: given => setValue(() => given), close: () => setValue(null) }
+}
