@@ -73,7 +73,7 @@ export type {
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
 export type { Node, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
-export type { Grant, Named, Project, User } from './people.ts'
+export type { ApplicationCredential, Grant, Named, NewApplicationCredential, Project, User } from './people.ts'
 export type { Port } from './ports.ts'
 export type { Inventory, NewInventory, Provider, ProviderInFull } from './providers.ts'
 export type { PlaceExplained, PlaceInQueue, ProjectShare, Queued } from './queue.ts'
