@@ -110,81 +110,83 @@ export const Chart: Component<ChartProps> = props => {
   useHands({ chart: () => chart, time: () => time, view: props.view })
   onMount(() => props.timeRef(time))
   return (
-    <div
-      ref={chart}
-      class="cal"
-      role="treegrid"
-      aria-label={props.label}
-      aria-rowcount={props.rows.length + 2}
-      onKeyDown={focus.keyDown}
-      onFocusIn={() => props.hold(true)}
-      onFocusOut={event => !chart.contains(event.relatedTarget as Node | null) && props.hold(false)}
-    >
-      <div class="axis" role="row" aria-rowindex={1}>
-        <div class="lab" role="columnheader">
-          <span class="dimmer">{words.calendar.timesIn(zoneName(scale().from))}</span>
-          <button type="button" class="btn quiet small" aria-pressed={isUtc()} onClick={switchZone}>
-            {words.calendar.utc}
-          </button>
-        </div>
-        <div ref={time} role="columnheader" aria-label={props.label}>
-          <Axis scale={scale()} />
-        </div>
-      </div>
-      <div class="axis ruler" role="row" aria-rowindex={2}>
-        <div class="lab" role="rowheader">
-          <span class="dimmer cut">{props.summary}</span>
-        </div>
-        <div class="fits" role="gridcell">
-          {props.composing?.ruler?.(scale)}
-          <NowTag scale={scale()} />
-        </div>
-      </div>
+    <>
       <div
-        class="rows-all"
-        onPointerEnter={event => event.pointerType === 'mouse' && props.hold(true)}
-        onPointerLeave={event =>
-          event.pointerType === 'mouse' && !chart.contains(document.activeElement) && props.hold(false)
-        }
+        ref={chart}
+        class="cal"
+        role="treegrid"
+        aria-label={props.label}
+        aria-rowcount={props.rows.length + 2}
+        onKeyDown={focus.keyDown}
+        onFocusIn={() => props.hold(true)}
+        onFocusOut={event => !chart.contains(event.relatedTarget as Node | null) && props.hold(false)}
       >
-        <div class="across">
-          <Grid scale={scale()} />
+        <div class="axis" role="row" aria-rowindex={1}>
+          <div class="lab" role="columnheader">
+            <span class="dimmer">{words.calendar.timesIn(zoneName(scale().from))}</span>
+            <button type="button" class="btn quiet small" aria-pressed={isUtc()} onClick={switchZone}>
+              {words.calendar.utc}
+            </button>
+          </div>
+          <div ref={time} role="columnheader" aria-label={props.label}>
+            <Axis scale={scale()} />
+          </div>
+        </div>
+        <div class="axis ruler" role="row" aria-rowindex={2}>
+          <div class="lab" role="rowheader">
+            <span class="dimmer cut">{props.summary}</span>
+          </div>
+          <div class="fits" role="gridcell">
+            {props.composing?.ruler?.(scale)}
+            <NowTag scale={scale()} />
+          </div>
         </div>
         <div
-          ref={body}
-          class="rows"
-          role="rowgroup"
-          style={{ height: `${(tops().at(-1) ?? 0) + (each().at(-1) ?? 0)}px` }}
+          class="rows-all"
+          onPointerEnter={event => event.pointerType === 'mouse' && props.hold(true)}
+          onPointerLeave={event =>
+            event.pointerType === 'mouse' && !chart.contains(document.activeElement) && props.hold(false)
+          }
         >
-          <For each={shown()}>
-            {key => (
-              <Show when={props.rows[places().get(key) ?? -1]}>
-                {row => (
-                  <RowOf
-                    row={row()}
-                    place={places().get(key) ?? 0}
-                    top={tops()[places().get(key) ?? 0] ?? 0}
-                    height={each()[places().get(key) ?? 0] ?? 0}
-                    scale={scale()}
-                    prefix={props.prefix}
-                    focus={focus}
-                    fold={isOpen => props.fold(row(), isOpen)}
-                    showQuiet={() => props.showQuiet(row())}
-                    open={props.open}
-                    composing={props.composing}
-                  />
-                )}
-              </Show>
-            )}
-          </For>
-        </div>
-        <div class="across over">
-          <NowLine scale={scale()} />
+          <div class="across">
+            <Grid scale={scale()} />
+          </div>
+          <div
+            ref={body}
+            class="rows"
+            role="rowgroup"
+            style={{ height: `${(tops().at(-1) ?? 0) + (each().at(-1) ?? 0)}px` }}
+          >
+            <For each={shown()}>
+              {key => (
+                <Show when={props.rows[places().get(key) ?? -1]}>
+                  {row => (
+                    <RowOf
+                      row={row()}
+                      place={places().get(key) ?? 0}
+                      top={tops()[places().get(key) ?? 0] ?? 0}
+                      height={each()[places().get(key) ?? 0] ?? 0}
+                      scale={scale()}
+                      prefix={props.prefix}
+                      focus={focus}
+                      fold={isOpen => props.fold(row(), isOpen)}
+                      showQuiet={() => props.showQuiet(row())}
+                      open={props.open}
+                      composing={props.composing}
+                    />
+                  )}
+                </Show>
+              )}
+            </For>
+          </div>
+          <div class="across over">
+            <NowLine scale={scale()} />
+          </div>
         </div>
       </div>
       <p class="vh" role="status">
         <Show when={focus.cursor()}>{at => when(at())}</Show>
       </p>
-    </div>
+    </>
   )
 }

@@ -78,7 +78,6 @@ const Group: Component<RowProps<GroupRow>> = props => {
           type="button"
           class="fold"
           tabindex={props.focus.isActive(props.row.key) ? 0 : -1}
-          aria-label={words.calendar.fold(name(), said(), props.row.isOpen)}
           onFocus={() => props.focus.came(props.row.key, 'head')}
           onClick={() => props.fold(!props.row.isOpen)}
         >
@@ -138,7 +137,11 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
       </svg>
       <For each={numbers()}>
         {(number, place) => (
-          <span class="cn" aria-hidden="true" style={{ left: `${number.x + 5}px` }}>
+          <span
+            classList={{ cn: true, above: number.free < props.machines.length / 2 }}
+            aria-hidden="true"
+            style={{ left: `${number.x + 5}px` }}
+          >
             {place() === 0 ? words.calendar.free(number.free) : number.free}
           </span>
         )}

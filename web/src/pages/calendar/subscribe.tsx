@@ -6,7 +6,7 @@ import { carryOut, reasonOf } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
 import { login, server } from '../../data/session.ts'
 import { CopyLine } from '../../parts/copy.tsx'
-import { Refusal, Sheet } from '../../parts/sheet.tsx'
+import { createSheet, Question, Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
 
 const kindOf = ({ of }: Calendar) => ('project' in of ? 'project' : 'node' in of ? 'node' : 'user')
@@ -39,10 +39,15 @@ export const Subscribe: Component<{ close: () => void }> = props => {
       setIsBusy(false)
     }
   }
+  const ending = createSheet<Calendar>()
   const end = async ({ id }: Calendar) => {
-    await carryOut({ said: words.calendar.subscriptionEnded, act: ({ calendars }) => calendars.delete(id) })
+    const isDone = await carryOut({
+      said: words.calendar.subscriptionEnded,
+      act: ({ calendars }) => calendars.delete(id),
+    })
     if (made()?.id === id) setMade(null)
     void refetch()
+    return isDone
   }
   return (
     <Sheet title={words.calendar.subscribe} close={props.close}>
@@ -91,13 +96,26 @@ export const Subscribe: Component<{ close: () => void }> = props => {
                       : words.calendar.lastRead(when(calendar.last_read_at))}
                   </span>
                 </span>
-                <button type="button" class="btn small danger" onClick={() => void end(calendar)}>
+                <button type="button" class="btn small danger" onClick={() => ending.open(calendar)}>
                   {words.calendar.endSubscription}
                 </button>
               </li>
             )}
           </For>
         </ul>
+      </Show>
+      <Show when={ending.value()} keyed>
+        {calendar => (
+          <Question
+            title={words.calendar.endSubscriptionTitle}
+            verb={words.calendar.endSubscriptionIt}
+            isDangerous
+            act={() => end(calendar)}
+            close={ending.close}
+          >
+            {words.calendar.endSubscriptionMeans}
+          </Question>
+        )}
       </Show>
     </Sheet>
   )

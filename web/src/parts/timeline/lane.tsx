@@ -117,7 +117,7 @@ export const labelOf = ({ title, by, look, from, to, spans }: Bar): string => {
   const state = look === 'lease' || look === 'many' ? null : words.states[look].word
   const isTimed = spans.some(({ start }) => start !== null)
   return words.timeline.bar(
-    [title, by, state === title ? null : state],
+    [by === null ? title : `${title} ${by}`, state === title ? null : state],
     isTimed ? when(from) : null,
     to === null ? null : when(to),
   )

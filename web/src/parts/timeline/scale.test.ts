@@ -41,6 +41,12 @@ test('on a narrow page a part of the time is across', () => {
   assert.equal(scale.to, at('2026-11-22T23:00Z'))
 })
 
+test('times between milliseconds are times too', () => {
+  const scale = scaleOf({ from: at('2026-11-15T23:00Z'), zoom: '2w' }, { ...wide, width: 333 })
+  assert.ok(Number.isInteger(scale.to))
+  assert.equal(snapped(at('2026-11-17T10:00Z') + 0.3, scale), at('2026-11-17T10:00Z'))
+})
+
 test('an hour that comes twice has two places on the grid', () => {
   const week: Pick<Scale, 'zoom' | 'zone'> = { zoom: 'week', zone: BERLIN }
   const first = at('2026-10-25T00:00Z')

@@ -34,7 +34,8 @@ const SNAPS: Readonly<Record<Zoom, { ms: number } | { hours: number } | 'day'>> 
 /** So near does a neighbour's end draw. */
 export const DRAW_PX = 6
 
-export const zonedAt = (at: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+export const zonedAt = (at: number, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone)
 
 export const xOf = ({ from, to, width }: Scale, at: number): number => ((at - from) / (to - from)) * width
 export const timeAt = ({ from, to, width }: Scale, x: number): number => from + (x / width) * (to - from)
@@ -112,7 +113,7 @@ interface Room {
 /** What is across, from here on. */
 export function scaleOf({ from, zoom }: View, { zone, width, leastWidth }: Room): Scale {
   const end = later(from, zoom, zone)
-  const to = width >= leastWidth ? end : from + (end - from) * (width / leastWidth)
+  const to = width >= leastWidth ? end : Math.round(from + (end - from) * (width / leastWidth))
   return { from, to, width, zoom, zone }
 }
 

@@ -1,0 +1,18 @@
+// Opens the sheets in which machines are booked or asked for. Kept apart from the sheets, which load when first opened.
+import { createSignal } from 'solid-js'
+import type { Draft } from '../../data/booking-draft.ts'
+
+export interface BookingWanted {
+  /** Uuids. */
+  machines?: readonly string[]
+  class?: string
+  start?: number
+  end?: number
+}
+
+const [bookingAsked, setBookingAsked] = createSignal<Partial<Draft> | null>(null)
+export { bookingAsked }
+
+/** Opens the sheet in which a booking is composed. */
+export const openBooking = (wanted: BookingWanted = {}): void => void setBookingAsked({ ...wanted })
+export const closeBooking = (): void => void setBookingAsked(null)
