@@ -1026,6 +1026,8 @@ export const words = {
     tookBack: (what: string) => `Taken back: ${what}`,
     ends: (name: string, machines: string, isLease: boolean) =>
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
+    endsUndeployed: (name: string, machines: string) =>
+      `${machines} is undeployed: what is on its disk is lost. Then ${name} ends, and the machine goes to the next.`,
     nobodyTold: 'Nobody runs a command there, so nobody is told.',
     isTold: (keeper: string, until: string | null) =>
       `${keeper} is told now; it is handed on when ${keeper} lets go${until === null ? '' : `, or at ${until}`}.`,
