@@ -117,6 +117,8 @@ export interface Forecast {
   promised: number
   /** Missing if the request names a `node`. */
   reasons?: Reasons
+  /** Where it would stand if it waited; null if it fits. An older server doesn't say. */
+  queue?: PlaceExplained | null
 }
 
 interface AllocationFilter {

@@ -23,6 +23,18 @@ export interface Grant {
   project: Named
 }
 
+/** For programs, in place of a user's password. */
+export interface ApplicationCredential extends Json, Named {
+  description: string
+  roles: Named[]
+  expires_at: string | null
+}
+
+/** The secret is shown only when it is made. */
+export interface NewApplicationCredential extends ApplicationCredential {
+  secret: string
+}
+
 type Kind = 'user' | 'project'
 
 /** As many as a server takes in one URL. */
@@ -116,6 +128,27 @@ export class Users {
   changePassword = (id: string, original: string, password: string) =>
     this.#api.post<void>(`/users/${segment(id)}/password`, { user: { original_password: original, password } })
 
+  /** Those of a user. */
+  async credentials(id: string): Promise<ApplicationCredential[]> {
+    return (await this.#api.get<{ application_credentials: ApplicationCredential[] }>(credentialsOf(id)))
+      .application_credentials
+  }
+  /** Your own, in the project that you are logged in to. Without roles it may do what you may. */
+  async createCredential(
+    id: string,
+    wanted: {
+      name: string
+      description?: string | undefined
+      expires_at?: string | undefined
+      roles?: { name: string }[]
+    },
+  ): Promise<NewApplicationCredential> {
+    const body = { application_credential: wanted }
+    return (await this.#api.post<{ application_credential: NewApplicationCredential }>(credentialsOf(id), body))
+      .application_credential
+  }
+  deleteCredential = (id: string, credential: string) => this.#api.delete(`${credentialsOf(id)}/${segment(credential)}`)
+
   /** Who has which role where; of one user, or of all. */
   async grants(user?: string): Promise<Grant[]> {
     const query = { include_names: true, ...(user !== undefined && { 'user.id': user }) }
@@ -138,3 +171,5 @@ export class Users {
     return `/projects/${segment(project)}/users/${segment(user)}/roles/${segment(found.id)}`
   }
 }
+
+const credentialsOf = (user: string) => `/users/${segment(user)}/application_credentials`

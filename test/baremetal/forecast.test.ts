@@ -24,6 +24,20 @@ eachMetal('what would come of it', api => {
     assert.equal((await api.allocationsOf(resource_class)).length, 2, 'asking makes none')
   })
 
+  void test('where it would stand if it waited, and what has to end before', async () => {
+    const resource_class = newClass()
+    await api.node({ resource_class }, 'available')
+    assert.equal((await fits({ resource_class })).queue, null)
+    const { expires_at } = await api.allocated({ resource_class, expires_at: '20m' })
+    const first = (await fits({ resource_class, wait_until: '1h' })).queue
+    assert.deepEqual([first.place, first.of, first.because.what], [1, 1, 'allocation'])
+    assert.equal(Date.parse(first.start), Date.parse(expires_at))
+    await api.allocate({ resource_class, expires_at: '30m', wait_until: '1h' })
+    const second = (await fits({ resource_class, expires_at: '50m', wait_until: '1h' })).queue
+    assert.deepEqual([second.place, second.of, second.because.what], [2, 2, 'ahead'])
+    assert.equal((await api.allocationsOf(resource_class)).length, 2, 'asking makes none')
+  })
+
   void test('those who wait for something else are not in the way', async () => {
     const resource_class = newClass()
     const node = await api.node({ resource_class }, 'manageable')

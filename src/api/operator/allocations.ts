@@ -106,6 +106,8 @@ explainNewAllocation.operation = {
       promised: Count,
       // Left out if the body names a node.
       reasons: Type.Optional(Reasons),
+      // Where it would stand if it waited; null if it fits.
+      queue: Type.Optional(orNull(StandsInLine)),
     }),
   },
 } satisfies Operation
@@ -129,8 +131,9 @@ export async function explainNewAllocation(asked: OperatorRequest): Promise<Answ
   const line = inServingOrder([...waiting.map(wishOf), wish], standings, rulesOf(context.config))
   const before = line.slice(0, line.indexOf(wish))
   const random = seeded(clock.newSeed())
-  const body = forecast({ fleet, table: mirror.table }, wish, before, held, random, now)
-  return { status: 200, body }
+  const told = forecast({ fleet, table: mirror.table }, wish, before, held, random, now)
+  const queue = told.fits ? null : await standsInLine(request, value.uuid, value)
+  return { status: 200, body: { ...told, queue } }
 }
 
 /** A named node needs no search: it is granted or refused. */

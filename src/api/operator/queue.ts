@@ -86,10 +86,14 @@ const shownBecause = ({ node, what, end }: InTheWay, found: FleetNode | undefine
   end: shownTime(end),
 })
 
-/** The queue and its places, as they are now. */
-async function present({ context, now }: MetalRequest): Promise<{ queue: QueueNow; line: PlaceInLine[] }> {
+/** The queue and its places, as they are now; or as they would be with another one in it. */
+async function present(
+  { context, now }: MetalRequest,
+  another: AllocationRow | null = null,
+): Promise<{ queue: QueueNow; line: PlaceInLine[] }> {
   const { store, fleet, mirror, config } = context
-  const queue = await store.read(() => queueNow(fleet, now))
+  const found = await store.read(() => queueNow(fleet, now))
+  const queue = another === null ? found : { ...found, waiting: [...found.waiting, another] }
   return { queue, line: lineNow(queue, rulesOf(config), { fleet, table: mirror.table }, now) }
 }
 
@@ -127,9 +131,9 @@ function shownWaiting(context: Context, row: AllocationRow, place: PlaceInLine) 
   }
 }
 
-/** Where an allocation stands in the line; null if it doesn't wait. */
-export async function standsInLine(request: MetalRequest, uuid: string) {
-  const { queue, line } = await present(request)
+/** Where an allocation stands in the line; null if it doesn't wait. `another` is one that isn't in it yet. */
+export async function standsInLine(request: MetalRequest, uuid: string, another: AllocationRow | null = null) {
+  const { queue, line } = await present(request, another)
   const found = line.find(one => one.uuid === uuid)
   if (!found) return null
   const { fleet } = request.context

@@ -14,6 +14,8 @@ interface MenuProps {
   label: string
   face: JSX.Element
   class?: string
+  /** -1 where arrow keys lead to it, such as in rows. */
+  tabindex?: number
   items: readonly MenuItem[]
 }
 
@@ -39,6 +41,7 @@ export const Menu: Component<MenuProps> = props => {
         ref={button}
         type="button"
         class={props.class ?? 'icon'}
+        tabindex={props.tabindex}
         aria-label={props.label}
         aria-haspopup="menu"
         aria-expanded={isOpen()}

@@ -5,6 +5,7 @@ import { left, utc, when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { StateWord } from '../../parts/glyph.tsx'
 import { Popover } from '../../parts/popover.tsx'
+import { type Action, actionsOf } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
 import { makeOf, thenOf, whoShown } from './said.ts'
 import { machineHref } from './tile.tsx'
@@ -40,10 +41,36 @@ export const MachinePopover: Component<MachinePopoverProps> = props => {
           <a class="btn small primary" href={machineHref(props.machine)}>
             {words.now.open} <kbd>↵</kbd>
           </a>
+          <For each={mainActions(props.machine)}>
+            {action => (
+              <button
+                type="button"
+                class="btn small"
+                classList={{ danger: action.isDangerous }}
+                disabled={action.whyNot !== null}
+                title={action.whyNot ?? undefined}
+                onClick={() => {
+                  props.close()
+                  action.act()
+                }}
+              >
+                {action.text}
+              </button>
+            )}
+          </For>
         </div>
       </div>
     </Popover>
   )
+}
+
+/** What is wanted most; the page of the machine has all. */
+const FIRST = ['extend', 'release', 'kick', 'end maintenance', 'abort', 'provide', 'manage', 'maintenance']
+const ACTIONS_MAX = 3
+
+function mainActions(machine: Machine): Action[] {
+  const all = actionsOf(machine)
+  return FIRST.flatMap(verb => all.find(action => action.verb === verb) ?? []).slice(0, ACTIONS_MAX)
 }
 
 const Had: Component<{ machine: Machine }> = props => (

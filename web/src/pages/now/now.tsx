@@ -1,16 +1,30 @@
 // Now: the fleet at this moment, by rack, class or project, as tiles or as a table.
 import './now.css'
 import './tiles.css'
-import { type Component, createEffect, createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
+import {
+  type Component,
+  createEffect,
+  createMemo,
+  createSignal,
+  lazy,
+  Match,
+  onCleanup,
+  Show,
+  Suspense,
+  Switch,
+} from 'solid-js'
 import { fleet } from '../../data/fleet.ts'
 import { Patience } from '../../parts/empty.tsx'
 import { words } from '../../words.ts'
 import { Chips, ClassCards } from './chips.tsx'
 import { NoFleet, NoMatch } from './nothing.tsx'
 import { createProbe, tileSizes } from './sizes.ts'
+import { Table } from './table.tsx'
 import { Tiles } from './tiles.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { createFrozen, createView, type Frozen, type NowView } from './view.ts'
+
+const AddMachine = lazy(() => import('./add-machine.tsx'))
 
 const Now: Component = () => {
   const view = createView()
@@ -20,7 +34,8 @@ const Now: Component = () => {
   const sizes = createMemo(() => tileSizes(probe.sizes(), view.grouping(), view.isWall()))
   createEffect(() => document.documentElement.toggleAttribute('data-wall', view.isWall()))
   onCleanup(() => document.documentElement.removeAttribute('data-wall'))
-  const add = () => {}
+  const [isAdding, setIsAdding] = createSignal(false)
+  const add = () => setIsAdding(true)
   const lead = () => words.now.lead(view.survey().states.get('free') ?? 0, view.survey().of)
   return (
     <div class="page p-now">
@@ -46,8 +61,23 @@ const Now: Component = () => {
               <Pill frozen={frozen} view={view} />
               <Tiles view={view} frozen={frozen} sizes={sizes()} current={current()} setCurrent={setCurrent} />
             </Match>
+            <Match when={true}>
+              <Pill frozen={frozen} view={view} />
+              <Table
+                view={view}
+                frozen={frozen}
+                rowPx={probe.sizes().row}
+                width={probe.sizes().width}
+                setCurrent={setCurrent}
+              />
+            </Match>
           </Switch>
         </Show>
+      </Show>
+      <Show when={isAdding()}>
+        <Suspense>
+          <AddMachine close={() => setIsAdding(false)} />
+        </Suspense>
       </Show>
     </div>
   )

@@ -1,0 +1,80 @@
+// What can be done with all that is selected. What can't be done with some of them is said before.
+import { type Component, createMemo, For, Show } from 'solid-js'
+import type { Machine } from '../../../../src/client/status.ts'
+import { fleet } from '../../data/fleet.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { type Action, actionOf, actionsOf } from '../../parts/verbs/actions.ts'
+import { list, words } from '../../words.ts'
+import type { Selection } from './selection.ts'
+
+/** Those with a button of their own, in this order; the others are in a menu. */
+const FIRST = ['extend', 'make bookable', 'traits', 'maintenance', 'end maintenance', 'provide']
+const NAMED_MAX = 4
+
+export const Bulk: Component<{ selection: Selection }> = props => {
+  const machines = createMemo(() =>
+    props.selection.ids().flatMap(id => {
+      const machine = fleet.machine(id)
+      return machine ? [machine] : []
+    }),
+  )
+  const actions = createMemo(() => actionsOf(machines()))
+  const first = () => FIRST.flatMap(verb => actions().find(action => action.verb === verb) ?? [])
+  const others = () => actions().filter(({ verb }) => !FIRST.includes(verb))
+  const textOf = ({ text, can }: Action) => (can === machines().length ? text : words.now.someOf(text, can))
+  return (
+    <Show when={machines().length > 0}>
+      <section class="bulk" aria-label={words.now.selected(machines().length)}>
+        <p>
+          <b>{words.now.selected(machines().length)}</b>{' '}
+          <span class="dim">{words.now.statesOf(statesIn(machines()))}</span>
+        </p>
+        <For each={first()}>
+          {action => (
+            <button
+              type="button"
+              class="btn"
+              disabled={action.whyNot !== null}
+              title={action.whyNot ?? exceptions(action, machines())}
+              onClick={() => action.act()}
+            >
+              {textOf(action)}
+            </button>
+          )}
+        </For>
+        <Show when={others().length > 0}>
+          <Menu
+            class="btn"
+            label={words.now.moreActions}
+            face={<Icon name="more" />}
+            items={others().map(action => ({ ...action, text: textOf(action) }))}
+          />
+        </Show>
+        <span class="sep" />
+        <button type="button" class="btn quiet" onClick={() => props.selection.clear()}>
+          {words.now.unselect} <kbd>Esc</kbd>
+        </button>
+      </section>
+    </Show>
+  )
+}
+
+/** `free 2, taken 1`, most first. */
+function statesIn(machines: readonly Machine[]): [string, number][] {
+  const counts = new Map<string, number>()
+  for (const { state } of machines) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a)
+}
+
+/** The machines that it can't be done with, by name; the first few. */
+function exceptions({ verb, can }: Action, machines: readonly Machine[]): string | undefined {
+  if (can === machines.length) return undefined
+  const found: string[] = []
+  for (const machine of machines) {
+    if (found.length === NAMED_MAX) break
+    if (!actionOf(verb, machine)) found.push(`${machine.name ?? machine.uuid} (${machine.state})`)
+  }
+  const rest = machines.length - can - found.length
+  return words.now.notWith(list(rest > 0 ? [...found, words.now.more(rest)] : found))
+}
