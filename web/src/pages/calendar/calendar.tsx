@@ -17,10 +17,10 @@ import { BarPopover, CancelQuestion } from './bar-popover.tsx'
 import { type BarShown, Chart } from './chart.tsx'
 import { ComposeBar, useComposing } from './composing.tsx'
 import { isFreeNow } from './curve.ts'
-import { createFolds, createHeldRows } from './held.ts'
-import { ListView } from './list-view.tsx'
+import { createFolds, createHeld } from './held.ts'
+import { ListView, Waits } from './list-view.tsx'
 import { createPrinting, PRINTED_PX } from './printing.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, sameRows } from './rows.ts'
 import { Subscribe } from './subscribe.tsx'
 import { Legend, Toolbar } from './toolbar.tsx'
 import { type CalendarView, createView } from './view.ts'
@@ -40,7 +40,8 @@ const Calendar: Component = () => {
   const machines = createMemo(() => fleet.machines().filter(machine => failing(matcher(), machine).length === 0))
   const { folds, fold, showQuiet } = createFolds()
   const { composing, only, move } = useComposing(view)
-  const held = createHeldRows({
+  const held = createHeld({
+    same: sameRows,
     rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: only() }),
     question: () => [rows(), filters(), folds(), only()],
   })
@@ -79,11 +80,6 @@ const Calendar: Component = () => {
         </Match>
         <Match when={fleet.isLoaded()}>
           <NothingBookable />
-          <Show when={held.waiting() > 0}>
-            <button type="button" class="btn small waits" onClick={held.refresh}>
-              {words.calendar.waits(held.waiting())}
-            </button>
-          </Show>
           <Show when={machines().length === 0}>
             <Empty title={words.calendar.noMatch} />
           </Show>
@@ -106,6 +102,7 @@ const Calendar: Component = () => {
               composing={mayBook() ? composing : null}
               timeRef={element => watchWidth(element, setMeasured)}
             />
+            <Waits count={held.waiting()} refresh={held.refresh} />
           </Show>
           <Show when={(isList() || isPrinting()) && machines().length > 0}>
             <ListView
@@ -114,6 +111,7 @@ const Calendar: Component = () => {
               label={label()}
               isWhole={isPrinting()}
               open={shown.open}
+              question={filters()}
             />
           </Show>
           <Show when={!isList()}>

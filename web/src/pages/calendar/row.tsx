@@ -50,7 +50,7 @@ const Frame: Component<{ of: RowProps<Row>; class: string; isOpen?: boolean; chi
     aria-level={props.of.row.level}
     aria-rowindex={props.of.place + 3}
     aria-expanded={props.isOpen}
-    style={{ transform: `translateY(${props.of.top}px)`, height: `${props.of.height}px` }}
+    style={{ top: `${props.of.top}px`, height: `${props.of.height}px` }}
   >
     {props.children}
   </div>

@@ -55,14 +55,14 @@ export const Toolbar: Component<ToolbarProps> = props => (
       onClick={() => props.setIsList(!props.isList)}
     >
       <Icon name={props.isList ? 'gantt' : 'rows'} />
-      {props.isList ? words.calendar.asChart : words.calendar.asList}
+      <span class="txt">{props.isList ? words.calendar.asChart : words.calendar.asList}</span>
     </button>
     <button type="button" class="btn icon2 hide-s" aria-label={words.calendar.print} onClick={() => print()}>
       <Icon name="print" />
     </button>
     <button type="button" class="btn hide-s" onClick={() => props.subscribe()}>
       <Icon name="link" />
-      {words.calendar.subscribe}
+      <span class="txt">{words.calendar.subscribe}</span>
     </button>
     <Menu
       class="btn icon2 only-s"
