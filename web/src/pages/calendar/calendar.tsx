@@ -37,7 +37,11 @@ const Calendar: Component = () => {
   const matcher = createMemo(() =>
     matcherOf(filters(), { now: minute(), traits: fleet.traits(), instantIn: instantTyped }),
   )
-  const machines = createMemo(() => fleet.machines().filter(machine => failing(matcher(), machine).length === 0))
+  const machines = createMemo(() => {
+    const all = fleet.machines()
+    return matcher().tests.length === 0 ? all : all.filter(machine => failing(matcher(), machine).length === 0)
+  })
+  const prefix = createMemo(() => prefixOf(fleet.machines()))
   const { folds, fold, showQuiet } = createFolds()
   const { composing, only, move } = useComposing(view)
   const held = createHeld({
@@ -88,7 +92,7 @@ const Calendar: Component = () => {
               label={label()}
               view={view}
               rows={held.rows()}
-              prefix={prefixOf(fleet.machines())}
+              prefix={prefix()}
               isWhole={isPrinting()}
               summary={
                 draft() === null

@@ -1,6 +1,6 @@
 // The calendar as a table, with the same actions. What is printed has all of it.
 import { A } from '@solidjs/router'
-import { type Component, createMemo, createSignal, For, Show } from 'solid-js'
+import { type Component, createMemo, createSignal, For, Show, untrack } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
@@ -53,7 +53,9 @@ export const ListView: Component<ListProps> = props => {
   const [sort, setSort] = createSignal<Sort>({ by: 'machine', isDown: false })
   const items = createMemo(() => {
     const window = { from: props.scale.from, to: props.scale.to }
-    return itemsOf({ machines: props.machines, spansOf: uuid => fleet.spans(uuid), window, now: minute() })
+    const [machines, now] = [props.machines, minute()]
+    fleet.version()
+    return untrack(() => itemsOf({ machines, spansOf: uuid => fleet.spans(uuid), window, now }))
   })
   const held = createHeld({
     rows: () => sorted(items(), sort()),

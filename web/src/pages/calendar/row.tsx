@@ -1,6 +1,6 @@
 // One row of the chart: a group with its curve, a machine or a host with its lane.
 import { A } from '@solidjs/router'
-import { type Accessor, type Component, createMemo, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { type Accessor, type Component, createMemo, Index, type JSX, Match, Show, Switch, untrack } from 'solid-js'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
@@ -11,7 +11,7 @@ import { Lane } from '../../parts/timeline/lane.tsx'
 import type { Scale } from '../../parts/timeline/scale.ts'
 import { words } from '../../words.ts'
 import type { BarShown, Composing } from './chart.tsx'
-import { freeCurve, isFreeNow, numbersOf, pathsOf } from './curve.ts'
+import { freeCurve, isFreeNow, numbersOf, pathsOf, stepsIn } from './curve.ts'
 import type { ChartFocus } from './focus.ts'
 import type { GroupRow, HostRow, MachineRow, Row } from './rows.ts'
 
@@ -59,7 +59,8 @@ const Frame: Component<{ of: RowProps<Row>; class: string; isOpen?: boolean; chi
 const Group: Component<RowProps<GroupRow>> = props => {
   const machines = createMemo(() => {
     fleet.version()
-    return props.row.ids.flatMap(id => fleet.machine(id) ?? [])
+    // All of them change with the version: following each would cost more than it saves.
+    return untrack(() => props.row.ids.flatMap(id => fleet.machine(id) ?? []))
   })
   const free = () => machines().filter(isFreeNow).length
   const name = () => props.row.name ?? words.calendar.without[props.row.by]
@@ -110,11 +111,12 @@ const Group: Component<RowProps<GroupRow>> = props => {
 const shortOf = (name: string, prefix: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
 
 const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers: boolean; name: string }> = props => {
-  const steps = createMemo(() => {
-    const from = Math.max(props.scale.from, minute())
-    if (from >= props.scale.to) return []
-    return freeCurve({ machines: props.machines, spansOf: uuid => fleet.spans(uuid), from, to: props.scale.to })
+  const all = createMemo(() => {
+    fleet.version()
+    const [machines, from] = [props.machines, minute()]
+    return untrack(() => freeCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
   })
+  const steps = createMemo(() => stepsIn(all(), props.scale))
   const paths = createMemo(() => pathsOf(steps(), props.machines.length, props.scale))
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
@@ -135,17 +137,17 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
         <path class="ca" d={paths().area} />
         <path class="cl" d={paths().line} vector-effect="non-scaling-stroke" />
       </svg>
-      <For each={numbers()}>
+      <Index each={numbers()}>
         {(number, place) => (
           <span
-            classList={{ cn: true, above: number.free < props.machines.length / 2 }}
+            classList={{ cn: true, above: number().free < props.machines.length / 2 }}
             aria-hidden="true"
-            style={{ left: `${number.x + 5}px` }}
+            style={{ left: `${number().x + 5}px` }}
           >
-            {place() === 0 ? words.calendar.free(number.free) : number.free}
+            {place === 0 ? words.calendar.free(number().free) : number().free}
           </span>
         )}
-      </For>
+      </Index>
     </>
   )
 }
