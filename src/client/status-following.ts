@@ -1,7 +1,7 @@
 // Follows the status: everything first, then each change as it happens.
 import { plainClock } from '../clock/plain.ts'
 import { connectionTo } from './connection.ts'
-import { isAway } from './errors.ts'
+import { type HoldfastError, isAway } from './errors.ts'
 import type { StatusChange, StatusFollowed } from './status.ts'
 import { sleep } from './timers.ts'
 import type { Api } from './wire.ts'
@@ -23,28 +23,25 @@ export const followStatusAt = (api: Api) =>
     let pauseMs = PAUSE_MS
     for (let isFirst = true; ; isFirst = false) {
       if (signal?.aborted) return
+      let failure: HoldfastError | null = null
       try {
         const query = { since, spans: spans && `${spans.from}/${spans.to}` }
-        for await (const told of connectionTo(api, {
-          path: '/status',
-          query,
-          silenceMaxMs: SILENCE_MAX_MS,
-          signal,
-          heard,
-        })) {
+        const connection = { path: '/status', query, silenceMaxMs: SILENCE_MAX_MS, signal, heard }
+        for await (const told of connectionTo(api, connection)) {
           pauseMs = PAUSE_MS
           isFirst = false
           if (told.data !== null && told.type !== 'error') yield JSON.parse(told.data) as StatusChange
           // Once it was taken: who stops in between is told it again.
           if (told.id !== '') since = told.id
         }
-        lost?.(null)
       } catch (error) {
         if (signal?.aborted) return
         if (!isAway(error) || (isFirst && !lost)) throw error
-        lost?.(error)
+        failure = error
       }
-      await sleep(jittered(pauseMs), signal).catch(() => {})
+      const ms = jittered(pauseMs)
+      lost?.(failure, ms)
+      await sleep(ms, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     }
   }
