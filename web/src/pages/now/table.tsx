@@ -98,7 +98,7 @@ export const Table: Component<TableProps> = props => {
   }
   return (
     <>
-      <div ref={props.frozen.watch} class="tw">
+      <div class="tw">
         <table
           role="treegrid"
           aria-label={words.now.table}

@@ -62,7 +62,6 @@ export const Tiles: Component<TilesProps> = props => {
       ref={element => {
         box = element
         setElement(element)
-        props.frozen.watch(element)
       }}
       class="fleet"
       style={{ height: `${window().height}px`, '--columns': props.sizes.columns }}
