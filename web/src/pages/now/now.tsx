@@ -36,7 +36,7 @@ const Now: Component = () => {
   onCleanup(() => document.documentElement.removeAttribute('data-wall'))
   const [isAdding, setIsAdding] = createSignal(false)
   const add = () => setIsAdding(true)
-  const lead = () => words.now.lead(view.survey().states.get('free') ?? 0, view.survey().of)
+  const lead = () => words.now.lead(view.survey().free, view.survey().of)
   return (
     <div class="page p-now">
       <div ref={probe.measure} class="probe" aria-hidden="true">
