@@ -276,6 +276,7 @@ export const words = {
     statesOf: (states: readonly (readonly [string, number])[]) =>
       states.length === 1 ? `all ${states[0]![0]}` : states.map(([state, n]) => `${n} ${state}`).join(', '),
     someOf: (verb: string, can: number) => `${verb} ${can}`,
+    notBookable: 'Leases can’t book them: make them bookable first',
     notWith: (names: string) => `Not with ${names}`,
     moreActions: 'More actions',
     unselect: 'Clear',

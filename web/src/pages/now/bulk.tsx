@@ -30,6 +30,11 @@ export const Bulk: Component<{ selection: Selection }> = props => {
           <b>{words.now.selected(machines().length)}</b>{' '}
           <span class="dim">{words.now.statesOf(statesIn(machines()))}</span>
         </p>
+        <Show when={fleet.me().may.includes('book') && !first().some(({ verb }) => verb === 'book')}>
+          <button type="button" class="btn" disabled title={words.now.notBookable}>
+            {words.now.book}
+          </button>
+        </Show>
         <For each={first()}>
           {action => (
             <button
