@@ -46,4 +46,4 @@ document.addEventListener('keydown', event => {
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest('input, textarea, select, dialog') !== null)
+  (target.isContentEditable || target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null)

@@ -97,14 +97,9 @@ export const Bar: Component<{ find: () => void; keys: () => void }> = props => (
       <kbd>/</kbd>
     </button>
     <Live />
-    <button
-      type="button"
-      class="clock btn quiet"
-      title={utc(minute())}
-      aria-label={words.shell.zone(zoneName(), isUtc() ? 'local time' : 'UTC')}
-      onClick={switchZone}
-    >
-      <span>
+    <button type="button" class="clock btn quiet" title={utc(minute())} onClick={switchZone}>
+      <span class="vh">{words.shell.zone(zoneName(), isUtc() ? 'local time' : 'UTC')}</span>
+      <span aria-hidden="true">
         <b>{wallTime(minute())}</b> {zoneName()}
       </span>
     </button>
