@@ -53,8 +53,9 @@ export const words = {
     tryingIn: (seconds: number) => (seconds > 0 ? `Trying again in ${seconds} s.` : 'Trying again.'),
     tryNow: 'Now',
     theme: 'Theme: dark or light',
-    zone: (shown: string, other: string) => `Times are in ${shown}. Show ${other}`,
-    me: (user: string, project: string | null) => (project === null ? user : `${user}, project ${project}`),
+    /** Labels begin with what is seen: people who speak to their computer say that. */
+    zone: (shown: string, other: string) => `${shown}. Show times in ${other}`,
+    me: (user: string, project: string | null) => (project === null ? user : `${user} ${project}`),
     anyone: 'anyone',
     logOut: 'Log out',
     switchTo: (project: string) => `Switch to ${project}`,
@@ -372,7 +373,7 @@ export const words = {
     curve: (name: string, first: number, least: number, most: number) =>
       `${name}: ${first} free at first, at least ${least}, at most ${most}`,
     noCurve: 'The past',
-    lane: (name: string, bars: number) => `${name}, ${bars === 0 ? 'nothing promised' : count(bars, 'bar')}`,
+    emptyLane: 'nothing promised',
     canBeBooked: 'can be booked',
     cant: 'can’t',
     hints: { book: 'book', move: 'move', zoom: 'zoom', today: 'today', keys: 'all keys' },

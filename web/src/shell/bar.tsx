@@ -97,9 +97,14 @@ export const Bar: Component<{ find: () => void; keys: () => void }> = props => (
       <kbd>/</kbd>
     </button>
     <Live />
-    <button type="button" class="clock btn quiet" title={utc(minute())} onClick={switchZone}>
-      <span class="vh">{words.shell.zone(zoneName(), isUtc() ? 'local time' : 'UTC')}</span>
-      <span aria-hidden="true">
+    <button
+      type="button"
+      class="clock btn quiet"
+      title={utc(minute())}
+      aria-label={words.shell.zone(`${wallTime(minute())} ${zoneName()}`, isUtc() ? 'local time' : 'UTC')}
+      onClick={switchZone}
+    >
+      <span>
         <b>{wallTime(minute())}</b> {zoneName()}
       </span>
     </button>
@@ -158,7 +163,7 @@ const Me: Component<{ keys: () => void }> = props => {
   ]
   const face = (
     <>
-      <span class="av">{user().slice(0, 1)}</span>
+      <span class="av" data-letter={user().slice(0, 1)} />
       <span class="who">
         <b class="med">{user()}</b> <span class="dimmer">{fleet.me().project}</span>
       </span>
