@@ -484,7 +484,6 @@ export const words = {
     to: (end: string) => `to ${end}`,
     machines: (n: number) => count(n, 'machine'),
     atThatTime: 'at the time you asked for',
-    sameStart: 'from your start',
     fewer: (n: number) => `${n} fewer`,
     later: (span: string) => `${span} later`,
     shorter: (span: string) => `${span} shorter`,
