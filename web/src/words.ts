@@ -588,6 +588,7 @@ export const words = {
         : `The request of ${who} leaves the queue, and its place (${place}) is lost.`,
     cancelToo: (what: readonly string[]) => `This ends with it: ${list(what)}.`,
     cancelVerb: 'Cancel the request',
+    keepIt: 'Keep it',
     cancelled: (name: string) => `${name} no longer waits`,
     gaveUp: 'Gave up',
     gaveUpWord: 'gave up',
