@@ -469,7 +469,7 @@ export const words = {
     to: (end: string) => `to ${end}`,
     machines: (n: number) => count(n, 'machine'),
     atThatTime: 'at the time you asked for',
-    sameStart: 'from the start you asked for',
+    sameStart: 'from your start',
     fewer: (n: number) => `${n} fewer`,
     later: (span: string) => `${span} later`,
     shorter: (span: string) => `${span} shorter`,
@@ -489,12 +489,53 @@ export const words = {
     keyFirst: 'first window',
     keyDrop: 'drop the draft',
     sheetTitle: 'Book',
+    open: 'Book…',
     booked: (name: string, start: string, length: string) => `Booked ${name}: ${start}, for ${length}`,
     moved: (name: string, start: string) => `Moved ${name} to ${start}`,
     stretched: (name: string, end: string) => `${name} now ends ${end}`,
     show: 'Show',
   },
-  get: {},
+  get: {
+    title: 'Get a machine',
+    traits: 'With',
+    waitFor: 'Wait for it up to',
+    noEnd: 'No end',
+    waits: 'Wait if none is free',
+    name: 'Name',
+    nameExample: 'train-7',
+    note: 'What for; others read it',
+    onlyThese: (names: readonly string[]) => `Only ${list(names)}`,
+    outlook: 'What would come of it',
+    get: (n: number) => (n === 1 ? 'Get it' : `Get ${n}`),
+    wait: 'Wait in the queue',
+    asked: (n: number, kind: string) => `Asked for ${n} ${kind}`,
+    onlySome: (made: number, of: number, why: string) => `${made} of ${of} are asked for; then: ${why}`,
+    freeNow: (n: number) => `${n} ${n === 1 ? 'is' : 'are'} free now`,
+    someFree: (free: number, of: number) =>
+      `${free} ${free === 1 ? 'is' : 'are'} free now; ${of - free} would wait in the queue`,
+    place: (place: number, of: number, start: string | null) =>
+      `${nth(place)} of ${of}, ${start === null ? 'nobody can tell when it starts' : `likely start ${start}`}`,
+    because: (machine: string) => `when ${machine} is free`,
+    never: (kind: string, considered: number) =>
+      considered === 0 ? `There is no machine of class ${kind}.` : 'Nothing fits',
+    leaveOut: (what: readonly string[]) => `Leave out ${list(what)}`,
+    theChoice: 'the choice of machines',
+    cause: (cause: string, n: number, traits: readonly string[]) => {
+      const is = n === 1 ? 'is' : 'are'
+      const said: Readonly<Record<string, string>> = {
+        allocated: `${is} taken`,
+        claimed: `${is} taken by another service`,
+        reserved: `${is} held`,
+        maintenance: `${is} in maintenance`,
+        leasable: `${is} kept for bookings`,
+        'no power state': `${n === 1 ? 'has' : 'have'} no power state`,
+        'missing traits': `${n === 1 ? 'has' : 'have'} no ${list(traits)}`,
+        'not a candidate': `${is} not among those chosen`,
+        'not available': `${is} not ready`,
+      }
+      return `${n} ${said[cause] ?? `${is} ${cause}`}`
+    },
+  },
   queue: {
     title: 'Queue',
     waits: (n: number, start: string | null) =>
@@ -986,6 +1027,8 @@ export const words = {
     tookBack: (what: string) => `Taken back: ${what}`,
     ends: (name: string, machines: string, isLease: boolean) =>
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
+    endsUndeployed: (name: string, machines: string) =>
+      `${machines} is undeployed: what is on its disk is lost. Then ${name} ends, and the machine goes to the next.`,
     nobodyTold: 'Nobody runs a command there, so nobody is told.',
     isTold: (keeper: string, until: string | null) =>
       `${keeper} is told now; it is handed on when ${keeper} lets go${until === null ? '' : `, or at ${until}`}.`,

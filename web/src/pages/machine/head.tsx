@@ -89,7 +89,7 @@ const Change: Component<{ action: Action | undefined }> = props => (
       <button
         type="button"
         class="btn small quiet"
-        aria-label={action().text}
+        aria-label={`${words.machine.change}: ${action().text}`}
         disabled={action().whyNot !== null}
         onClick={() => action().act()}
       >
@@ -134,8 +134,12 @@ const BUTTONS_MAX = 4
 
 const Actions: Component<{ machine: Machine }> = props => {
   const actions = createMemo(() => actionsOf(props.machine))
+  // Releasing undeploys too.
+  const isEnding = () => actions().some(({ verb }) => verb === 'release' || verb === 'kick')
   const first = createMemo(() =>
-    FIRST.flatMap(verb => actions().find(action => action.verb === verb) ?? []).slice(0, BUTTONS_MAX),
+    FIRST.filter(verb => verb !== 'undeploy' || !isEnding())
+      .flatMap(verb => actions().find(action => action.verb === verb) ?? [])
+      .slice(0, BUTTONS_MAX),
   )
   const rest = () => actions().filter(action => !first().includes(action))
   return (
