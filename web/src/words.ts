@@ -555,6 +555,7 @@ export const words = {
     whose: 'Whose',
     showAll: 'Show everyone',
     more: (n: number) => `Show ${n} more`,
+    showChart: 'Show',
     pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
     outOf: (of: number) => `of ${of}`,
     placeOf: (place: number, of: number) => `${nth(place)} of ${of}`,
