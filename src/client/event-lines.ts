@@ -14,6 +14,11 @@ export async function* toldIn(chunks: AsyncIterable<string>): AsyncGenerator<Tol
   let [id, type]: [string, string] = ['', '']
   let data: string[] = []
   for await (const chunk of chunks) {
+    // A long line is put together before it is looked at.
+    if (!/[\r\n]/.test(chunk) && !rest.endsWith('\r')) {
+      rest += chunk
+      continue
+    }
     // A CR at the end may be half of a CR LF.
     const lines = (rest + chunk).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop()!

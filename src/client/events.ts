@@ -1,8 +1,8 @@
 // Events: what becomes of each object, heard as it happens.
+import { connectionTo } from './connection.ts'
 import { ApiError, isAway } from './errors.ts'
-import { type Told, toldIn } from './event-lines.ts'
 import { sleep } from './timers.ts'
-import type { Api, Json, Query } from './wire.ts'
+import type { Api, Json } from './wire.ts'
 
 /** An event, in the form of CloudEvents 1.0. */
 export interface Event {
@@ -82,7 +82,12 @@ export class Events {
     for (let isFirst = true; ; isFirst = false) {
       if (signal?.aborted) return
       try {
-        for await (const told of this.#connection({ ...query, after }, signal)) {
+        for await (const told of connectionTo(this.#api, {
+          path: '/events',
+          query: { ...query, after },
+          silenceMaxMs: SILENCE_MAX_MS,
+          signal,
+        })) {
           pauseMs = PAUSE_MS
           isFirst = false
           after = told.id
@@ -116,30 +121,6 @@ export class Events {
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
-      abort()
-    }
-  }
-
-  /** One connection, until it breaks or is silent for too long. */
-  async *#connection(query: Query, signal: AbortSignal | undefined): AsyncGenerator<Told, void, void> {
-    const over = new AbortController()
-    const abort = () => over.abort()
-    signal?.addEventListener('abort', abort)
-    let silence = setTimeout(abort, SILENCE_MAX_MS)
-    try {
-      const chunks = await this.#api.stream('/events', query, over.signal)
-      const heard = (async function* () {
-        for await (const chunk of chunks) {
-          clearTimeout(silence)
-          silence = setTimeout(abort, SILENCE_MAX_MS)
-          yield chunk
-        }
-      })()
-      yield* toldIn(heard)
-    } finally {
-      clearTimeout(silence)
-      signal?.removeEventListener('abort', abort)
-      // Also hangs up when the caller wants no more.
       abort()
     }
   }

@@ -22,6 +22,7 @@ import { Quotas } from './quotas.ts'
 import { Reservations } from './reservations.ts'
 import { Servers } from './servers.ts'
 import { machineAt, statusAt } from './status.ts'
+import { followStatusAt } from './status-following.ts'
 import { type ConnectOptions, whereIs } from './where.ts'
 import { Webhooks } from './webhooks.ts'
 import { Wire } from './wire.ts'
@@ -89,7 +90,9 @@ export type {
   PromiseKind,
   Span,
   Status,
+  StatusChange,
   StatusFilter,
+  StatusFollowed,
   StatusHost,
   StatusWanted,
   VerbOf,
@@ -178,6 +181,8 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     webhooks: new Webhooks(operator),
     /** Who has what, until when, who waits, and what comes. */
     status: statusAt(operator),
+    /** The same, and each change of it as it happens. */
+    followStatus: followStatusAt(operator),
     /** All about one machine, by its name or uuid. */
     machine: machineAt(operator),
     fsck: fsckAt(operator),

@@ -1,5 +1,6 @@
 // The status: who has what, until when, who waits, and what comes. One answer for terminals, pages and programs.
 // Times are ISO 8601 in UTC. `who` and `project` are names; null where there is nobody, and where you may not know.
+import type { HoldfastError } from './errors.ts'
 import { type Api, type Json, segment } from './wire.ts'
 
 /** What a machine is, in one word. The first that is true, from the top. */
@@ -153,8 +154,10 @@ export interface Status {
 
 /** What changed since a place in the log. */
 export interface StatusChange extends Omit<Status, 'hosts' | 'waiting'> {
-  /** The place that was asked for; null if this is all there is, and nothing before it counts. */
+  /** The `sequence` that it goes on from; null if this is all there is, and nothing before it counts. */
   since: string | null
+  /** Come back with it as `since`, and you are told what changed after this. */
+  cursor: string
   /** The uuids of machines that are no longer seen. */
   gone: string[]
   /** All of them; null if none changed. */
@@ -179,6 +182,19 @@ export interface StatusWanted {
   /** Only what your user has in your project. */
   mine?: boolean | undefined
   where?: StatusFilter | undefined
+}
+
+export interface StatusFollowed {
+  /** The `cursor` of the last change that you know. With the same `spans`, or everything is told again. */
+  since?: string | undefined
+  /** Also what is promised between two instants. */
+  spans?: StatusWanted['spans']
+  /** Ends it. */
+  signal?: AbortSignal | undefined
+  /** Called when the server said something, at least every 2 s: what you see is true now. */
+  heard?: (() => void) | undefined
+  /** Called when the connection ended, with the error if there was one. It comes back by itself. */
+  lost?: ((error: HoldfastError | null) => void) | undefined
 }
 
 /** A verb, and whether you may use it on the machine now. */

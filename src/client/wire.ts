@@ -181,10 +181,18 @@ async function streamed(url: string, headers: Headers, signal: AbortSignal): Pro
 
 async function* piecesOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder()
+  // Not every browser can iterate over a stream.
+  const reader = body.getReader()
   try {
-    for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      yield decoder.decode(value, { stream: true })
+    }
   } catch (error) {
     throw unreachable(url, error)
+  } finally {
+    reader.cancel().catch(() => {})
   }
 }
 

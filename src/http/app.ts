@@ -92,7 +92,7 @@ function challenge({ config, identity }: HttpOptions, request: FastifyRequest, t
 
 function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {
   // How long a stream lasted says nothing of how quick we are.
-  if (request.routeOptions.config.lasts && reply.statusCode < 400) return
+  if (isLasting(request, reply) && reply.statusCode < 400) return
   const { method, route } = seriesOf(request, reply.statusCode)
   metrics.request(method, route, reply.statusCode, reply.elapsedTime / 1_000)
   if (reply.elapsedTime > limits.slowRequestMs) {
@@ -101,6 +101,9 @@ function measure({ metrics, log }: HttpOptions, request: FastifyRequest, reply: 
     log.warn({ request: id, method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'slow request')
   }
 }
+
+const isLasting = ({ routeOptions }: FastifyRequest, reply: FastifyReply) =>
+  routeOptions.config.lasts || reply.getHeader('content-type') === 'text/event-stream'
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 

@@ -21,6 +21,7 @@ import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
 import type { Board } from '../status/board.ts'
+import type { Pulse } from '../status/pulse.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -54,6 +55,8 @@ export interface Context {
   readonly allocator: Allocator | null
   /** Who has what, in memory. */
   readonly board: Board
+  /** Keeps the board up to date for those who follow it. */
+  readonly pulse: Pulse
   /** Follows the log, for all who listen. */
   readonly publisher: Publisher
   /** The answers that last. */

@@ -27,6 +27,7 @@ import { SharedClock } from '../clock/shared-clock.ts'
 import { Bell } from '../store/bell.ts'
 import { pendingMigrations } from '../store/migrate.ts'
 import { Board } from '../status/board.ts'
+import { Pulse } from '../status/pulse.ts'
 import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
@@ -55,6 +56,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
   const observe: IdentityOptions['observe'] = (method, outcome) => metrics.authenticated(method, outcome)
   const identity = opened.adopt(await createIdentity({ config, store, clock, log, observe }), made => made.stop())
   const board = new Board({
+    id: clock.newUuid(),
     store,
     catchUp: () => memory.surelyCatchUp(),
     now: () => clock.now(),
@@ -82,6 +84,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
+    pulse: new Pulse({
+      board,
+      publisher,
+      now: () => clock.now(),
+      failed: error => log.warn({ err: error }, 'the board could not be read'),
+    }),
     publisher,
     streams: streamsOf(config, metrics),
     carrier,

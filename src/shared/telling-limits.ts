@@ -118,6 +118,23 @@ export const tellingLimits = {
   statusCallersMax: 8,
   // A calendar of a quarter, and some.
   statusSpanMsMax: 400 * 86_400_000,
+  // Changes are told together, so that two hundred a second are five messages. With the reading of the rows, a change is
+  // seen well within half a second.
+  statusBundleMs: 200,
+  // How often those who follow look again when nothing is heard: for names, and for what was told later to spare work.
+  statusLookMs: 1_000,
+  // Viewers are told after 5 s that what they see may be old.
+  statusBeatMs: 2_000,
+  // A reader that took nothing for so many of these beats is dropped: half a minute.
+  statusBeatsWaitedMax: 15,
+  // After so many of these beats the token is checked again, as for streams of events.
+  statusBeatsPerCheck: 7,
+  // Hosts and the line of those who wait are told whole, and at most this often unless someone comes or goes.
+  statusWholeMs: 1_000,
+  // While nothing changes but the time, the places in the line are told this often.
+  statusLineAgainMs: 15_000,
+  // Machines that are gone or belong to others now. Who has not heard of them before is told everything.
+  statusDepartedMax: 10_000,
   // Entries of the log that are looked through for what happened to one machine, and how many are shown.
   statusHistoryLookedAt: 20_000,
   statusHistoryMax: 50,

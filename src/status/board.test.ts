@@ -33,7 +33,7 @@ function boardAt(now: () => number): Board {
     ordered: async () => {},
     read: async () => answers[asked++] ?? (asked % 2 ? { newest: 1, dirt: {} } : none),
   } as unknown as Store
-  return new Board({ store, catchUp: async () => {}, now, names })
+  return new Board({ id: 'a board', store, catchUp: async () => {}, now, names })
 }
 
 void test('a hold is over at its end, and not yet when the clock is set back', async () => {

@@ -7,41 +7,18 @@ import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import type { Store } from '../store/store.ts'
 import type { Read } from '../store/transaction.ts'
 import { Called } from './called.ts'
-import { changedAfter, type Dirt, nodesIn, type Since } from './dirt.ts'
-import { idsIn, type MachineRow, rowOf } from './machine.ts'
+import type { Departed } from './changes.ts'
+import { changedAfter, nodesIn, type Since } from './dirt.ts'
 import { allocationsWith, everyNodeId, machinesWith, type MachineSource, type WaitingPart, waitingNow } from './rows.ts'
 import { machineOf, type NamesOfPeople, type Sight } from './shown.ts'
-import { type Situation, situationOf } from './verbs.ts'
-
-export interface BoardEntry {
-  row: MachineRow
-  /** The place of its situation in the board's list: few differ, however many machines there are. */
-  situation: number
-  /** Names with numbers in them sort by the numbers. */
-  order: string
-  /** Its text for each viewpoint: a comma, and an object without its closing brace. */
-  looks: Map<Viewpoint, Buffer>
-  block: Block
-}
-
-/** Machines that are side by side. Their texts are kept together, so that an answer is made of few pieces. */
-interface Block {
-  readonly entries: BoardEntry[]
-  /** By caller, each with the viewpoint that it was made for: its traits are numbers of that one. Empty after a change. */
-  readonly texts: Map<string, { viewpoint: Viewpoint; text: Buffer }>
-}
-
-/** What callers with the same sight share. */
-export interface Viewpoint {
-  readonly sight: Sight
-  /** The places of the traits in the list of their answer: they learn no names of what they don't see. */
-  readonly traits: Map<string, number>
-}
-
-/** Of an entry that has no place yet. */
-const NO_BLOCK: Block = { entries: [], texts: new Map() }
+import { type Block, type BoardEntry, MachineTable } from './table.ts'
+import type { Situation } from './verbs.ts'
+import type { Viewpoint } from './viewpoint.ts'
+import { WaitingList } from './waiting-list.ts'
 
 interface BoardOptions {
+  /** No other board has it, in any process. */
+  id: string
   store: Store
   /** Resolves when all that is committed was told by `touch`, or all is forgotten. */
   catchUp: () => Promise<void>
@@ -58,25 +35,26 @@ interface Found {
   /** The rest that is to be read. */
   ids: NodeId[]
   isAll: boolean
+  /** Whether providers changed that are no machines. */
+  isOfOthers: boolean
   waiting: WaitingPart[]
   /** The allocations that were asked for. */
   asked: Iterable<string>
 }
 
 export class Board {
+  readonly #id: string
   readonly #store: Store
   readonly #catchUpMemory: () => Promise<void>
   readonly #now: () => number
   readonly #names: Called
-  readonly #entries = new Map<NodeId, BoardEntry>()
-  readonly #byProvider = new Map<ProviderId, NodeId>()
-  /** Which rows show an object, by its id. */
-  readonly #showing = new Map<string, Set<NodeId>>()
-  readonly #waiting = new Map<string, WaitingPart>()
-  #blocks: readonly Block[] | null = null
+  readonly #table = new MachineTable()
+  readonly #waiting = new WaitingList()
+  #hostsVersion = 0
   #viewpoints = new BoundedMap<string, Viewpoint>(limits.statusViewpointsMax)
-  readonly #situations: Situation[] = []
-  readonly #situationAt = new Map<string, number>()
+  #viewpointsMade = 0
+  /** How often all was read. */
+  #readings = 0
   /** All up to this place of the log is in the rows. Null until all was read. */
   #sequence: number | null = null
   /** Providers that changed, as memory heard: by claims of other services too, which aren't looked for in the log. */
@@ -84,14 +62,11 @@ export class Board {
   /** Until someone has asked, nothing is kept. */
   #isAsked = false
   #forgotten = 0
-  #version = 0
-  /** The first time at which a row changes by itself, and when the rows were last looked at for that. */
-  #nextChange = Infinity
-  #timeAt = -Infinity
   #last: Promise<number> = Promise.resolve(0)
   #next: Promise<number> | null = null
 
-  constructor({ store, catchUp, now, names }: BoardOptions) {
+  constructor({ id, store, catchUp, now, names }: BoardOptions) {
+    this.#id = id
     this.#store = store
     this.#catchUpMemory = catchUp
     this.#now = now
@@ -127,26 +102,78 @@ export class Board {
 
   /** All machines, by name. */
   get blocks(): readonly Block[] {
-    if (this.#blocks) return this.#blocks
-    const sorted = [...this.#entries.values()].sort((a, b) => (a.order < b.order ? -1 : 1))
-    const blocks: Block[] = []
-    for (let at = 0; at < sorted.length; at += limits.statusBlockSize) {
-      const block: Block = { entries: sorted.slice(at, at + limits.statusBlockSize), texts: new Map() }
-      for (const entry of block.entries) entry.block = block
-      blocks.push(block)
-    }
-    return (this.#blocks = blocks)
+    return this.#table.blocks
   }
 
   get entries(): readonly BoardEntry[] {
-    return this.blocks.flatMap(({ entries }) => entries)
+    return this.#table.entries
   }
 
   /** The machine of this name or uuid. */
   entryOf(ident: string): BoardEntry | undefined {
-    const all = [...this.#entries.values()]
-    const byName = all.find(({ row }) => row.source.node.name === ident)
-    return byName ?? all.find(({ row }) => row.source.node.uuid === ident)
+    return this.#table.entryOf(ident)
+  }
+
+  /** The machine of this uuid. */
+  entryWith(uuid: string): BoardEntry | undefined {
+    return this.#table.entryWith(uuid)
+  }
+
+  situation(place: number): Situation {
+    return this.#table.situation(place)
+  }
+
+  /** Grows with every change of what is shown. */
+  get version(): number {
+    return this.#table.changes.version
+  }
+
+  /** Those that changed after a version, by name. */
+  changedAfter(version: number): readonly BoardEntry[] {
+    return this.#table.changedAfter(version)
+  }
+
+  /** What is gone, or is others' now, since a version; null if not all of it is known. */
+  departedAfter(version: number): readonly Departed[] | null {
+    return this.#table.changes.departedAfter(version)
+  }
+
+  /** When a row changes by itself next; Infinity for never. */
+  get nextChange(): number {
+    return this.#table.nextChange
+  }
+
+  /** Those that wait, in the order of their ids, then the last that gave up. */
+  get waiting(): readonly WaitingPart[] {
+    return this.#waiting.rows
+  }
+
+  /** Grows when one that waits comes, goes or changes. */
+  get waitingVersion(): number {
+    return this.#waiting.version
+  }
+
+  /** Grows when a provider changed that is no machine. */
+  get hostsVersion(): number {
+    return this.#hostsVersion
+  }
+
+  get names(): NamesOfPeople {
+    return this.#names
+  }
+
+  viewpoint(sight: Sight): Viewpoint {
+    const known = this.#viewpoints.get(sight.key)
+    if (known) return known
+    const id = `${this.#id} ${++this.#viewpointsMade}`
+    const viewpoint = { id, reading: this.#readings, sight, traits: new Map<string, number>() }
+    this.#viewpoints.set(sight.key, viewpoint)
+    return viewpoint
+  }
+
+  /** Whether nothing was read anew since this viewpoint was made. */
+  isPresent({ reading }: Viewpoint): boolean {
+    return reading === this.#readings
   }
 
   /** The text of a block for a caller, made by `make` if it isn't known. */
@@ -157,34 +184,6 @@ export class Board {
     const text = make()
     texts.set(caller, { viewpoint, text })
     return text
-  }
-
-  /** Grows with every change of what is shown. */
-  get version(): number {
-    return this.#version
-  }
-
-  /** Those that wait, in the order of their ids, then the last that gave up. */
-  get waiting(): readonly WaitingPart[] {
-    return [...this.#waiting.values()].sort(
-      (a, b) => Number(a.state === 'error') - Number(b.state === 'error') || a.id - b.id,
-    )
-  }
-
-  viewpoint(sight: Sight): Viewpoint {
-    const known = this.#viewpoints.get(sight.key)
-    if (known) return known
-    const viewpoint = { sight, traits: new Map<string, number>() }
-    this.#viewpoints.set(sight.key, viewpoint)
-    return viewpoint
-  }
-
-  get names(): NamesOfPeople {
-    return this.#names
-  }
-
-  situation(place: number): Situation {
-    return this.#situations[place]!
   }
 
   /** The text of a row as seen from there: a comma, and an object without its closing brace. */
@@ -213,7 +212,7 @@ export class Board {
       await this.#read(found)
       this.#take(found)
       if (forgotten === this.#forgotten) this.#sequence = since.newest
-      this.#passTime(this.#now())
+      this.#table.passTime(this.#now())
       return since.newest
     } catch (error) {
       for (const provider of touched) this.#touched.add(provider)
@@ -224,39 +223,32 @@ export class Board {
   *#find({ newest, dirt }: Since, touched: readonly ProviderId[]): Read<Found> {
     if (dirt === null) {
       const ids = yield* everyNodeId()
-      return { newest, first: [], read: [], ids, isAll: true, waiting: yield* waitingNow(), asked: [] }
+      const waiting = yield* waitingNow()
+      return { newest, first: [], read: [], ids, isAll: true, isOfOthers: true, waiting, asked: [] }
     }
+    const table = this.#table
     // Those that are known need no lookup: mostly that is all.
-    const isOf = (id: NodeId, uuid: string) => this.#entries.get(id)?.row.source.node.uuid === uuid
-    const isNew = (uuid: string) => ![...(this.#showing.get(uuid) ?? [])].some(id => isOf(id, uuid))
+    const isNew = (uuid: string) => !table.entryWith(uuid)
     const [node, resource_provider] = [dirt.node, dirt.resource_provider].map(some => new Set([...some].filter(isNew)))
-    const unknown = touched.filter(provider => !this.#byProvider.has(provider))
+    const unknown = touched.filter(provider => table.nodeOf(provider) === undefined)
     const ids = yield* nodesIn({ ...dirt, node: node!, resource_provider: resource_provider! }, unknown)
-    for (const id of this.#shownIn(dirt)) ids.add(id)
-    for (const provider of touched) if (this.#byProvider.has(provider)) ids.add(this.#byProvider.get(provider)!)
+    for (const some of Object.values(dirt)) for (const id of table.showing(some)) ids.add(id)
+    for (const id of touched.map(provider => table.nodeOf(provider))) if (id !== undefined) ids.add(id)
     const waiting = yield* allocationsWith([...dirt.allocation])
     // Mostly they are few, and then they are read in the same transaction.
     const [first, rest] = [[...ids].slice(0, limits.statusReadMax), [...ids].slice(limits.statusReadMax)]
     const read = first.length === 0 ? [] : yield* machinesWith(first)
-    return { newest, first, read, ids: rest, isAll: false, waiting, asked: dirt.allocation }
-  }
-
-  /** The rows that show one of these objects now. */
-  #shownIn(dirt: Dirt): NodeId[] {
-    const ids = Object.values(dirt).flatMap((some: Set<string>) => [...some])
-    return ids.flatMap(id => [...(this.#showing.get(id) ?? [])])
+    const isOfOthers = unknown.length > 0
+    return { newest, first, read, ids: rest, isAll: false, isOfOthers, waiting, asked: dirt.allocation }
   }
 
   /** In parts, each newer than `newest`, so that others get a turn between them. */
   async #read({ first, read, ids, isAll }: Found): Promise<void> {
     if (isAll) {
       const there = new Set(ids)
-      for (const id of this.#entries.keys()) if (!there.has(id)) this.#drop(id)
+      for (const id of this.#table.ids) if (!there.has(id)) this.#table.drop(id)
       this.#viewpoints = new BoundedMap(limits.statusViewpointsMax)
-    }
-    if (this.#names.haveChanged()) {
-      for (const { looks } of this.#entries.values()) looks.clear()
-      this.#blocks = null
+      this.#readings++
     }
     this.#replace(first, read)
     for (let at = 0; at < ids.length; at += limits.statusReadMax) {
@@ -269,73 +261,18 @@ export class Board {
   #replace(ids: readonly NodeId[], read: readonly MachineSource[]): void {
     const now = this.#now()
     const found = new Set(read.map(({ node }) => node.id))
-    for (const id of ids) if (!found.has(id)) this.#drop(id)
-    for (const source of read) this.#put(source, now)
+    for (const id of ids) if (!found.has(id)) this.#table.drop(id)
+    for (const source of read) this.#table.put(source, now)
   }
 
-  #take({ newest, isAll, waiting, asked }: Found): void {
-    if (newest !== this.#sequence) this.#version++
-    if (isAll) this.#waiting.clear()
-    for (const uuid of asked) this.#waiting.delete(uuid)
-    for (const row of waiting) if (row.state !== 'active') this.#waiting.set(row.uuid, row)
-    const gaveUp = [...this.#waiting.values()].filter(({ state }) => state === 'error').sort((a, b) => b.id - a.id)
-    for (const { uuid } of gaveUp.slice(limits.statusGaveUpMax)) this.#waiting.delete(uuid)
-  }
-
-  /** Makes the rows again that changed because time went on, or the clock was set back. */
-  #passTime(now: number): void {
-    const isSetBack = now < this.#timeAt
-    this.#timeAt = now
-    if (now < this.#nextChange && !isSetBack) return
-    this.#nextChange = Infinity
-    for (const { row } of this.#entries.values()) {
-      if (row.validUntil <= now || row.validFrom > now) this.#put(row.source, now)
-      else this.#nextChange = Math.min(this.#nextChange, row.validUntil)
-    }
-  }
-
-  #put(source: MachineSource, now: number): void {
-    this.#version++
-    const { id, name, uuid } = source.node
-    const before = this.#entries.get(id)
-    if (before) this.#unlist(before)
-    const row = rowOf(source, now)
-    const order = `${(name ?? uuid).replace(/\d+/g, digits => digits.padStart(12, '0'))} ${uuid}`
-    const made = { row, situation: this.#situationOf(row), order, looks: new Map<Viewpoint, Buffer>() }
-    // It stays where it is, if its name is the same.
-    if (before?.order === order) {
-      Object.assign(before, made)
-      before.block.texts.clear()
-    } else {
-      this.#entries.set(id, { ...made, block: NO_BLOCK })
-      this.#blocks = null
-    }
-    this.#byProvider.set(source.node.provider_id, id)
-    for (const shown of idsIn(row)) this.#showing.getOrInsertComputed(shown, () => new Set()).add(id)
-    this.#nextChange = Math.min(this.#nextChange, row.validUntil)
-  }
-
-  #drop(id: NodeId): void {
-    const entry = this.#entries.get(id)
-    if (!entry) return
-    this.#unlist(entry)
-    this.#entries.delete(id)
-    this.#byProvider.delete(entry.row.source.node.provider_id)
-    this.#blocks = null
-  }
-
-  #unlist({ row }: BoardEntry): void {
-    const { id } = row.source.node
-    for (const shown of idsIn(row)) {
-      const rows = this.#showing.get(shown)
-      rows?.delete(id)
-      if (rows?.size === 0) this.#showing.delete(shown)
-    }
-  }
-
-  #situationOf(row: MachineRow): number {
-    const situation = situationOf(row)
-    const key = JSON.stringify(situation)
-    return this.#situationAt.getOrInsertComputed(key, () => this.#situations.push(situation) - 1)
+  #take(found: Found): void {
+    if (found.newest !== this.#sequence) this.#table.changes.grow()
+    if (found.isOfOthers) this.#hostsVersion++
+    this.#waiting.take(found)
+    const renamed = this.#names.changed()
+    if (renamed.size === 0) return
+    this.#table.callAnew(renamed)
+    this.#waiting.grow()
+    this.#hostsVersion++
   }
 }

@@ -19,15 +19,15 @@ export class Called implements NamesOfPeople {
     return this.#projects.getOrInsertComputed(id, () => this.#names.project(id))
   }
 
-  /** Forgets what it said, if some of it is no longer so. */
-  haveChanged(): boolean {
-    const isOld =
-      this.#users.entries().some(([id, name]) => this.#names.user(id) !== name) ||
-      this.#projects.entries().some(([id, name]) => this.#names.project(id) !== name)
-    if (isOld) {
-      this.#users.clear()
-      this.#projects.clear()
+  /** The ids of those who are no longer called what it said. It says the new names from then on. */
+  changed(): ReadonlySet<string> {
+    const ids = new Set<string>()
+    for (const [id, name] of this.#users) if (this.#names.user(id) !== name) ids.add(id)
+    for (const [id, name] of this.#projects) if (this.#names.project(id) !== name) ids.add(id)
+    for (const id of ids) {
+      this.#users.delete(id)
+      this.#projects.delete(id)
     }
-    return isOld
+    return ids
   }
 }

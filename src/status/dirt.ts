@@ -8,7 +8,7 @@ import { query } from '../store/statement.ts'
 import { type Read, together } from '../store/transaction.ts'
 
 /** Ids of changed objects, by the kinds of the log that a machine's row depends on. */
-export interface Dirt {
+interface Dirt {
   node: Set<string>
   resource_provider: Set<string>
   chassis: Set<string>

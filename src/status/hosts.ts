@@ -59,3 +59,15 @@ export function* leasesOfHosts(leasables: readonly Leasable[], now: number): Rea
   }
   return found
 }
+
+/** When a lease that has a host as a whole begins or ends next; Infinity for never. */
+export function nextLeaseOfHosts(leasables: readonly Leasable[], now: number): number {
+  let next = Infinity
+  for (const { kind, booked } of leasables) {
+    if (kind !== 'host') continue
+    for (const { isWhole, start, end } of booked) {
+      for (const at of [start, end]) if (isWhole && at > now && at < next) next = at
+    }
+  }
+  return next
+}

@@ -139,3 +139,10 @@ export const idsIn = ({ source: { node, allocation, hold, claims, bookings } }: 
     ...claims.map(({ uuid }) => uuid),
     ...bookings.map(({ id }) => id),
   ].filter(id => id !== null && id !== undefined)
+
+/** The ids of the people and projects that the row names. */
+export const peopleIn = ({ source: { node }, promise, ahead }: MachineRow): (string | null)[] => [
+  node.owner,
+  node.lessee,
+  ...[...ahead, ...(promise ? [promise] : [])].flatMap(({ user, project }) => [user, project]),
+]

@@ -7,16 +7,16 @@ import { seeded } from '../../src/clock/chance.ts'
 import { Board } from '../../src/status/board.ts'
 import { PROMISE_KINDS } from '../../src/status/machine.ts'
 import { openStore } from '../../src/store/open.ts'
-import { Baremetal, NEWEST, waitFor } from '../support/baremetal.ts'
+import { Baremetal, waitFor } from '../support/baremetal.ts'
 import { expectStatus } from '../support/placement.ts'
-import { dateAt, Reservation, type Shown } from '../support/reservation.ts'
+import { Reservation, type Shown } from '../support/reservation.ts'
 import { type Server, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
+import { randomChanges } from './random-changes.ts'
 
 const MACHINES = 8
 const STEPS = 30
 const ROUNDS = 2
-const MINE = { ...NEWEST, token: 'alice:p1', headers: { 'x-roles': 'member' } }
 
 eachDatabase('the board', ({ kind, create }) => {
   let database: string
@@ -59,6 +59,7 @@ eachDatabase('the board', ({ kind, create }) => {
     try {
       const now = await metal.now()
       const board = new Board({
+        id: 'a board',
         store,
         catchUp: async () => {},
         now: () => now,
@@ -84,7 +85,7 @@ eachDatabase('the board', ({ kind, create }) => {
       },
     })
     const names = { user: (id: string) => id, project: (id: string) => id }
-    const board = new Board({ store: flaky, catchUp: async () => {}, now: () => 0, names })
+    const board = new Board({ id: 'a board', store: flaky, catchUp: async () => {}, now: () => 0, names })
     const note = () => board.entryOf('m1')?.row.source.node.description
     try {
       // The number of the reading that fails: of all, of what changed, and of all again.
@@ -110,62 +111,7 @@ eachDatabase('the board', ({ kind, create }) => {
   const isAtWork = (status: Shown) =>
     status.machines.some(({ verb }: Shown) => verb) || status.waiting.some(({ state }: Shown) => state === 'waiting')
 
-  const made = { allocations: [] as string[], holds: [] as string[], leases: [] as string[], consumers: [] as string[] }
-  let count = 0
-
-  /** One change, which may be refused: what matters is that all say the same afterwards. */
-  async function change(random: () => number): Promise<void> {
-    const pick = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)]!
-    const node = pick(nodes)
-    const name = `thing-${++count}`
-    const at = await metal.now()
-    const later = new Date(at + 3_600_000).toISOString()
-    const ops: (() => Promise<unknown>)[] = [
-      async () => {
-        const wish = { resource_class: 'some', name, expires_at: later, ...(random() < 0.3 && { owner: 'p1' }) }
-        const { body, status } = await metal.post('/v1/allocations', wish, random() < 0.5 ? MINE : NEWEST)
-        if (status === 201) made.allocations.push(body.uuid)
-      },
-      () => metal.del(`/v1/allocations/${pick(made.allocations) ?? name}`, NEWEST),
-      () =>
-        metal.patch(
-          `/v1/allocations/${pick(made.allocations) ?? name}`,
-          [{ op: 'add', path: '/name', value: name }],
-          NEWEST,
-        ),
-      async () => {
-        const body = { instance_uuid: randomUUID(), node_uuid: [node], expires_at: later }
-        const { body: shown, status } = await metal.post('/v1/reservations', body, NEWEST)
-        if (status === 201) made.holds.push(shown.reservation.uuid)
-      },
-      () => metal.del(`/v1/reservations/${pick(made.holds) ?? randomUUID()}`, NEWEST),
-      () => metal.put(`/v1/nodes/${node}/maintenance`, { reason: name }),
-      () => metal.del(`/v1/nodes/${node}/maintenance`),
-      () => metal.change(node, 'description', name),
-      () => metal.change(node, 'lessee', pick(['p1', 'p3'])),
-      () => metal.change(node, 'name', name),
-      () => metal.put(`/v1/nodes/${node}/traits`, { traits: [`CUSTOM_T${Math.floor(random() * 4)}`] }),
-      async () => {
-        const consumer = randomUUID()
-        const { status } = await metal.placement.claim(consumer, { [node]: { CUSTOM_SOME: 1 } })
-        if (status === 204) made.consumers.push(consumer)
-      },
-      () => metal.placement.del(`/allocations/${pick(made.consumers) ?? randomUUID()}`),
-      async () => {
-        const reservations = [{ resource_type: 'physical:node', resource_class: 'some', min: 1, max: 2 }]
-        const dates = { start_date: dateAt(at, 5 + Math.floor(random() * 60)), end_date: dateAt(at, 120) }
-        const { body, status } = await leases.post('/leases', { name, ...dates, reservations })
-        if (status === 201) made.leases.push(body.lease.id)
-      },
-      () => leases.del(`/leases/${pick(made.leases) ?? randomUUID()}`),
-      () => leases.put(`/leases/${pick(made.leases) ?? randomUUID()}`, { name }),
-      () => metal.provision(node, pick(['active', 'deleted', 'manage', 'provide'])),
-      async () => nodes.push(await metal.node({ name, resource_class: 'some' })),
-      () => metal.del(`/v1/nodes/${node}`),
-      () => leases.advance(Math.floor(random() * 20)),
-    ]
-    await pick(ops)()
-  }
+  const change = randomChanges({ metal, leases, nodes })
 
   void test('every process shows at once what another has committed', async () => {
     for (let i = 0; i < 10; i++) {

@@ -109,9 +109,12 @@ export class Listening {
 export const CALLER = { 'x-auth-token': 'admin' }
 
 /** Opens a stream; the first lines have come. */
-export async function listen(origin: string, query = '', headers: Record<string, string> = CALLER): Promise<Listening> {
+export const listen = (origin: string, query = '', headers: Record<string, string> = CALLER): Promise<Listening> =>
+  listenAt(`${origin}/holdfast/v1/events${query}`, headers)
+
+export async function listenAt(url: string, headers: Record<string, string> = CALLER): Promise<Listening> {
   const over = new AbortController()
-  const response = await fetch(`${origin}/holdfast/v1/events${query}`, {
+  const response = await fetch(url, {
     headers: { accept: 'text/event-stream', ...headers },
     signal: over.signal,
   })

@@ -18,6 +18,8 @@ export interface Answer {
   location?: string
   /** The time for Last-Modified. Null sends only Cache-Control, undefined neither header. */
   modified?: number | null
+  /** It is a stream that has a place of its own, and gives back that of its request. */
+  lasts?: true
 }
 
 export interface Route<Word extends string = never> {

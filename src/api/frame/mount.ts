@@ -133,7 +133,8 @@ async function serve<Word extends string>(
 
 function send<Word extends string>(request: Request<Word>, answer: Answer, reply: FastifyReply) {
   const { dialect, negotiated } = request
-  const { status, body, headers, location, modified } = answer
+  const { status, body, headers, location, modified, lasts = false } = answer
+  if (lasts) leave(reply)
   void reply.code(status)
   if (negotiated) void reply.headers(negotiated.headers)
   if (location !== undefined) void reply.header('location', request.base + dialect.below + location)

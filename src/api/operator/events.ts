@@ -12,11 +12,10 @@ import type { Operation } from '../operation.ts'
 import { Flag, named, Text } from '../shapes.ts'
 import { type EventFilter, eventFilterOf, parameters } from './event-filter.ts'
 import { EventStream } from './event-stream.ts'
+import { callerNow, holderOf, STREAM, STREAM_HEADERS } from './lasting.ts'
 import type { Answer, OperatorRequest } from './request.ts'
 
 const BATCH = 'application/cloudevents-batch+json'
-const STREAM = 'text/event-stream'
-const STREAM_HEADERS = { 'content-type': STREAM, 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
 
 getEvents.operation = {
   summary: 'Hear what became of each object, as a stream or in pages',
@@ -68,21 +67,14 @@ async function placeOf({ context: { store, publisher } }: OperatorRequest, { aft
   return after
 }
 
-const holderOf = ({ caller: { user, project } }: OperatorRequest) => `${user} of ${project}`
-
 function stream(request: OperatorRequest, { kinds, matches }: EventFilter, after: Cursor): Answer {
-  const { publisher, policy, config, identity, metrics, log, streams } = request.context
-  const { headers, ip } = request.raw
+  const { publisher, policy, config, metrics, log, streams } = request.context
   let { caller } = request
   const recheck = async () => {
-    try {
-      const present = await identity.authenticate({ headers, ip })
-      if (present === null) return 'the token is no longer valid; log in again'
-      caller = present
-      return null
-    } catch {
-      return 'the token can not be checked now; come back'
-    }
+    const present = await callerNow(request)
+    if (typeof present === 'string') return present
+    caller = present
+    return null
   }
   const body = new EventStream({
     publisher,

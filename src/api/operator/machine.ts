@@ -10,7 +10,7 @@ import { verbsIn } from '../../status/verbs.ts'
 import { sees } from '../event-rights.ts'
 import type { Operation } from '../operation.ts'
 import type { Answer, OperatorRequest } from './request.ts'
-import { headOf, spansOn } from './status.ts'
+import { headOf, spansOn } from './status-texts.ts'
 import { StatusRights } from './status-rights.ts'
 import { MachineInFull } from './status-shapes.ts'
 

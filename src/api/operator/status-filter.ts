@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { instantOf } from '../../clock/instants.ts'
 import { problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
-import type { BoardEntry } from '../../status/board.ts'
+import type { BoardEntry } from '../../status/table.ts'
 import type { MachinePromise } from '../../status/machine.ts'
 import type { WaitingPart } from '../../status/rows.ts'
 import { isOpenTo, type Sight } from '../../status/shown.ts'
@@ -24,6 +24,7 @@ export const parameters = check(
       state: Type.Optional(Type.String({ enum: [...WORDS] })),
       mine: Type.Optional(Type.String({ enum: ['', 'true', 'false'] })),
       spans: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+      since: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     },
     { additionalProperties: false },
   ),
@@ -35,6 +36,10 @@ export interface Window {
 }
 
 export interface StatusFilter {
+  /** The cursor of someone who has seen something already. */
+  since: string | null
+  /** Whether less than all is asked for. */
+  isFiltered: boolean
   isMine: boolean
   /** Null when no spans are asked for. */
   window: Window | null
@@ -68,7 +73,10 @@ export function statusFilterOf(request: OperatorRequest): StatusFilter {
       return isSeen(owner) || isSeen(lessee) || (!!promise && isOpenTo(promise, sight) && projects.has(promise.project))
     })
   }
+  const { spans: _, since, ...filters } = given
   return {
+    since: since ?? null,
+    isFiltered: Object.keys(filters).length > 0,
     isMine: given.mine !== undefined && given.mine !== 'false',
     window: given.spans === undefined ? null : windowIn(given.spans, request.now),
     matches: tests.length === 0 ? null : (entry, sight) => tests.every(test => test(entry, sight)),

@@ -2,7 +2,7 @@
 // that are alike: rules ask only whether a thing is of the caller's project.
 import type { Target } from '../../identity/policy.ts'
 import { type MachinePromise, PROMISE_KINDS, type PromiseKind } from '../../status/machine.ts'
-import type { BoardEntry } from '../../status/board.ts'
+import type { BoardEntry } from '../../status/table.ts'
 import type { Sight } from '../../status/shown.ts'
 import { type MachineVerb, promiseVerbs, type PromiseVerb, type Situation, verbsIn } from '../../status/verbs.ts'
 import type { WaitingPart } from '../../status/rows.ts'
@@ -89,6 +89,11 @@ const PROMISE = 4
 const MINE = 8
 const RELATIONS = 16
 
+interface Whose {
+  owner: string | null
+  lessee: string | null
+}
+
 export class StatusRights {
   readonly sight: Sight
   /** Callers with the same key get the same text. */
@@ -109,24 +114,32 @@ export class StatusRights {
     const own = PROMISE_KINDS.filter(
       kind => kind === 'instance' || kind === 'claim' || may(PROMISES[kind].reads, { project }),
     )
-    // Whoever sees all that there is sees the same, whatever the project.
-    const isWhole = seesAll && open.length === PROMISE_KINDS.length
-    const key = isWhole ? '' : `${Number(seesAll)} ${open.join()} ${own.join()} ${project}`
-    this.sight = { key, project, seesAll, open: new Set(open), own: new Set(own) }
-    const { user, roles, systemScope } = request.caller
-    this.key = JSON.stringify([user, project, [...roles].sort(), systemScope])
     this.#sees = [0, OWNER, LESSEE, OWNER | LESSEE].map(
       relation => (seesAll || relation > 0) && may('baremetal:node:get', this.#node(relation)),
     )
+    // Whoever sees all that there is sees the same, whatever the project.
+    const isWhole = this.#sees.every(Boolean) && open.length === PROMISE_KINDS.length
+    const key = isWhole ? '' : `${this.#sees.map(Number).join('')} ${open.join()} ${own.join()} ${project}`
+    this.sight = { key, project, seesAll, open: new Set(open), own: new Set(own) }
+    const { user, roles, systemScope } = request.caller
+    this.key = JSON.stringify([user, project, [...roles].sort(), systemScope])
   }
 
   /** How the machine is related to the caller; null if the caller doesn't see it. */
   relationOf({ row: { source, promise } }: BoardEntry): number | null {
-    const { owner, lessee } = source.node
-    const { project } = this.sight
-    const relation = project === null ? 0 : Number(owner === project) | (lessee === project ? LESSEE : 0)
+    const relation = this.#toNode(source.node)
     if (!this.#sees[relation]!) return null
     return promise === null ? relation : relation | this.#toPromise(promise)
+  }
+
+  /** Whether the caller sees machines of these projects. */
+  seesMachineOf(node: Whose): boolean {
+    return this.#sees[this.#toNode(node)]!
+  }
+
+  #toNode({ owner, lessee }: Whose): number {
+    const { project } = this.sight
+    return project === null ? 0 : Number(owner === project) | (lessee === project ? LESSEE : 0)
   }
 
   isMine(relation: number): boolean {

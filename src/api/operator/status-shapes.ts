@@ -93,14 +93,30 @@ const SpanShape = named('StatusSpan', {
   may: Texts,
 })
 
+const Me = Type.Object({ user: TextOrNull, project: TextOrNull, roles: Texts, may: Texts })
+
 export const StatusShape = named('Status', {
   sequence: Text,
   now: Time,
-  me: Type.Object({ user: TextOrNull, project: TextOrNull, roles: Texts, may: Texts }),
+  me: Me,
   traits: Texts,
   machines: Type.Array(MachineShape),
   hosts: Type.Array(Host),
   waiting: Type.Array(Waiting),
+  spans: Type.Array(SpanShape),
+})
+
+export const StatusChange = named('StatusChange', {
+  since: TextOrNull,
+  cursor: Text,
+  sequence: Text,
+  now: Time,
+  me: Me,
+  gone: Type.Array(Uuid),
+  traits: Texts,
+  machines: Type.Array(MachineShape),
+  hosts: orNull(Type.Array(Host)),
+  waiting: orNull(Type.Array(Waiting)),
   spans: Type.Array(SpanShape),
 })
 

@@ -3,6 +3,7 @@ import { useSearchParams } from '@solidjs/router'
 import { type Component, createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { instantTyped, minute, zoneName } from '../../data/clock.ts'
+import { draft } from '../../data/draft.ts'
 import { fleet } from '../../data/fleet.ts'
 import { failing, type FilterName, filtersIn, matcherOf } from '../../data/filter.ts'
 import { useKeys } from '../../data/keys.ts'
@@ -14,6 +15,7 @@ import { words } from '../../words.ts'
 import { rangeShown, rowsIn } from './address.ts'
 import { BarPopover, CancelQuestion } from './bar-popover.tsx'
 import { type BarShown, Chart } from './chart.tsx'
+import { ComposeBar, useComposing } from './composing.tsx'
 import { isFreeNow } from './curve.ts'
 import { createFolds, createHeldRows } from './held.ts'
 import { ListView } from './list-view.tsx'
@@ -37,9 +39,10 @@ const Calendar: Component = () => {
   )
   const machines = createMemo(() => fleet.machines().filter(machine => failing(matcher(), machine).length === 0))
   const { folds, fold, showQuiet } = createFolds()
+  const { composing, only, move } = useComposing(view)
   const held = createHeldRows({
-    rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: null }),
-    question: () => [rows(), filters(), folds()],
+    rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: only() }),
+    question: () => [rows(), filters(), folds(), only()],
   })
   const isList = () => (query['view'] ?? kept('calendar-view')) === 'list'
   const setIsList = (wanted: boolean) => {
@@ -65,6 +68,9 @@ const Calendar: Component = () => {
         setIsList={setIsList}
         subscribe={() => subscribing.open(true)}
       />
+      <Show when={mayBook() && fleet.machines().length > 0}>
+        <ComposeBar />
+      </Show>
       <Switch fallback={<Patience />}>
         <Match when={fleet.isLoaded() && fleet.machines().length === 0}>
           <Empty title={words.calendar.noMachines} text={words.calendar.noMachinesText}>
@@ -88,12 +94,16 @@ const Calendar: Component = () => {
               rows={held.rows()}
               prefix={prefixOf(fleet.machines())}
               isWhole={isPrinting()}
-              summary={words.calendar.freeNow(machines().filter(isFreeNow).length, machines().length)}
+              summary={
+                draft() === null
+                  ? words.calendar.freeNow(machines().filter(isFreeNow).length, machines().length)
+                  : words.booking.whereItFits
+              }
               fold={fold}
               showQuiet={showQuiet}
               open={shown.open}
               hold={held.hold}
-              composing={null}
+              composing={mayBook() ? composing : null}
               timeRef={element => watchWidth(element, setMeasured)}
             />
           </Show>
@@ -112,7 +122,7 @@ const Calendar: Component = () => {
         </Match>
       </Switch>
       <Show when={shown.value()} keyed>
-        {bar => <BarPopover shown={bar} close={shown.close} move={null} cancel={cancelling.open} />}
+        {bar => <BarPopover shown={bar} close={shown.close} move={mayBook() ? move : null} cancel={cancelling.open} />}
       </Show>
       <Show when={cancelling.value()} keyed>
         {span => <CancelQuestion span={span} close={cancelling.close} />}

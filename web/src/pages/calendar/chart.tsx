@@ -33,6 +33,8 @@ export interface BarShown {
 export interface Composing {
   handlers: (machine: string, scale: Accessor<Scale>) => LaneHandlers
   over: (machine: string, scale: Accessor<Scale>) => JSX.Element
+  /** Tells which machine a lane shows. */
+  lane?: (machine: string, element: HTMLElement) => void
   /** Between the axis and the rows: where it would fit. */
   ruler?: (scale: Accessor<Scale>) => JSX.Element
 }

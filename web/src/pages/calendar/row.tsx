@@ -189,7 +189,10 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
         isBookable={machine()?.bookable ?? false}
         isActive={isActive()}
         cursor={isOnLane() ? props.focus.cursor() : null}
-        ref={element => props.focus.register(props.row.key, 'lane', element)}
+        ref={element => {
+          props.focus.register(props.row.key, 'lane', element)
+          props.composing?.lane?.(props.row.id, element)
+        }}
         onFocus={() => props.focus.came(props.row.key, 'lane')}
         open={(bar, anchor) => props.open({ machine: props.row.id, bar, anchor })}
         handlers={props.composing?.handlers(props.row.id, scale) ?? null}

@@ -16,7 +16,6 @@ const ICONS: Readonly<Record<Exclude<FoundKind, 'machine'>, IconName>> = {
   booking: 'calendar',
   page: 'right',
 }
-const KINDS: readonly FoundKind[] = ['machine', 'person', 'project', 'booking', 'page']
 
 const isOperator = () => fleet.me().may.includes('set quota')
 
@@ -98,7 +97,7 @@ export const Find: Component<{ close: () => void }> = props => {
         </button>
       </div>
       <div id="found" role="listbox" aria-label={words.find.results} class="found">
-        <For each={KINDS.filter(kind => found().some(one => one.kind === kind))}>
+        <For each={[...new Set(found().map(({ kind }) => kind))]}>
           {kind => (
             <div role="group" aria-labelledby={`found-kind-${kind}`}>
               <div id={`found-kind-${kind}`} class="fk" role="presentation">
