@@ -123,13 +123,7 @@ atDashboard('mine in the dashboard', dashboard => {
     await dialog(page).waitFor({ state: 'detached' })
     await page.mouse.move(0, 0)
     await page.locator('#main').focus()
-    await row(page, one)
-      .waitFor({ state: 'detached', timeout: 15000 })
-      .catch(async error => {
-        console.log(JSON.stringify((await minesOf(dashboard)).map(m => [m.name, m.state, m.may, m.id])))
-        await page.screenshot({ path: '/tmp/machine/dbg.png' })
-        throw error
-      })
+    await row(page, one).waitFor({ state: 'detached' })
   })
 
   test('secrets are shown once: of a credential, and of a calendar’s address', async () => {
