@@ -27,14 +27,12 @@ export async function openPage(browser: Browser, url: string): Promise<{ page: P
   const page = await context.newPage()
   await page.addInitScript({ path: IN_PAGE })
   await page.goto(url)
-  await page.waitForFunction(`performance.getEntriesByName('usable').length > 0`)
-  const usableMs = await page.evaluate<number>(`performance.getEntriesByName('usable')[0].startTime`)
-  return { page, usableMs }
+  return { page, usableMs: await inPage<number>(page, 'usable') }
 }
 
 export type Motion = 'still' | 'scroll' | 'jump'
 
-const inPage = <T>(page: Page, act: 'frames' | 'shownAt', wanted: object): Promise<T> =>
+const inPage = <T>(page: Page, act: 'usable' | 'frames' | 'shownAt', wanted: object = {}): Promise<T> =>
   page.evaluate<T>(`bench.${act}(${JSON.stringify(wanted)})`)
 
 /** Counts frames for some seconds, while the page is scrolled up and down, or jumps. */
