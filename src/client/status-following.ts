@@ -1,7 +1,7 @@
 // Follows the status: everything first, then each change as it happens.
 import { plainClock } from '../clock/plain.ts'
 import { connectionTo } from './connection.ts'
-import { isAway } from './errors.ts'
+import { type HoldfastError, isAway } from './errors.ts'
 import type { StatusChange, StatusFollowed } from './status.ts'
 import { sleep } from './timers.ts'
 import type { Api } from './wire.ts'
@@ -23,6 +23,7 @@ export const followStatusAt = (api: Api) =>
     let pauseMs = PAUSE_MS
     for (let isFirst = true; ; isFirst = false) {
       if (signal?.aborted) return
+      let error: HoldfastError | null = null
       try {
         const query = { since, spans: spans && `${spans.from}/${spans.to}` }
         for await (const told of connectionTo(api, {
@@ -38,13 +39,14 @@ export const followStatusAt = (api: Api) =>
           // Once it was taken: who stops in between is told it again.
           if (told.id !== '') since = told.id
         }
-        lost?.(null)
-      } catch (error) {
+      } catch (broken) {
         if (signal?.aborted) return
-        if (!isAway(error) || (isFirst && !lost)) throw error
-        lost?.(error)
+        if (!isAway(broken) || (isFirst && !lost)) throw broken
+        error = broken
       }
-      await sleep(jittered(pauseMs), signal).catch(() => {})
+      const pause = jittered(pauseMs)
+      lost?.(error, pause)
+      await sleep(pause, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     }
   }

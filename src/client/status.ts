@@ -194,7 +194,7 @@ export interface StatusFollowed {
   /** Called when the server said something, at least every 2 s: what you see is true now. */
   heard?: (() => void) | undefined
   /** Called when the connection ended, with the error if there was one. It comes back by itself. */
-  lost?: ((error: HoldfastError | null) => void) | undefined
+  lost?: ((error: HoldfastError | null, retryMs: number) => void) | undefined
 }
 
 /** A verb, and whether you may use it on the machine now. */

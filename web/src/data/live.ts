@@ -4,7 +4,6 @@ import { createEffect, createSignal, on, onCleanup } from 'solid-js'
 import { ApiError, isAway } from '../../../src/client/errors.ts'
 import { serverNow } from './clock.ts'
 import { forget, take } from './fleet.ts'
-import { follow } from './follow.ts'
 import { leave, login, server } from './session.ts'
 
 export type Liveness =
@@ -21,7 +20,7 @@ const [liveness, setLiveness] = createSignal<Liveness>({ state: 'connecting' })
 const [window, setWindow] = createSignal<{ from: string; to: string } | null>(null, { equals: sameWindow })
 /** When the server was last heard. */
 let heardAt = 0
-let sequence: string | null = null
+let cursor: string | null = null
 let connection: AbortController | null = null
 
 export { liveness }
@@ -34,7 +33,7 @@ export const showSpans = (from: number, to: number) =>
 
 /** Tries again at once. */
 export function reconnect(): void {
-  if (login() !== null) void connect(sequence)
+  if (login() !== null) void connect(cursor)
 }
 
 /** Keeps the fleet live while the caller is shown. */
@@ -42,7 +41,7 @@ export function useLiveFleet(): void {
   createEffect(
     on(login, who => {
       forget()
-      sequence = null
+      cursor = null
       setLiveness({ state: 'connecting' })
       connection?.abort()
       if (who !== null) void connect(null)
@@ -74,10 +73,11 @@ async function connect(since: string | null): Promise<void> {
     if (!own.signal.aborted) setLost(retryMs)
   }
   try {
-    for await (const change of follow(server(), { since, spans: window(), signal: own.signal, heard, lost })) {
+    const wanted = { since: since ?? undefined, spans: window() ?? undefined, signal: own.signal, heard, lost }
+    for await (const change of server().followStatus(wanted)) {
       if (own.signal.aborted) return
       heard()
-      sequence = change.sequence
+      cursor = change.cursor
       take(change)
     }
   } catch (error) {
