@@ -46,6 +46,8 @@ test('one whose parent is not told stands by itself', () => {
 test('memory and disk are told in units that people use', () => {
   assert.equal(amountShown('MEMORY_MB', 65_536), '64 GiB')
   assert.equal(amountShown('MEMORY_MB', 512), '512 MiB')
+  assert.equal(amountShown('MEMORY_MB', 7_372_800), '7 TiB')
+  assert.equal(amountShown('MEMORY_MB', 0), '0')
   assert.equal(amountShown('DISK_GB', 3_800), '3.8 TB')
   assert.equal(amountShown('VCPU', 8), '8')
 })

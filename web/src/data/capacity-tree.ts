@@ -88,10 +88,18 @@ export function filteredTrees(trees: readonly Branch[], text: string): Branch[] 
 }
 
 const GIB_MB = 1_024
+const TIB_MB = 1_024 * GIB_MB
+
+/** The class of what a lease gives out, which only the lease can have. */
+export const isOfLease = (resource: string): boolean => resource.startsWith('CUSTOM_RESERVATION_')
 
 /** `64 GiB` of 65536 MEMORY_MB; others are numbers. */
 export function amountShown(resource: string, amount: number): string {
-  if (resource === 'MEMORY_MB') return amount >= GIB_MB ? `${round(amount / GIB_MB)} GiB` : `${amount} MiB`
+  if (amount === 0) return '0'
+  if (resource === 'MEMORY_MB') {
+    if (amount >= TIB_MB) return `${round(amount / TIB_MB)} TiB`
+    return amount >= GIB_MB ? `${round(amount / GIB_MB)} GiB` : `${amount} MiB`
+  }
   if (resource === 'DISK_GB') return amount >= 1_000 ? `${round(amount / 1_000)} TB` : `${amount} GB`
   return String(amount)
 }

@@ -57,6 +57,13 @@ export const left = (at: string | number): string => {
 /** For titles: `2026-11-15 17:12 UTC`. */
 export const utc = (at: string | number): string =>
   `${new Date(msOf(at)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/** A stretch of time: `Fri 20 Nov 09:00 to Sun 09:00`; what is near its start needs no date. */
+export const stretch = (start: number, end: number): { start: string; end: string } => ({
+  start: when(start),
+  end: end - start < NEAR_MS ? `${weekday(end)} ${wallTime(end)}` : when(end),
+})
+const NEAR_MS = 6 * 24 * 60 * MINUTE_MS
+const weekday = (at: number) => new Intl.DateTimeFormat('en-GB', { weekday: 'short', timeZone: zone() }).format(at)
 /** `18:12`. */
 export const wallTime = (at: string | number): string =>
   new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone() }).format(msOf(at))

@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/client/errors.ts'
 import type { MachineInFull } from '../../../src/client/status.ts'
 import { reasonOf } from './doing.ts'
 import { fleet } from './fleet.ts'
+import { FORBIDDEN } from './forbidden.ts'
 import { isLive } from './live.ts'
 import { server } from './session.ts'
 
@@ -38,12 +39,13 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
   let askedAt = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const load = async () => {
+  const load = async (): Promise<void> => {
     const number = ++asked
     askedAt = performance.now()
     try {
       const found = await server().machine(ident())
       if (number !== asked) return
+      if (full() === null) void lookBehind(found)
       setFull(found)
       setIsMissing(false)
       setRefusal(null)
@@ -58,10 +60,10 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
     clearTimeout(timer)
     timer = setTimeout(() => void load(), Math.max(0, askedAt + GAP_MS - performance.now()))
   }
-  const lookBehind = async () => {
-    const wanted = ident()
-    const found = await behindOf(wanted).catch(() => null)
-    if (wanted === ident()) setBehind(found)
+  const lookBehind = async ({ machine, verbs }: MachineInFull) => {
+    const mayBoot = verbs.some(({ verb, why_not }) => verb === 'boot' && why_not !== FORBIDDEN)
+    const found = await behindOf(machine.uuid, mayBoot).catch(() => null)
+    if (machine.uuid === full()?.machine.uuid) setBehind(found)
   }
 
   createEffect(
@@ -72,7 +74,6 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
       setRefusal(null)
       clearTimeout(timer)
       void load()
-      void lookBehind()
     }),
   )
   createEffect(on([() => fleet.called(ident()), isLive], again, { defer: true }))
@@ -87,21 +88,24 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
     refusal,
     again: () => {
       again()
-      void lookBehind()
+      const found = full()
+      if (found !== null) void lookBehind(found)
     },
   }
 }
 
 const FIELDS = ['driver', 'driver_info', 'conductor', 'extra']
 
-async function behindOf(ident: string): Promise<Behind> {
+async function behindOf(ident: string, mayBoot: boolean): Promise<Behind> {
   const { nodes } = server()
   const node = await nodes.show(ident, FIELDS)
   const [info, extra] = [node['driver_info'] ?? {}, node['extra'] ?? {}] as Record<string, unknown>[]
-  const boot = await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
-    ([{ boot_device: device }, devices]) => ({ device, devices }),
-    () => null,
-  )
+  const boot = mayBoot
+    ? await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
+        ([{ boot_device: device }, devices]) => ({ device, devices }),
+        () => null,
+      )
+    : null
   return {
     driver: textIn(node['driver']),
     conductor: textIn(node['conductor']),

@@ -15,6 +15,8 @@ interface ChipsProps {
   onValue: (value: readonly string[]) => void
   /** How one is shown; as it is if it isn't said. */
   shown?: (option: string) => string
+  /** Which of them stand in the way. */
+  isBad?: (option: string) => boolean
   isDisabled?: boolean
 }
 
@@ -37,7 +39,7 @@ export const ChipsField: Component<ChipsProps> = props => {
     <span class="chips" role="group" aria-label={props.noun}>
       <For each={props.value}>
         {option => (
-          <span class="field slim chipf">
+          <span classList={{ field: true, slim: true, chipf: true, bad: props.isBad?.(option) ?? false }}>
             <b title={option}>{shown(option)}</b>
             <button
               type="button"

@@ -16,7 +16,7 @@ import { reasonOf, undoLast } from '../data/doing.ts'
 import { fleet } from '../data/fleet.ts'
 import { type Key, useKeys } from '../data/keys.ts'
 import { liveness, useLiveFleet } from '../data/live.ts'
-import { bookingAsked } from '../parts/booking/open.ts'
+import { bookingAsked, getAsked } from '../parts/booking/open.ts'
 import { Empty, Patience } from '../parts/empty.tsx'
 import { Shapes } from '../parts/glyph.tsx'
 import { Toasts } from '../parts/toasts.tsx'
@@ -32,6 +32,7 @@ import { Offline } from './offline.tsx'
 const SAID_MS = 10_000
 
 const BookingSheet = lazy(() => import('../parts/booking/sheet.tsx'))
+const GetSheet = lazy(() => import('../parts/booking/get-sheet.tsx'))
 const VerbSheets = lazy(() => import('../parts/verbs/verb-sheets.tsx'))
 
 export const Shell: ParentComponent = props => {
@@ -73,6 +74,11 @@ export const Shell: ParentComponent = props => {
       <Show when={bookingAsked()}>
         <Suspense>
           <BookingSheet />
+        </Suspense>
+      </Show>
+      <Show when={getAsked()}>
+        <Suspense>
+          <GetSheet />
         </Suspense>
       </Show>
       <Show when={over() === 'find'}>

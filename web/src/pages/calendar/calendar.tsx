@@ -3,6 +3,7 @@ import { useSearchParams } from '@solidjs/router'
 import { type Component, createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { instantTyped, minute, zoneName } from '../../data/clock.ts'
+import { draft } from '../../data/draft.ts'
 import { fleet } from '../../data/fleet.ts'
 import { failing, type FilterName, filtersIn, matcherOf } from '../../data/filter.ts'
 import { useKeys } from '../../data/keys.ts'
@@ -14,11 +15,12 @@ import { words } from '../../words.ts'
 import { rangeShown, rowsIn } from './address.ts'
 import { BarPopover, CancelQuestion } from './bar-popover.tsx'
 import { type BarShown, Chart } from './chart.tsx'
+import { ComposeBar, useComposing } from './composing.tsx'
 import { isFreeNow } from './curve.ts'
-import { createFolds, createHeldRows } from './held.ts'
-import { ListView } from './list-view.tsx'
+import { createFolds, createHeld } from './held.ts'
+import { ListView, Waits } from './list-view.tsx'
 import { createPrinting, PRINTED_PX } from './printing.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, sameRows } from './rows.ts'
 import { Subscribe } from './subscribe.tsx'
 import { Legend, Toolbar } from './toolbar.tsx'
 import { type CalendarView, createView } from './view.ts'
@@ -35,11 +37,17 @@ const Calendar: Component = () => {
   const matcher = createMemo(() =>
     matcherOf(filters(), { now: minute(), traits: fleet.traits(), instantIn: instantTyped }),
   )
-  const machines = createMemo(() => fleet.machines().filter(machine => failing(matcher(), machine).length === 0))
+  const machines = createMemo(() => {
+    const all = fleet.machines()
+    return matcher().tests.length === 0 ? all : all.filter(machine => failing(matcher(), machine).length === 0)
+  })
+  const prefix = createMemo(() => prefixOf(fleet.machines()))
   const { folds, fold, showQuiet } = createFolds()
-  const held = createHeldRows({
-    rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: null }),
-    question: () => [rows(), filters(), folds()],
+  const { composing, only, move } = useComposing(view)
+  const held = createHeld({
+    same: sameRows,
+    rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: only() }),
+    question: () => [rows(), filters(), folds(), only()],
   })
   const isList = () => (query['view'] ?? kept('calendar-view')) === 'list'
   const setIsList = (wanted: boolean) => {
@@ -65,6 +73,9 @@ const Calendar: Component = () => {
         setIsList={setIsList}
         subscribe={() => subscribing.open(true)}
       />
+      <Show when={mayBook() && fleet.machines().length > 0}>
+        <ComposeBar />
+      </Show>
       <Switch fallback={<Patience />}>
         <Match when={fleet.isLoaded() && fleet.machines().length === 0}>
           <Empty title={words.calendar.noMachines} text={words.calendar.noMachinesText}>
@@ -73,11 +84,6 @@ const Calendar: Component = () => {
         </Match>
         <Match when={fleet.isLoaded()}>
           <NothingBookable />
-          <Show when={held.waiting() > 0}>
-            <button type="button" class="btn small waits" onClick={held.refresh}>
-              {words.calendar.waits(held.waiting())}
-            </button>
-          </Show>
           <Show when={machines().length === 0}>
             <Empty title={words.calendar.noMatch} />
           </Show>
@@ -86,16 +92,21 @@ const Calendar: Component = () => {
               label={label()}
               view={view}
               rows={held.rows()}
-              prefix={prefixOf(fleet.machines())}
+              prefix={prefix()}
               isWhole={isPrinting()}
-              summary={words.calendar.freeNow(machines().filter(isFreeNow).length, machines().length)}
+              summary={
+                draft() === null
+                  ? words.calendar.freeNow(machines().filter(isFreeNow).length, machines().length)
+                  : words.booking.whereItFits
+              }
               fold={fold}
               showQuiet={showQuiet}
               open={shown.open}
               hold={held.hold}
-              composing={null}
+              composing={mayBook() ? composing : null}
               timeRef={element => watchWidth(element, setMeasured)}
             />
+            <Waits count={held.waiting()} refresh={held.refresh} />
           </Show>
           <Show when={(isList() || isPrinting()) && machines().length > 0}>
             <ListView
@@ -104,6 +115,7 @@ const Calendar: Component = () => {
               label={label()}
               isWhole={isPrinting()}
               open={shown.open}
+              question={filters()}
             />
           </Show>
           <Show when={!isList()}>
@@ -112,7 +124,7 @@ const Calendar: Component = () => {
         </Match>
       </Switch>
       <Show when={shown.value()} keyed>
-        {bar => <BarPopover shown={bar} close={shown.close} move={null} cancel={cancelling.open} />}
+        {bar => <BarPopover shown={bar} close={shown.close} move={mayBook() ? move : null} cancel={cancelling.open} />}
       </Show>
       <Show when={cancelling.value()} keyed>
         {span => <CancelQuestion span={span} close={cancelling.close} />}

@@ -33,6 +33,8 @@ export interface BarShown {
 export interface Composing {
   handlers: (machine: string, scale: Accessor<Scale>) => LaneHandlers
   over: (machine: string, scale: Accessor<Scale>) => JSX.Element
+  /** Tells which machine a lane shows. */
+  lane?: (machine: string, element: HTMLElement) => void
   /** Between the axis and the rows: where it would fit. */
   ruler?: (scale: Accessor<Scale>) => JSX.Element
 }
@@ -117,7 +119,7 @@ export const Chart: Component<ChartProps> = props => {
         role="treegrid"
         aria-label={props.label}
         aria-rowcount={props.rows.length + 2}
-        onKeyDown={focus.keyDown}
+        on:keydown={focus.keyDown}
         onFocusIn={() => props.hold(true)}
         onFocusOut={event => !chart.contains(event.relatedTarget as Node | null) && props.hold(false)}
       >

@@ -15,7 +15,10 @@ test('a query is read and written as the same text', () => {
 })
 
 test('what makes no sense is kept, for Placement to say so', () => {
-  assert.equal(textOf(questionIn('resources=VCPU:x&nonsense=1&resources=A:1')), 'resources=VCPU:x&nonsense=1&resources=A:1')
+  assert.equal(
+    textOf(questionIn('resources=VCPU:x&nonsense=1&resources=A:1')),
+    'resources=VCPU:x&nonsense=1&resources=A:1',
+  )
   assert.equal(textOf(questionIn('resources=VCPU')), 'resources=VCPU')
   assert.equal(textOf(questionIn('')), '')
   assert.equal(textOf(questionIn('?resources=VCPU:1&&')), 'resources=VCPU:1')
@@ -46,15 +49,20 @@ test('a condition that is left out leaves its group, and a group with nothing go
 test('a second group of its own needs a policy', () => {
   const one = withNewGroup(questionIn('resources=VCPU:8'), 'VGPU')
   assert.equal(textOf(one), 'resources=VCPU:8&resources1=VGPU:1')
-  assert.equal(textOf(withNewGroup(one, 'VGPU')), 'resources=VCPU:8&resources1=VGPU:1&resources2=VGPU:1&group_policy=none')
+  assert.equal(
+    textOf(withNewGroup(one, 'VGPU')),
+    'resources=VCPU:8&resources1=VGPU:1&resources2=VGPU:1&group_policy=none',
+  )
 })
 
 test('what a smaller question asks less of is known', () => {
   const asked = questionIn('resources=VCPU:8,VGPU:4&required=CUSTOM_NVLINK,!CUSTOM_OLD')
-  assert.deepEqual([...lostIn(asked, questionIn('resources=VCPU:8,VGPU:4&required=!CUSTOM_OLD'))], [
-    keyOf('', 'required', 'CUSTOM_NVLINK'),
-  ])
-  assert.deepEqual([...lostIn(asked, questionIn('resources=VCPU:4,VGPU:4&required=CUSTOM_NVLINK,!CUSTOM_OLD'))], [
-    keyOf('', 'resources', 'VCPU'),
-  ])
+  assert.deepEqual(
+    [...lostIn(asked, questionIn('resources=VCPU:8,VGPU:4&required=!CUSTOM_OLD'))],
+    [keyOf('', 'required', 'CUSTOM_NVLINK')],
+  )
+  assert.deepEqual(
+    [...lostIn(asked, questionIn('resources=VCPU:4,VGPU:4&required=CUSTOM_NVLINK,!CUSTOM_OLD'))],
+    [keyOf('', 'resources', 'VCPU')],
+  )
 })

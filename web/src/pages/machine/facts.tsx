@@ -30,7 +30,7 @@ const Small: Component<{ action: Action | undefined; text: string; icon?: 'plus'
       <button
         type="button"
         class="btn small quiet"
-        aria-label={action().text}
+        aria-label={`${props.text}: ${action().text}`}
         disabled={action().whyNot !== null}
         onClick={() => action().act()}
       >
@@ -154,8 +154,10 @@ const Whose: Component<FactsProps> = props => {
         <h2>{words.machine.whose.title}</h2>
       </header>
       <dl>
-        <dt>{words.machine.whose.owner}</dt>
-        <dd>{props.machine.owner ?? words.machine.whose.nobody}</dd>
+        <Show when={props.machine.owner !== null || isKept()}>
+          <dt>{words.machine.whose.owner}</dt>
+          <dd>{props.machine.owner ?? words.machine.whose.nobody}</dd>
+        </Show>
         <Show when={props.machine.lessee}>
           {lessee => (
             <>

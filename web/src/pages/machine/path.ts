@@ -1,5 +1,6 @@
 // The way of a machine through its states, with the verbs under the state that they start from.
 import type { VerbOf } from '../../../../src/client/status.ts'
+import { FORBIDDEN } from '../../data/forbidden.ts'
 import { words } from '../../words.ts'
 
 export interface PathVerb {
@@ -32,9 +33,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 
 const PROVISION = new Set([...WAY.flatMap(({ verbs }) => verbs), 'unrescue', 'abort'])
 
-/** The server's word for what the policy forbids: such verbs aren't shown at all. */
-const FORBIDDEN = 'You may not.'
-
+/** Such verbs aren't shown at all. */
 export const isForbidden = ({ why_not }: VerbOf) => why_not === FORBIDDEN
 
 export function pathOf(provision: string, verbs: readonly VerbOf[]): PathStep[] {

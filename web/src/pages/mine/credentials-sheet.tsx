@@ -2,12 +2,12 @@
 import { type Component, createSignal, Show } from 'solid-js'
 import type { ApplicationCredential, NewApplicationCredential } from '../../../../src/client/people.ts'
 import { serverNow, when } from '../../data/clock.ts'
-import { reasonOf } from '../../data/doing.ts'
 import type { Kept } from '../../data/kept.ts'
 import { server } from '../../data/session.ts'
 import { TextField, TimeField } from '../../parts/fields.tsx'
 import { Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
+import { createSubmit } from './submit.ts'
 import { Once, Things } from './things.tsx'
 
 /** The identity API says UTC without saying so. */
@@ -58,26 +58,16 @@ export const CredentialsSheet: Component<{ kept: Kept<ApplicationCredential[]>; 
 const NewCredential: Component<{ made: (credential: NewApplicationCredential) => void }> = props => {
   const [name, setName] = createSignal('')
   const [end, setEnd] = createSignal<number | null>(null)
-  const [refusal, setRefusal] = createSignal<string | null>(null)
-  const [isBusy, setIsBusy] = createSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (isBusy()) return
-    if (name().trim() === '') return setRefusal(words.mine.credentials.missing)
-    setIsBusy(true)
-    setRefusal(null)
-    const expires = end() === null ? undefined : new Date(end()!).toISOString()
-    try {
+  const { submit, refusal, isBusy } = createSubmit({
+    read: () => (name().trim() === '' ? words.mine.credentials.missing : { name: name().trim() }),
+    act: async typed => {
+      const expires = end() === null ? undefined : new Date(end()!).toISOString()
       const { users, user } = server()
-      props.made(await users.createCredential(user!, { name: name().trim(), expires_at: expires }))
-    } catch (error) {
-      setRefusal(reasonOf(error))
-    } finally {
-      setIsBusy(false)
-    }
-  }
+      props.made(await users.createCredential(user!, { ...typed, expires_at: expires }))
+    },
+  })
   return (
-    <form class="new" onSubmit={event => void submit(event)}>
+    <form class="new" onSubmit={submit}>
       <TextField label={words.mine.name} value={name()} onValue={setName} isRequired />
       <TimeField
         label={words.mine.credentials.ends}

@@ -1,42 +1,32 @@
 // Changes the password. All tokens of the old one end, so one is logged in again at once.
-import { type Component, createSignal } from 'solid-js'
+import type { Component } from 'solid-js'
 import { tell } from '../../data/doing.ts'
 import { enter, login, server } from '../../data/session.ts'
 import { Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
+import { createSubmit } from './submit.ts'
 
 const DOMAIN = { name: 'Default' }
 
 export const PasswordSheet: Component<{ close: () => void }> = props => {
-  const [refusal, setRefusal] = createSignal<string | null>(null)
-  const [isBusy, setIsBusy] = createSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (isBusy()) return
-    const form = new FormData(event.currentTarget as HTMLFormElement)
-    const [present, wanted, again] = ['present', 'wanted', 'again'].map(name => textIn(form, name)) as [
-      string,
-      string,
-      string,
-    ]
-    if (wanted !== again) return setRefusal(words.mine.password.differ)
-    if (wanted === present) return setRefusal(words.mine.password.same)
-    setIsBusy(true)
-    setRefusal(null)
-    try {
+  const { submit, refusal, isBusy } = createSubmit({
+    read: form => {
+      const typed = new FormData(form)
+      const [present, wanted] = [textIn(typed, 'present'), textIn(typed, 'wanted')]
+      if (wanted !== textIn(typed, 'again')) return words.mine.password.differ
+      return wanted === present ? words.mine.password.same : { present, wanted }
+    },
+    act: async ({ present, wanted }) => {
       await change(present, wanted)
       props.close()
       tell({ text: words.mine.password.changed, kind: 'done', action: null })
-    } catch (error) {
-      // A wrong password is refused as an ended login is: it isn't one.
-      setRefusal(error instanceof Error ? error.message : String(error))
-    } finally {
-      setIsBusy(false)
-    }
-  }
+    },
+    // A wrong password is refused as an ended login is: it isn't one.
+    why: error => (error instanceof Error ? error.message : String(error)),
+  })
   return (
     <Sheet title={words.mine.password.title} at="middle" close={props.close}>
-      <form class="new" onSubmit={event => void submit(event)}>
+      <form class="new" onSubmit={submit}>
         <Secret name="present" label={words.mine.password.present} complete="current-password" />
         <Secret name="wanted" label={words.mine.password.wanted} complete="new-password" />
         <Secret name="again" label={words.mine.password.again} complete="new-password" />

@@ -8,6 +8,7 @@ import { server } from '../../data/session.ts'
 import { TextField } from '../../parts/fields.tsx'
 import { Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
+import { createSubmit } from './submit.ts'
 import { Once, type Thing, Things } from './things.tsx'
 
 export const WebhooksSheet: Component<{ kept: Kept<Webhook[]>; close: () => void }> = props => {
@@ -98,32 +99,22 @@ const NewWebhook: Component<{ made: (secret: string | null) => void }> = props =
   const [url, setUrl] = createSignal('')
   const [name, setName] = createSignal('')
   const [types, setTypes] = createSignal('')
-  const [refusal, setRefusal] = createSignal<string | null>(null)
-  const [isBusy, setIsBusy] = createSignal(false)
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (isBusy()) return
-    if (url().trim() === '') return setRefusal(words.mine.webhooks.missing)
-    setIsBusy(true)
-    setRefusal(null)
-    const wanted = types()
-      .split(/[\s,]+/)
-      .filter(word => word !== '')
-    try {
+  const { submit, refusal, isBusy } = createSubmit({
+    read: () => (url().trim() === '' ? words.mine.webhooks.missing : { url: url().trim() }),
+    act: async typed => {
+      const wanted = types()
+        .split(/[\s,]+/)
+        .filter(word => word !== '')
       const made = await server().webhooks.create({
-        url: url().trim(),
+        ...typed,
         name: name().trim() || undefined,
         types: wanted.length === 0 ? undefined : wanted,
       })
       props.made(made.secret)
-    } catch (error) {
-      setRefusal(reasonOf(error))
-    } finally {
-      setIsBusy(false)
-    }
-  }
+    },
+  })
   return (
-    <form class="new" onSubmit={event => void submit(event)}>
+    <form class="new" onSubmit={submit}>
       <TextField label={words.mine.webhooks.url} value={url()} onValue={setUrl} hint={words.mine.webhooks.urlHint} />
       <TextField label={words.mine.name} value={name()} onValue={setName} />
       <TextField

@@ -22,6 +22,8 @@ export interface Parameter {
   required?: boolean
   description?: string
   schema?: Schema
+  /** For a version: the one that the document is about. */
+  example?: string
 }
 
 interface Ref {

@@ -46,7 +46,7 @@ export const TryIt: Component<{ document: Document; operation: Operation }> = pr
       </Show>
       <div class="inputs">
         <For each={props.operation.parameters}>
-          {({ name, in: place, required, schema }) => (
+          {({ name, in: place, required, schema, example }) => (
             <label class="stacked">
               {name}
               <Show
@@ -55,6 +55,7 @@ export const TryIt: Component<{ document: Document; operation: Operation }> = pr
                   <input
                     class="field"
                     name={`${place} ${name}`}
+                    value={place === 'header' ? (example ?? '') : ''}
                     required={place === 'path' || required}
                     autocomplete="off"
                     spellcheck={false}

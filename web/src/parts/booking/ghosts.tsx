@@ -1,14 +1,13 @@
 // The draft as it would lie on a lane: dashed ink where it is free, red where something is in the way.
 import { type Component, createMemo, For, Show } from 'solid-js'
 import type { Ghost } from '../../data/booking-lanes.ts'
-import { when } from '../../data/clock.ts'
+import { lasting, stretch } from '../../data/clock.ts'
 import { ghosts } from '../../data/draft.ts'
 import { words } from '../../words.ts'
 import { type Scale, xOf } from '../timeline/scale.ts'
 import './booking.css'
 
-/** Less than this has no room for its times. */
-const LABEL_PX = 130
+const LETTER_PX = 6.4
 
 export const Ghosts: Component<{ machine: string; scale: Scale }> = props => (
   <Show when={ghosts().get(props.machine)}>{ghost => <GhostOf ghost={ghost()} scale={props.scale} />}</Show>
@@ -24,7 +23,15 @@ const GhostOf: Component<{ ghost: Ghost; scale: Scale }> = props => {
   const style = () => ({ left: `${place().start}px`, width: `${place().width}px` })
   const isFree = () => props.ghost.verdict === 'free'
   const isFirst = () => ghosts().values().next().value?.machine === props.ghost.machine
-  const span = () => words.booking.span(when(props.ghost.start), when(props.ghost.end))
+  const span = () => {
+    const { start, end } = stretch(props.ghost.start, props.ghost.end)
+    return words.booking.span(start, end)
+  }
+  /** As much as there is room for. */
+  const label = () => {
+    const length = lasting(props.ghost.end - props.ghost.start)
+    return [span(), length].find(text => text.length * LETTER_PX + 16 < place().width) ?? ''
+  }
   /** The parts of it that are taken. */
   const hits = createMemo(() =>
     props.ghost.by.map(({ start, end }) => {
@@ -47,7 +54,7 @@ const GhostOf: Component<{ ghost: Ghost; scale: Scale }> = props => {
       >
         <For each={hits()}>{hit => <i style={hit} />}</For>
         <Show when={isFirst()}>
-          <em classList={{ out: place().width < LABEL_PX }}>{span()}</em>
+          <em>{label()}</em>
         </Show>
       </span>
     </Show>

@@ -43,8 +43,10 @@ const Why: Component<{ answer: NonNullable<ReturnType<typeof refusal>>; isInShee
             {group => (
               <li>
                 <Glyph state={group.glyph} />
-                <span>
-                  <b>{group.strong}</b>
+                <span classList={{ dim: group.isAside }}>
+                  <Show when={group.isAside} fallback={<b>{group.strong}</b>}>
+                    {group.strong}
+                  </Show>
                   <Show when={group.details.length > 0}>{`: ${group.details.join('; ')}`}</Show>
                 </span>
               </li>

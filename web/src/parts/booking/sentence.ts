@@ -3,7 +3,7 @@
 import type { Span } from '../../../../src/client/status.ts'
 import type { Answer, Obstacle, Offer, Reason } from '../../data/booking-answer.ts'
 import type { Draft } from '../../data/booking-draft.ts'
-import { lasting, when } from '../../data/clock.ts'
+import { lasting, stretch, when } from '../../data/clock.ts'
 import { words } from '../../words.ts'
 import { traitShown } from '../trait.ts'
 
@@ -25,6 +25,8 @@ export interface Group {
   strong: string
   /** `rack-a01-12, rack-a01-13 by nlp-pretraining (bob), Fri 19:00 to Sun 19:00`. */
   details: readonly string[]
+  /** It is none of what was asked for. */
+  isAside: boolean
 }
 
 const NAMED_MAX = 5
@@ -38,6 +40,8 @@ export function groupsOf(answer: Answer, spansOf: (uuid: string) => readonly Spa
   })
 }
 
+const plain = (glyph: string, strong: string): Group => ({ glyph, strong, details: [], isAside: false })
+
 function groupOf(reason: Reason, spansOf: (uuid: string) => readonly Span[]): Group {
   const { count, sample } = reason
   const names = () =>
@@ -47,15 +51,15 @@ function groupOf(reason: Reason, spansOf: (uuid: string) => readonly Span[]): Gr
     )
   switch (reason.kind) {
     case 'booked':
-      return { glyph: 'booked', strong: words.booking.areBooked(count), details: obstaclesIn(sample, spansOf) }
+      return { ...plain('booked', words.booking.areBooked(count)), details: obstaclesIn(sample, spansOf) }
     case 'free':
-      return { glyph: 'free', strong: words.booking.areFree(count), details: names() }
+      return { ...plain('free', words.booking.areFree(count)), details: names() }
     case 'closed':
-      return { glyph: 'maintenance', strong: words.booking.areClosed(count), details: names() }
+      return { ...plain('maintenance', words.booking.areClosed(count)), details: names() }
     case 'not bookable':
-      return { glyph: 'setup', strong: words.booking.notBookable(count), details: [] }
+      return { ...plain('setup', words.booking.notBookable(count)), isAside: true }
     default:
-      return { glyph: 'setup', strong: words.booking.notMatching(count), details: [] }
+      return { ...plain('setup', words.booking.notMatching(count)), isAside: true }
   }
 }
 
@@ -65,12 +69,7 @@ function obstaclesIn(sample: readonly Obstacle[], spansOf: (uuid: string) => rea
   return [...groups.values()].map(all => {
     const { lease, from, until, machine } = all[0]!
     const who = lease && (spansOf(machine).find(({ id }) => id === lease.id)?.who ?? null)
-    const times =
-      from === null || until === null
-        ? until === null
-          ? null
-          : words.booking.until(when(until))
-        : words.booking.span(when(from), when(until))
+    const times = timesOf(from, until)
     return words.booking.obstacle(
       all.map(({ name }) => name),
       lease?.name ?? null,
@@ -78,6 +77,13 @@ function obstaclesIn(sample: readonly Obstacle[], spansOf: (uuid: string) => rea
       times,
     )
   })
+}
+
+function timesOf(from: number | null, until: number | null): string | null {
+  if (until === null) return null
+  if (from === null) return words.booking.until(when(until))
+  const { start, end } = stretch(from, until)
+  return words.booking.span(start, end)
 }
 
 /** `Sun 22 Nov 19:00`, `to Tue 24 Nov 19:00`, `58 h later`. */
@@ -92,13 +98,14 @@ export function offerWords(offer: Offer): { strong: string; rest: string; aside:
   if (offer.kind === 'shorter') {
     return {
       strong: words.booking.until(when(offer.end)),
-      rest: words.booking.sameStart,
+      rest: '',
       aside: words.booking.shorter(lasting(offer.byMs)),
     }
   }
+  const { start, end } = stretch(offer.start, offer.end)
   return {
-    strong: when(offer.start),
-    rest: words.booking.to(when(offer.end)),
+    strong: start,
+    rest: words.booking.to(end),
     aside: words.booking.later(lasting(offer.laterMs)),
   }
 }

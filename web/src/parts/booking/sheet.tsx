@@ -1,26 +1,13 @@
 // Book from anywhere: the same sentence in a sheet. The shell shows it; any page opens it.
-import { useLocation, useNavigate } from '@solidjs/router'
 import { type Component, createSignal, onCleanup, onMount, Show } from 'solid-js'
 import type { Draft } from '../../data/booking-draft.ts'
-import { zone } from '../../data/clock.ts'
 import { draft, dropDraft, startDraft } from '../../data/draft.ts'
 import { words } from '../../words.ts'
 import { Sheet } from '../sheet.tsx'
 import { BookingForm } from './form.tsx'
 import { RefusalBox } from './refusal-box.tsx'
 import { bookingAsked, closeBooking } from './open.ts'
-
-/** Shows the calendar from the day on which it starts. */
-export function useShowBooking(): (made: Draft) => void {
-  const navigate = useNavigate()
-  const location = useLocation()
-  return ({ start }) => {
-    const day = Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(zone()).toPlainDate().toString()
-    const query = new URLSearchParams(location.pathname.endsWith('/calendar') ? location.search : '')
-    query.set('from', day)
-    navigate(`/calendar?${query.toString()}`)
-  }
-}
+import { useShowBooking } from './show.ts'
 
 const BookingSheet: Component = () => <Show when={bookingAsked()}>{asked => <Open asked={asked()} />}</Show>
 

@@ -27,6 +27,8 @@ interface Rehearsed {
   /** Whoever runs a command there; nobody else is told. */
   keeper: string | null
   until: string | null
+  /** What is deployed is undeployed, and that ends it. */
+  isUndeployed: boolean
   whyNot: string | null
 }
 
@@ -52,7 +54,13 @@ export const EndQuestion: Component<EndProps> = props => {
     const farewell = { message: message().trim() || undefined, now: isNow() || undefined }
     const fitting = had.filter(one => !refused().some(({ had: other }) => other === one))
     const said = isKick ? words.verbs.tookBack : words.verbs.released
-    return onAll(fitting, { said, act: (at, one) => end(at, one, isKick ? farewell : {}) })
+    return onAll(fitting, {
+      said,
+      act: (at, one) => {
+        const isUndeployed = all().some(({ had: other, isUndeployed: isSo }) => other === one && isSo)
+        return isUndeployed ? undeploy(at, one) : end(at, one, isKick ? farewell : {})
+      },
+    })
   }
 
   return (
@@ -121,8 +129,9 @@ function titleOf(had: readonly Had[], machines: readonly Machine[], isKick: bool
   return isKick ? words.verbs.takeBackFrom(what, who) : words.verbs.releaseOf(what)
 }
 
-function sentenceOf({ had, machines, keeper, until }: Rehearsed, isKick: boolean): string {
+function sentenceOf({ had, machines, keeper, until, isUndeployed }: Rehearsed, isKick: boolean): string {
   const names = machines.length === 0 ? called(had.machines) : list(machines)
+  if (isUndeployed) return words.verbs.endsUndeployed(had.name, names)
   const ends = words.verbs.ends(had.name, names, had.kind === 'lease')
   if (!isKick) return ends
   if (keeper === null) return `${ends} ${words.verbs.nobodyTold}`
@@ -130,17 +139,23 @@ function sentenceOf({ had, machines, keeper, until }: Rehearsed, isKick: boolean
 }
 
 async function rehearse(at: Holdfast, had: Had, isKick: boolean): Promise<Rehearsed> {
-  const none = { had, machines: [], keeper: null, until: null, whyNot: null }
+  const none = { had, machines: [], keeper: null, until: null, isUndeployed: false, whyNot: null }
+  const allocation = had.kind === 'allocation' ? await keptOf(at, had.id) : null
+  const kept = { keeper: allocation?.keeper ?? null, until: allocation?.expires_at ?? null }
+  // An allocation can't be ended under what is deployed; undeploying ends it, unless somebody keeps it.
+  const isDeployed = had.kind === 'allocation' && had.machines.every(({ may }) => may.includes('undeploy'))
+  if (isDeployed && kept.keeper === null) return { ...none, isUndeployed: true }
   try {
     const objects = await touchedBy(at, had, isKick)
     const touched = objects.filter(({ kind }) => kind === 'node').map(({ id }) => fleet.machine(id))
-    const machines = touched.flatMap(machine => (machine ? [nameOf(machine)] : []))
-    const allocation = had.kind === 'allocation' ? await keptOf(at, had.id) : null
-    return { ...none, machines, keeper: allocation?.keeper ?? null, until: allocation?.expires_at ?? null }
+    return { ...none, ...kept, machines: touched.flatMap(machine => (machine ? [nameOf(machine)] : [])) }
   } catch (error) {
-    return { ...none, whyNot: reasonOf(error) }
+    return { ...none, ...kept, whyNot: reasonOf(error) }
   }
 }
+
+const undeploy = ({ nodes }: Holdfast, { machines }: Had) =>
+  Promise.all(machines.map(({ uuid }) => nodes.provision(uuid, 'deleted')))
 
 const keptOf = ({ allocations }: Holdfast, id: string): Promise<Allocation | null> =>
   allocations.show(id, ['keeper', 'expires_at']).catch(() => null)

@@ -1,0 +1,104 @@
+// What there is, kept up to date while the page is shown.
+import { createEffect, createMemo, createResource, createSignal, on, onCleanup } from 'solid-js'
+import { ApiError } from '../../../../src/client/errors.ts'
+import { readCapacity } from '../../data/capacity.ts'
+import { type Branch, isOfLease, sumsOf, treesOf, type Use } from '../../data/capacity-tree.ts'
+import { reasonOf } from '../../data/doing.ts'
+import { fleet } from '../../data/fleet.ts'
+import type { Known } from './ask.tsx'
+import { inOrder } from './columns.ts'
+
+/** So long after a change it is read again, at the soonest. */
+const AGAIN_MS = 500
+/** Reading takes at most this part of the time. */
+const PART = 20
+
+export interface Capacity {
+  isLoaded: () => boolean
+  isForbidden: () => boolean
+  error: () => string | null
+  reload: () => void
+  /** Moves when something else was read. */
+  version: () => number
+  trees: () => readonly Branch[]
+  /** Without the machines. */
+  hosts: () => readonly Branch[]
+  totals: () => readonly (readonly [string, Use])[]
+  /** The traits that every host has. */
+  usual: () => ReadonlySet<string>
+  known: () => Known
+  nameOf: (uuid: string) => string
+}
+
+export function createCapacity(): Capacity {
+  let tookMs = 0
+  const [read, { refetch }] = createResource(
+    () => fleet.isLoaded(),
+    async () => {
+      const began = performance.now()
+      const found = await readCapacity()
+      tookMs = performance.now() - began
+      return found
+    },
+  )
+  const isRefused = () => read.error !== undefined
+  let last: Awaited<ReturnType<typeof readCapacity>> = []
+  const [version, setVersion] = createSignal(0)
+  let due: ReturnType<typeof setTimeout> | undefined
+  const again = () => {
+    due ??= setTimeout(
+      () => {
+        due = undefined
+        void Promise.resolve(refetch()).catch(() => {})
+      },
+      Math.max(AGAIN_MS, PART * tookMs),
+    )
+  }
+  createEffect(on([fleet.version, fleet.hosts], again, { defer: true }))
+  onCleanup(() => clearTimeout(due))
+  const providers = createMemo(() => {
+    // What was read before stays while it is read again, and when that fails.
+    if (!isRefused() && read.latest !== undefined) last = read.latest
+    return last
+  })
+  let before = ''
+  createEffect(() => {
+    const now = JSON.stringify(providers())
+    if (now === before) return
+    before = now
+    setVersion(number => number + 1)
+  })
+  const trees = createMemo(() => treesOf(providers()))
+  const isMachine = ({ provider }: Branch) => fleet.machine(provider.uuid) !== undefined
+  const hosts = createMemo(() => trees().filter(tree => !isMachine(tree)))
+  const sums = createMemo(() => sumsOf(hosts().map(tree => tree.sums)))
+  const totals = createMemo(() =>
+    [...sums()].filter(([name]) => !isOfLease(name)).toSorted(([a], [b]) => inOrder(a, b)),
+  )
+  const usual = createMemo(() => {
+    const all = hosts().filter(({ sums: has }) => has.size > 0)
+    const [first] = all
+    return new Set([...(first?.traits ?? [])].filter(trait => all.every(({ traits }) => traits.has(trait))))
+  })
+  const names = createMemo(() => new Map(providers().map(({ uuid, name }) => [uuid, name])))
+  const known = createMemo((): Known => ({
+    resources: [...new Set(trees().flatMap(tree => [...tree.sums.keys()]))]
+      .filter(name => !isOfLease(name))
+      .toSorted(inOrder),
+    traits: [...new Set(trees().flatMap(tree => [...tree.traits]))].toSorted(),
+    roots: hosts().map(({ provider: { uuid, name } }) => ({ uuid, name })),
+  }))
+  return {
+    isLoaded: () => read.latest !== undefined || last.length > 0,
+    isForbidden: () => read.error instanceof ApiError && read.error.status === 403,
+    error: () => (isRefused() ? reasonOf(read.error) : null),
+    reload: () => void refetch(),
+    version,
+    trees,
+    hosts,
+    totals,
+    usual,
+    known,
+    nameOf: uuid => names().get(uuid) ?? uuid.slice(0, 8),
+  }
+}
