@@ -101,7 +101,7 @@ export const Bar: Component<{ find: () => void; keys: () => void }> = props => (
       type="button"
       class="clock btn quiet"
       title={utc(minute())}
-      aria-label={words.shell.zone(zoneName(), isUtc() ? 'local time' : 'UTC')}
+      aria-label={words.shell.zone(`${wallTime(minute())} ${zoneName()}`, isUtc() ? 'local time' : 'UTC')}
       onClick={switchZone}
     >
       <span>
@@ -163,7 +163,7 @@ const Me: Component<{ keys: () => void }> = props => {
   ]
   const face = (
     <>
-      <span class="av">{user().slice(0, 1)}</span>
+      <span class="av" data-letter={user().slice(0, 1)} />
       <span class="who">
         <b class="med">{user()}</b> <span class="dimmer">{fleet.me().project}</span>
       </span>
