@@ -21,7 +21,7 @@ export interface Reason {
   sample: readonly Obstacle[]
 }
 
-export interface Window {
+interface Window {
   start: number
   end: number
   /** It may start at any time until then; null: at any later time. */

@@ -27,11 +27,11 @@ export interface Draft {
   lease: Moved | null
 }
 
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
 /** The API counts in whole minutes of UTC. */
-export const dateText = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const dateText = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 /** Its dates are UTC, whether they say so or not. */
 export const dateIn = (text: string): number => Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
 

@@ -6,7 +6,7 @@ import { serverNow } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { type Scale, snapped, stepOnGrid } from '../timeline/scale.ts'
 
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 /** So near its end is the edge of a stretch. */
 const EDGE_PX = 7
 

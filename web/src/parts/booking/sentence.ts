@@ -19,7 +19,7 @@ export function askedFor({ kind, name, count, class: wanted, traits, start, end 
 export const refusalTitle = ({ message, free, of }: Answer): string =>
   message === null ? words.booking.doesNotFit(free, of) : words.booking.refused
 
-export interface Group {
+interface Group {
   glyph: string
   /** `2 are booked`. */
   strong: string
