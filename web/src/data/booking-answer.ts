@@ -43,6 +43,18 @@ export interface Answer {
   places: readonly string[]
 }
 
+/** It fits, and there is no more to say. */
+export const FITS: Answer = {
+  fits: true,
+  message: null,
+  free: 1,
+  of: 1,
+  reasons: [],
+  windows: [],
+  until: null,
+  places: [],
+}
+
 const KINDS: Readonly<Record<string, Reason['kind']>> = {
   free: 'free',
   'does not match': 'not matching',
@@ -94,7 +106,7 @@ export const answerOf = (explained: LeaseExplained): Answer => ({
 export function answerToRefusal(error: unknown, message: string): Answer {
   const details = error instanceof NoFit ? (error.body as { details?: LeaseRefusal } | null)?.details : undefined
   if (details?.most !== undefined) return { fits: false, message: null, ...refusalIn(details), places: [] }
-  return { fits: false, message, free: 0, of: 0, reasons: [], windows: [], until: null, places: [] }
+  return { ...FITS, fits: false, message, free: 0 }
 }
 
 /** Something that would fit, instead of what was asked for. */

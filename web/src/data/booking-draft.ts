@@ -1,8 +1,9 @@
 // A booking while it is composed, before anything is written. Pure: what is asked of the server, and what it is called.
 import type { LeaseChange, NewLease } from '../../../src/client/leases.ts'
 
-/** The lease that is moved or stretched, as it was before. */
+/** What is moved or stretched, as it was before. Of an allocation only the end can change. */
 export interface Moved {
+  kind: 'lease' | 'allocation'
   id: string
   name: string
   start: number
