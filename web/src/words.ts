@@ -462,7 +462,7 @@ export const words = {
       past: 'It would be over already',
       start: 'It starts in the past',
     },
-    refused: 'Can’t be booked like this',
+    refused: { new: 'Can’t be booked like this', move: 'Can’t be changed like this' },
     doesNotFit: (free: number, of: number) =>
       `Doesn’t fit: ${free === 0 ? 'none' : free} of ${of} ${free === 1 ? 'is' : 'are'} free then`,
     asked: (n: number, kind: string, traits: readonly string[], start: string, length: string) =>
@@ -528,7 +528,7 @@ export const words = {
     someFree: (free: number, of: number) =>
       `${free} ${free === 1 ? 'is' : 'are'} free now; ${of - free} would wait in the queue`,
     place: (place: number, of: number, start: string | null) =>
-      `${nth(place)} of ${of}, ${start === null ? 'nobody can tell when it starts' : `likely start ${start}`}`,
+      `${nth(place)} of ${of}, ${start === null ? 'no end is known in that time' : `likely start ${start}`}`,
     because: (machine: string) => `when ${machine} is free`,
     never: (kind: string, considered: number) =>
       considered === 0 ? `There is no machine of class ${kind}.` : 'Nothing fits',
