@@ -547,7 +547,8 @@ export const words = {
           ? `${n} wait, and nobody can tell until when`
           : `${n} wait, and the first is likely served ${start}`,
     nobody: 'Nobody waits.',
-    nobodyWhy: 'Whoever asks for a machine that nobody has gets it at once. Others wait here, in order.',
+    nobodyTitle: 'No request is in line',
+    nobodyWhy: 'Whoever asks for a machine that is free gets it at once. Others wait here, in order.',
     nobodyOf: (who: string) => `Nobody waits for ${who}.`,
     youDont: 'You wait for nothing.',
     everyone: 'Everyone',

@@ -110,7 +110,7 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
     </Match>
     <Match when={true}>
       <div class="card">
-        <Empty title={PAGE.nobody} text={PAGE.nobodyWhy}>
+        <Empty title={PAGE.nobodyTitle} text={PAGE.nobodyWhy}>
           <div class="tools">
             <a class="btn" href="/ui/now?state=free">
               {PAGE.seeFree}
