@@ -10,5 +10,7 @@ export default defineConfig({
     // The content security policy takes files of our own, and nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // A busy machine is no news.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 })

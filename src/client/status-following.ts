@@ -23,30 +23,25 @@ export const followStatusAt = (api: Api) =>
     let pauseMs = PAUSE_MS
     for (let isFirst = true; ; isFirst = false) {
       if (signal?.aborted) return
-      let error: HoldfastError | null = null
+      let failure: HoldfastError | null = null
       try {
         const query = { since, spans: spans && `${spans.from}/${spans.to}` }
-        for await (const told of connectionTo(api, {
-          path: '/status',
-          query,
-          silenceMaxMs: SILENCE_MAX_MS,
-          signal,
-          heard,
-        })) {
+        const connection = { path: '/status', query, silenceMaxMs: SILENCE_MAX_MS, signal, heard }
+        for await (const told of connectionTo(api, connection)) {
           pauseMs = PAUSE_MS
           isFirst = false
           if (told.data !== null && told.type !== 'error') yield JSON.parse(told.data) as StatusChange
           // Once it was taken: who stops in between is told it again.
           if (told.id !== '') since = told.id
         }
-      } catch (broken) {
+      } catch (error) {
         if (signal?.aborted) return
-        if (!isAway(broken) || (isFirst && !lost)) throw broken
-        error = broken
+        if (!isAway(error) || (isFirst && !lost)) throw error
+        failure = error
       }
-      const pause = jittered(pauseMs)
-      lost?.(error, pause)
-      await sleep(pause, signal).catch(() => {})
+      const ms = jittered(pauseMs)
+      lost?.(failure, ms)
+      await sleep(ms, signal).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     }
   }

@@ -193,7 +193,7 @@ export interface StatusFollowed {
   signal?: AbortSignal | undefined
   /** Called when the server said something, at least every 2 s: what you see is true now. */
   heard?: (() => void) | undefined
-  /** Called when the connection ended, with the error if there was one. It comes back by itself. */
+  /** Called when the connection ended, with the error if there was one. It comes back by itself, after so long. */
   lost?: ((error: HoldfastError | null, retryMs: number) => void) | undefined
 }
 

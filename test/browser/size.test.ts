@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstPages } from '../support/first-page.ts'
-import { build } from './support.ts'
+import { build } from './build.ts'
 
 const BYTES_MAX = 150_000
 

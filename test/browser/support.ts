@@ -1,11 +1,9 @@
 // A browser at the dashboard of a server with the demo's fleet: alice and bob are members, carol is an admin.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { PEOPLE } from '../../src/cli/demo/people.ts'
@@ -14,11 +12,11 @@ import { type Holdfast, holdfastAt } from '../../src/client/index.ts'
 import { type Login, logIn } from '../../src/client/login.ts'
 import type { Config } from '../../src/config/config.ts'
 import { type Server, startServer } from '../support/server.ts'
+import { build } from './build.ts'
 import { copyFleet } from './fleet.ts'
 
 export type Name = 'alice' | 'bob' | 'carol'
 
-const CLONE = fileURLToPath(new URL('../..', import.meta.url))
 const asked = process.env['CHROMIUM']
 const found = [asked, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(file => file && existsSync(file))
 // Whoever names one wants these tests; CI does.
@@ -192,23 +190,15 @@ export function atDashboard(
   })
 }
 
-/** No violation of WCAG 2.2 AA that a program can find. */
-export async function axeClean(page: Page): Promise<void> {
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-  const { violations } = await new AxeBuilder({ page }).withTags(tags).setLegacyMode(true).analyze()
+/** No violation of WCAG 2.2 AA that a program can find; of all rules, or only of some. */
+export async function axeClean(page: Page, only: readonly string[] = []): Promise<void> {
+  const axe = new AxeBuilder({ page }).setLegacyMode(true)
+  if (only.length > 0) axe.withRules([...only])
+  else axe.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+  const { violations } = await axe.analyze()
   const told = violations.map(({ id, nodes }) => [
     id,
     ...nodes.map(({ html, failureSummary }) => [html, failureSummary]),
   ])
   assert.deepEqual(told, [], `${new URL(page.url()).pathname}: ${violations.map(({ help }) => help).join('; ')}`)
-}
-
-/** Builds the dashboard unless what is there is newer than its sources. */
-export function build(): void {
-  const sources = globSync(['web/*.*', 'web/src/**/*', 'src/{client,shared,clock}/**/*.ts', 'package.json'], {
-    cwd: CLONE,
-  })
-  const newest = Math.max(...sources.map(file => statSync(join(CLONE, file)).mtimeMs))
-  const built = statSync(join(CLONE, 'web/dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (built < newest) execFileSync(process.execPath, [join(CLONE, 'scripts/build-web.js')], { stdio: 'inherit' })
 }

@@ -6,6 +6,7 @@ import { writeSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from '../browser/build.ts'
 import { inOrder, isAlone, testFiles } from './files.ts'
 import { globalSetup, globalTeardown } from './global-setup.ts'
 import type { Failure, Message, Outcome } from './worker.ts'
@@ -93,6 +94,8 @@ const queue = isPart ? testFiles(args[0] === 'more' ? 'more' : 'most') : inOrder
 const results: Result[] = []
 const began = performance.now()
 
+// Once, and not by each file for itself.
+if (queue.some(file => file.startsWith('test/browser/'))) build()
 await globalSetup()
 try {
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, takeFiles))

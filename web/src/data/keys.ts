@@ -30,7 +30,8 @@ export function useKeys(title: string, keys: readonly Key[]): void {
 
 let before: { key: string; at: number } | null = null
 
-document.addEventListener('keydown', event => {
+// On the window, so that whatever has the focus comes first: its handlers are at the document.
+addEventListener('keydown', event => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
   const sequence = before !== null && event.timeStamp - before.at < SEQUENCE_MS ? `${before.key} ${key}` : null
@@ -46,4 +47,4 @@ document.addEventListener('keydown', event => {
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest('input, textarea, select, dialog') !== null)
+  (target.isContentEditable || target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null)

@@ -20,6 +20,7 @@ const [liveness, setLiveness] = createSignal<Liveness>({ state: 'connecting' })
 const [window, setWindow] = createSignal<{ from: string; to: string } | null>(null, { equals: sameWindow })
 /** When the server was last heard. */
 let heardAt = 0
+/** What was told last: a new connection goes on from there. */
 let cursor: string | null = null
 let connection: AbortController | null = null
 

@@ -42,12 +42,14 @@ export const Menu: Component<MenuProps> = props => {
         type="button"
         class={props.class ?? 'icon'}
         tabindex={props.tabindex}
-        aria-label={props.label}
         aria-haspopup="menu"
         aria-expanded={isOpen()}
         onClick={() => setIsOpen(!isOpen())}
       >
-        {props.face}
+        <span class="vh">{props.label}</span>
+        <span class="menu-face" aria-hidden="true">
+          {props.face}
+        </span>
       </button>
       <Show when={isOpen()}>
         <Popover anchor={button} label={props.label} close={() => setIsOpen(false)} takesFocus class="menu">

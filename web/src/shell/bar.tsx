@@ -101,7 +101,7 @@ export const Bar: Component<{ find: () => void; keys: () => void }> = props => (
       type="button"
       class="clock btn quiet"
       title={utc(minute())}
-      aria-label={words.shell.zone(wallTime(minute()), zoneName(), isUtc() ? 'local time' : 'UTC')}
+      aria-label={words.shell.zone(`${wallTime(minute())} ${zoneName()}`, isUtc() ? 'local time' : 'UTC')}
       onClick={switchZone}
     >
       <span>

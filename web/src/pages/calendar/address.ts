@@ -66,16 +66,17 @@ export function instantOf(start: Start, { now, zone, length }: Shown): number {
   return Temporal.PlainDate.from(start.day).toZonedDateTime(zone).epochMilliseconds
 }
 
-/** `15 – 28 November`, `28 November – 4 December`, `Mon 16 November`. */
+/** `15 – 28 November`, `28 Nov – 4 Dec`, `Mon 16 November`. */
 export function rangeShown({ from, to, zone }: { from: number; to: number; zone: string }, now: number): string {
   const [first, last] = [zonedAt(from, zone), zonedAt(to - 1, zone)]
   const thisYear = zonedAt(now, zone).year
   const year = (wall: Temporal.ZonedDateTime) => (wall.year === thisYear ? '' : ` ${wall.year}`)
   const date = (wall: Temporal.ZonedDateTime) => `${wall.day} ${words.time.fullMonths[wall.month - 1]}`
+  const short = (wall: Temporal.ZonedDateTime) => `${wall.day} ${words.time.months[wall.month - 1]}`
   if (first.toPlainDate().equals(last.toPlainDate()))
     return `${words.time.weekdays[first.dayOfWeek - 1]} ${date(first)}${year(first)}`
-  if (first.year !== last.year) return `${date(first)} ${first.year} – ${date(last)} ${last.year}`
-  if (first.month !== last.month) return `${date(first)} – ${date(last)}${year(last)}`
+  if (first.year !== last.year) return `${short(first)} ${first.year} – ${short(last)} ${last.year}`
+  if (first.month !== last.month) return `${short(first)} – ${short(last)}${year(last)}`
   return `${first.day} – ${date(last)}${year(last)}`
 }
 

@@ -17,10 +17,10 @@ import { BarPopover, CancelQuestion } from './bar-popover.tsx'
 import { type BarShown, Chart } from './chart.tsx'
 import { ComposeBar, useComposing } from './composing.tsx'
 import { isFreeNow } from './curve.ts'
-import { createFolds, createHeldRows } from './held.ts'
-import { ListView } from './list-view.tsx'
+import { createFolds, createHeld } from './held.ts'
+import { ListView, Waits } from './list-view.tsx'
 import { createPrinting, PRINTED_PX } from './printing.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, sameRows } from './rows.ts'
 import { Subscribe } from './subscribe.tsx'
 import { Legend, Toolbar } from './toolbar.tsx'
 import { type CalendarView, createView } from './view.ts'
@@ -37,10 +37,15 @@ const Calendar: Component = () => {
   const matcher = createMemo(() =>
     matcherOf(filters(), { now: minute(), traits: fleet.traits(), instantIn: instantTyped }),
   )
-  const machines = createMemo(() => fleet.machines().filter(machine => failing(matcher(), machine).length === 0))
+  const machines = createMemo(() => {
+    const all = fleet.machines()
+    return matcher().tests.length === 0 ? all : all.filter(machine => failing(matcher(), machine).length === 0)
+  })
+  const prefix = createMemo(() => prefixOf(fleet.machines()))
   const { folds, fold, showQuiet } = createFolds()
   const { composing, only, move } = useComposing(view)
-  const held = createHeldRows({
+  const held = createHeld({
+    same: sameRows,
     rows: () => rowsOf(machines(), fleet.hosts(), { rows: rows(), folds: folds(), only: only() }),
     question: () => [rows(), filters(), folds(), only()],
   })
@@ -79,11 +84,6 @@ const Calendar: Component = () => {
         </Match>
         <Match when={fleet.isLoaded()}>
           <NothingBookable />
-          <Show when={held.waiting() > 0}>
-            <button type="button" class="btn small waits" onClick={held.refresh}>
-              {words.calendar.waits(held.waiting())}
-            </button>
-          </Show>
           <Show when={machines().length === 0}>
             <Empty title={words.calendar.noMatch} />
           </Show>
@@ -92,7 +92,7 @@ const Calendar: Component = () => {
               label={label()}
               view={view}
               rows={held.rows()}
-              prefix={prefixOf(fleet.machines())}
+              prefix={prefix()}
               isWhole={isPrinting()}
               summary={
                 draft() === null
@@ -106,6 +106,7 @@ const Calendar: Component = () => {
               composing={mayBook() ? composing : null}
               timeRef={element => watchWidth(element, setMeasured)}
             />
+            <Waits count={held.waiting()} refresh={held.refresh} />
           </Show>
           <Show when={(isList() || isPrinting()) && machines().length > 0}>
             <ListView
@@ -114,6 +115,7 @@ const Calendar: Component = () => {
               label={label()}
               isWhole={isPrinting()}
               open={shown.open}
+              question={filters()}
             />
           </Show>
           <Show when={!isList()}>

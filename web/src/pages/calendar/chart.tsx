@@ -119,7 +119,7 @@ export const Chart: Component<ChartProps> = props => {
         role="treegrid"
         aria-label={props.label}
         aria-rowcount={props.rows.length + 2}
-        onKeyDown={focus.keyDown}
+        on:keydown={focus.keyDown}
         onFocusIn={() => props.hold(true)}
         onFocusOut={event => !chart.contains(event.relatedTarget as Node | null) && props.hold(false)}
       >

@@ -78,7 +78,7 @@ export const ComposeBar: Component = () => {
   return (
     <>
       <div classList={{ 'bk-bar': true, composed: draft() !== null }}>
-        <button type="button" class="btn bk-open" onClick={() => openBooking()}>
+        <button type="button" class="btn primary bk-open" onClick={() => openBooking()}>
           {words.booking.open}
         </button>
         <BookingForm show={show} />

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { scaleOf } from '../../parts/timeline/scale.ts'
-import { freeCurve, numbersOf, pathsOf } from './curve.ts'
+import { freeCurve, numbersOf, pathsOf, stepsIn } from './curve.ts'
 
 const machine = (uuid: string, more: Partial<Machine> = {}) =>
-  ({ uuid, state: 'free', maintenance: false, ...more }) as Machine
+  ({ uuid, state: 'free', maintenance: false, kind: null, next: null, ...more }) as Machine
 const span = (machineId: string, start: number | null, end: number | null) =>
   ({
     machine: machineId,
@@ -13,7 +13,7 @@ const span = (machineId: string, start: number | null, end: number | null) =>
     end: end === null ? null : new Date(end).toISOString(),
   }) as Span
 const curve = (machines: Machine[], spans: Span[]) =>
-  freeCurve({ machines, spansOf: uuid => spans.filter(one => one.machine === uuid), from: 1_000, to: 9_000 })
+  freeCurve({ machines, spansOf: uuid => spans.filter(one => one.machine === uuid), from: 1_000 })
 
 test('free is what nobody has or has booked then', () => {
   const machines = [machine('a'), machine('b'), machine('c')]
@@ -58,4 +58,19 @@ test('the curve is a line of steps and an area, with numbers where there is room
     { x: 0, free: 5 },
     { x: 144, free: 10 },
   ])
+})
+
+test('what is in view begins with what was true before', () => {
+  const steps = [
+    { at: 1_000, free: 5 },
+    { at: 2_000, free: 6 },
+    { at: 4_000, free: 7 },
+  ]
+  assert.deepEqual(stepsIn(steps, { from: 3_000, to: 9_000 }), [
+    { at: 3_000, free: 6 },
+    { at: 4_000, free: 7 },
+  ])
+  assert.deepEqual(stepsIn(steps, { from: 0, to: 1_500 }), [{ at: 1_000, free: 5 }])
+  assert.deepEqual(stepsIn(steps, { from: 8_000, to: 9_000 }), [{ at: 8_000, free: 7 }])
+  assert.deepEqual(stepsIn(steps, { from: 0, to: 500 }), [])
 })

@@ -1,5 +1,6 @@
 // How many machines of a group are free, over time: unclaimed and unbooked then, and not out of use.
 import type { Machine, Span } from '../../../../src/client/status.ts'
+import { endOf, spansOfRow, startOf } from '../../parts/timeline/bars.ts'
 import { type Scale, xOf } from '../../parts/timeline/scale.ts'
 
 export interface Step {
@@ -19,21 +20,22 @@ interface Group {
   machines: readonly Machine[]
   spansOf: (uuid: string) => readonly Span[]
   from: number
-  to: number
 }
 
-/** From its start on, with a step wherever the number changes. */
-export function freeCurve({ machines, spansOf, from, to }: Group): Step[] {
+/** From its start on, with a step wherever the number changes. Panning doesn't change it: it is made once. */
+export function freeCurve({ machines, spansOf, from }: Group): Step[] {
   let free = 0
   const changes = new Map<number, number>()
   const change = (at: number, by: number) => changes.set(at, (changes.get(at) ?? 0) + by)
   for (const machine of machines) {
     if (!isInUse(machine)) continue
     free++
-    for (const { from: start, to: end } of coveredBy(spansOf(machine.uuid), from, to)) {
+    const loaded = spansOf(machine.uuid)
+    const spans = loaded.length === 0 ? spansOfRow(machine) : loaded
+    for (const { from: start, to: end } of coveredBy(spans, from)) {
       if (start <= from) free--
       else change(start, -1)
-      if (end < to) change(end, 1)
+      if (end < Infinity) change(end, 1)
     }
   }
   const steps: Step[] = [{ at: from, free }]
@@ -44,22 +46,28 @@ export function freeCurve({ machines, spansOf, from, to }: Group): Step[] {
   return steps
 }
 
-/** The times that are promised within a window, each once. */
-function coveredBy(spans: readonly Span[], from: number, to: number): { from: number; to: number }[] {
+/** The times that are promised from then on, each once. */
+function coveredBy(spans: readonly Span[], from: number): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = []
-  const inOrder = spans
-    .map(({ start, end }) => ({
-      from: start === null ? -Infinity : Date.parse(start),
-      to: end === null ? Infinity : Date.parse(end),
-    }))
-    .filter(span => span.from < to && span.to > from)
-    .sort((a, b) => a.from - b.from)
-  for (const span of inOrder) {
+  const ahead = spans
+    .map(span => ({ from: startOf(span) ?? -Infinity, to: endOf(span) ?? Infinity }))
+    .filter(({ to }) => to > from)
+  if (ahead.length < 2) return ahead
+  for (const span of ahead.sort((a, b) => a.from - b.from)) {
     const last = found.at(-1)
     if (last && span.from <= last.to) last.to = Math.max(last.to, span.to)
     else found.push(span)
   }
   return found
+}
+
+/** The part of a curve that is in view. */
+export function stepsIn(steps: readonly Step[], { from, to }: Pick<Scale, 'from' | 'to'>): Step[] {
+  const next = steps.findIndex(({ at }) => at > from)
+  const first = steps[next < 0 ? steps.length - 1 : Math.max(0, next - 1)]
+  if (!first || first.at >= to) return []
+  const rest = next < 0 ? [] : steps.slice(next).filter(({ at }) => at > first.at && at < to)
+  return [{ at: Math.max(first.at, from), free: first.free }, ...rest]
 }
 
 /** The height of a curve is 100; so much of it is for all machines. */
@@ -71,8 +79,15 @@ export function pathsOf(steps: readonly Step[], total: number, scale: Scale): { 
   const [first, ...rest] = steps
   if (!first) return { line: '', area: '' }
   const start = round(Math.max(0, xOf(scale, first.at)))
-  const line = `M${start} ${y(first.free)}${rest.map(({ at, free }) => `H${round(xOf(scale, at))}V${y(free)}`).join('')}H${scale.width}`
+  const seen = visible(rest, scale)
+  const line = `M${start} ${y(first.free)}${seen.map(({ at, free }) => `H${round(xOf(scale, at))}V${y(free)}`).join('')}H${scale.width}`
   return { line, area: `${line}V100H${start}Z` }
+}
+
+/** Steps closer than a pixel are one. */
+function visible(steps: readonly Step[], scale: Scale): Step[] {
+  const pixel = (scale.to - scale.from) / scale.width
+  return steps.filter(({ at }, place) => (steps[place + 1]?.at ?? Infinity) - at >= pixel)
 }
 
 const round = (number: number) => Math.round(number * 10) / 10

@@ -1,5 +1,5 @@
 // The filters of the calendar: what is set, each with a way to drop it, and a form to set more.
-import { type Component, createSignal, For, Show } from 'solid-js'
+import { type Component, For, Show } from 'solid-js'
 import { type FilterName, type Filters, FILTERS } from '../../data/filter.ts'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -7,6 +7,9 @@ import { Popover } from '../../parts/popover.tsx'
 import { words } from '../../words.ts'
 
 export interface FilterToolsProps {
+  isOpen: boolean
+  setIsOpen: (isOpen: boolean) => void
+
   filters: Filters
   set: (name: FilterName, value: string) => void
   /** What there is to choose from. */
@@ -16,13 +19,12 @@ export interface FilterToolsProps {
 const CHOSEN = ['class', 'rack', 'project'] as const
 
 export const FilterTools: Component<FilterToolsProps> = props => {
-  const [isOpen, setIsOpen] = createSignal(false)
   let button!: HTMLButtonElement
   return (
     <>
       <For each={FILTERS.filter(name => props.filters[name] !== '')}>
         {name => (
-          <span class="tok hide-s">
+          <span class="tok">
             <span>{words.calendar.filters[name]}</span>
             <b>{props.filters[name]}</b>
             <button
@@ -40,17 +42,17 @@ export const FilterTools: Component<FilterToolsProps> = props => {
         type="button"
         class="btn quiet hide-s"
         aria-haspopup="dialog"
-        aria-expanded={isOpen()}
-        onClick={() => setIsOpen(!isOpen())}
+        aria-expanded={props.isOpen}
+        onClick={() => props.setIsOpen(!props.isOpen)}
       >
         <Icon name="filter" />
         {words.calendar.filter}
       </button>
-      <Show when={isOpen()}>
+      <Show when={props.isOpen}>
         <Popover
           anchor={button}
           label={words.calendar.filter}
-          close={() => setIsOpen(false)}
+          close={() => props.setIsOpen(false)}
           takesFocus
           class="filter-form"
         >

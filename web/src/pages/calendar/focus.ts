@@ -29,7 +29,7 @@ interface FocusOptions {
 }
 
 /** What is at the top and at the foot hides so many pixels. */
-const HIDDEN_TOP_PX = 240
+const HIDDEN_TOP_PX = 140
 const HIDDEN_FOOT_PX = 80
 const PAGE_ROWS = 15
 

@@ -1,5 +1,4 @@
-// What hands do with the calendar: the wheel, fingers, and dragging the axis. Booking by dragging is elsewhere: whoever
-// captures the pointer has it.
+// What hands do with the calendar: the wheel, fingers, and dragging the axis. Booking by dragging is elsewhere.
 import { onCleanup, onMount } from 'solid-js'
 import type { CalendarView } from './view.ts'
 
@@ -14,6 +13,8 @@ interface HandsOptions {
 const ZOOM_DELTA = 60
 const LINE_PX = 16
 const THRESHOLD_PX = 4
+/** A finger that rests so long before it moves books; it doesn't pan. */
+const LONG_PRESS_MS = 380
 /** Fingers so much apart or together are one zoom. */
 const PINCH = 1.4
 
@@ -69,7 +70,7 @@ function perFrame(act: (sum: number) => void): (part: number) => void {
 
 /** One finger across pans, two zoom. Up and down is the page's. */
 function onFingers(element: HTMLElement, x: PlaceOf, view: CalendarView): () => void {
-  const fingers = new Map<number, { x: number; startX: number }>()
+  const fingers = new Map<number, { x: number; startX: number; startAt: number }>()
   let isPanning = false
   let apart = 0
   const pan = perFrame(view.pan)
@@ -79,7 +80,7 @@ function onFingers(element: HTMLElement, x: PlaceOf, view: CalendarView): () => 
   }
   const down = (event: PointerEvent) => {
     if (event.pointerType !== 'touch') return
-    fingers.set(event.pointerId, { x: event.clientX, startX: event.clientX })
+    fingers.set(event.pointerId, { x: event.clientX, startX: event.clientX, startAt: event.timeStamp })
     apart = distance()
   }
   const move = (event: PointerEvent) => {
@@ -88,6 +89,7 @@ function onFingers(element: HTMLElement, x: PlaceOf, view: CalendarView): () => 
     const by = finger.x - event.clientX
     finger.x = event.clientX
     if (fingers.size === 2) return pinch()
+    if (!isPanning && event.timeStamp - finger.startAt > LONG_PRESS_MS) return up(event)
     isPanning ||= Math.abs(event.clientX - finger.startX) > THRESHOLD_PX
     if (isPanning) pan(by)
   }
@@ -103,17 +105,7 @@ function onFingers(element: HTMLElement, x: PlaceOf, view: CalendarView): () => 
     apart = distance()
     if (fingers.size === 0) isPanning = false
   }
-  // Someone else has the pointer: a long press that books.
-  const taken = (event: PointerEvent) => {
-    if (event.target !== element) up(event)
-  }
-  return listen(element, {
-    pointerdown: down,
-    pointermove: move,
-    pointerup: up,
-    pointercancel: up,
-    gotpointercapture: taken,
-  })
+  return listen(element, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up })
 }
 
 /** The axis can be dragged with a mouse. */

@@ -1,25 +1,27 @@
 // Rows that don't come and go under the hand, and what the viewer folded. What the viewer asks for is shown at once; what
 // others do waits while the pointer or the focus is on the rows.
 import { type Accessor, createMemo, createSignal } from 'solid-js'
-import { changesBetween, type Folds, type Row, sameRows } from './rows.ts'
+import { changesBetween, type Folds, type Row } from './rows.ts'
 
-interface HeldOptions {
-  rows: Accessor<readonly Row[]>
+interface HeldOptions<T> {
+  rows: Accessor<readonly T[]>
+  /** Whether two lists look the same. */
+  same: (a: readonly T[], b: readonly T[]) => boolean
   /** What was asked for: when it is another, rows are too. */
   question: Accessor<readonly unknown[]>
 }
 
-interface Shown {
-  rows: readonly Row[]
+interface Shown<T> {
+  rows: readonly T[]
   question: readonly unknown[]
   refreshed: number
 }
 
-export function createHeldRows({ rows, question }: HeldOptions) {
+export function createHeld<T extends { key: string }>({ rows, same, question }: HeldOptions<T>) {
   const [isHeld, hold] = createSignal(false)
   const [refreshed, setRefreshed] = createSignal(0)
-  const live = createMemo(rows, [], { equals: sameRows })
-  const shown = createMemo<Shown | null>(before => {
+  const live = createMemo(rows, [], { equals: same })
+  const shown = createMemo<Shown<T> | null>(before => {
     const fresh = { rows: live(), question: question(), refreshed: refreshed() }
     const isAsked =
       before === null ||

@@ -1,6 +1,6 @@
 // The calendar as a table, with the same actions. What is printed has all of it.
 import { A } from '@solidjs/router'
-import { type Component, createMemo, createSignal, For, Show } from 'solid-js'
+import { type Component, createMemo, createSignal, For, Show, untrack } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
@@ -11,7 +11,19 @@ import type { Scale } from '../../parts/timeline/scale.ts'
 import { createWindow } from '../../parts/window.ts'
 import { words } from '../../words.ts'
 import type { BarShown } from './chart.tsx'
-import { type Column, COLUMNS, isPromise, itemsOf, type ListItem, type Sort, sorted, stateOf, whatOf } from './list.ts'
+import { createHeld } from './held.ts'
+import {
+  type Column,
+  COLUMNS,
+  isPromise,
+  itemsOf,
+  type ListItem,
+  sameItems,
+  type Sort,
+  sorted,
+  stateOf,
+  whatOf,
+} from './list.ts'
 
 interface ListProps {
   machines: readonly Machine[]
@@ -20,7 +32,18 @@ interface ListProps {
   /** All rows are in the page, to be printed. */
   isWhole: boolean
   open: (shown: BarShown) => void
+  /** What else was asked for: when it is another, rows are too. */
+  question: unknown
 }
+
+/** How many changes wait while the rows are held, and the way to see them. */
+export const Waits: Component<{ count: number; refresh: () => void }> = props => (
+  <Show when={props.count > 0}>
+    <button type="button" class="btn small waits" onClick={() => props.refresh()}>
+      {words.calendar.waits(props.count)}
+    </button>
+  </Show>
+)
 
 /** More than this is not for paper. */
 const PRINTED_MAX = 2_000
@@ -30,9 +53,16 @@ export const ListView: Component<ListProps> = props => {
   const [sort, setSort] = createSignal<Sort>({ by: 'machine', isDown: false })
   const items = createMemo(() => {
     const window = { from: props.scale.from, to: props.scale.to }
-    return itemsOf({ machines: props.machines, spansOf: uuid => fleet.spans(uuid), window, now: minute() })
+    const [machines, now] = [props.machines, minute()]
+    fleet.version()
+    return untrack(() => itemsOf({ machines, spansOf: uuid => fleet.spans(uuid), window, now }))
   })
-  const inOrder = createMemo(() => sorted(items(), sort()))
+  const held = createHeld({
+    rows: () => sorted(items(), sort()),
+    same: sameItems,
+    question: () => [props.scale, props.question, sort()],
+  })
+  const inOrder = held.rows
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
   const each = (parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row-h')) || 1.875) * rem
   const inView = createWindow({ heights: () => ({ each, count: inOrder().length }), element: () => body })
@@ -65,7 +95,15 @@ export const ListView: Component<ListProps> = props => {
             </th>
           </tr>
         </thead>
-        <tbody ref={body}>
+        <tbody
+          ref={body}
+          onPointerEnter={event => event.pointerType === 'mouse' && held.hold(true)}
+          onPointerLeave={event =>
+            event.pointerType === 'mouse' && !body.contains(document.activeElement) && held.hold(false)
+          }
+          onFocusIn={() => held.hold(true)}
+          onFocusOut={event => !body.contains(event.relatedTarget as Node | null) && held.hold(false)}
+        >
           <Show when={range().from > 0}>
             <tr aria-hidden="true" class="gap" style={{ height: `${range().from * each}px` }} />
           </Show>
@@ -77,6 +115,7 @@ export const ListView: Component<ListProps> = props => {
           </Show>
         </tbody>
       </table>
+      <Waits count={held.waiting()} refresh={held.refresh} />
       <Show when={inOrder().length === 0}>
         <p class="dim none">{words.calendar.nothingThen}</p>
       </Show>

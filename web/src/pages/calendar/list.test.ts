@@ -4,7 +4,7 @@ import type { Machine, Span } from '../../../../src/client/status.ts'
 import { isPromise, itemsOf, sorted, whatOf } from './list.ts'
 
 const machine = (uuid: string, more: Partial<Machine> = {}) =>
-  ({ uuid, name: uuid, state: 'free', maintenance: false, ...more }) as Machine
+  ({ uuid, name: uuid, state: 'free', maintenance: false, kind: null, next: null, ...more }) as Machine
 const at = (hour: number) => new Date(hour * 3_600_000).toISOString()
 const span = (on: string, start: number, end: number, who: string | null): Span => ({
   machine: on,

@@ -46,6 +46,10 @@ export function itemsOf({ machines, spansOf, window, now }: Listed): ListItem[] 
   )
 }
 
+export const sameItems = (a: readonly ListItem[], b: readonly ListItem[]): boolean =>
+  a.length === b.length &&
+  a.every((item, at) => item.key === b[at]!.key && item.bar.title === b[at]!.bar.title && item.bar.by === b[at]!.bar.by)
+
 /** After all names. */
 const LAST = '\uffff'
 

@@ -1,6 +1,6 @@
 // One row of the chart: a group with its curve, a machine or a host with its lane.
 import { A } from '@solidjs/router'
-import { type Accessor, type Component, createMemo, For, type JSX, Match, Show, Switch } from 'solid-js'
+import { type Accessor, type Component, createMemo, Index, type JSX, Match, Show, Switch, untrack } from 'solid-js'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
@@ -11,7 +11,7 @@ import { Lane } from '../../parts/timeline/lane.tsx'
 import type { Scale } from '../../parts/timeline/scale.ts'
 import { words } from '../../words.ts'
 import type { BarShown, Composing } from './chart.tsx'
-import { freeCurve, isFreeNow, numbersOf, pathsOf } from './curve.ts'
+import { freeCurve, isFreeNow, numbersOf, pathsOf, stepsIn } from './curve.ts'
 import type { ChartFocus } from './focus.ts'
 import type { GroupRow, HostRow, MachineRow, Row } from './rows.ts'
 
@@ -50,7 +50,7 @@ const Frame: Component<{ of: RowProps<Row>; class: string; isOpen?: boolean; chi
     aria-level={props.of.row.level}
     aria-rowindex={props.of.place + 3}
     aria-expanded={props.isOpen}
-    style={{ transform: `translateY(${props.of.top}px)`, height: `${props.of.height}px` }}
+    style={{ top: `${props.of.top}px`, height: `${props.of.height}px` }}
   >
     {props.children}
   </div>
@@ -59,7 +59,8 @@ const Frame: Component<{ of: RowProps<Row>; class: string; isOpen?: boolean; chi
 const Group: Component<RowProps<GroupRow>> = props => {
   const machines = createMemo(() => {
     fleet.version()
-    return props.row.ids.flatMap(id => fleet.machine(id) ?? [])
+    // All of them change with the version: following each would cost more than it saves.
+    return untrack(() => props.row.ids.flatMap(id => fleet.machine(id) ?? []))
   })
   const free = () => machines().filter(isFreeNow).length
   const name = () => props.row.name ?? words.calendar.without[props.row.by]
@@ -110,11 +111,12 @@ const Group: Component<RowProps<GroupRow>> = props => {
 const shortOf = (name: string, prefix: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
 
 const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers: boolean; name: string }> = props => {
-  const steps = createMemo(() => {
-    const from = Math.max(props.scale.from, minute())
-    if (from >= props.scale.to) return []
-    return freeCurve({ machines: props.machines, spansOf: uuid => fleet.spans(uuid), from, to: props.scale.to })
+  const all = createMemo(() => {
+    fleet.version()
+    const [machines, from] = [props.machines, minute()]
+    return untrack(() => freeCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
   })
+  const steps = createMemo(() => stepsIn(all(), props.scale))
   const paths = createMemo(() => pathsOf(steps(), props.machines.length, props.scale))
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
@@ -135,17 +137,17 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
         <path class="ca" d={paths().area} />
         <path class="cl" d={paths().line} vector-effect="non-scaling-stroke" />
       </svg>
-      <For each={numbers()}>
+      <Index each={numbers()}>
         {(number, place) => (
           <span
-            classList={{ cn: true, above: number.free < props.machines.length / 2 }}
+            classList={{ cn: true, above: number().free < props.machines.length / 2 }}
             aria-hidden="true"
-            style={{ left: `${number.x + 5}px` }}
+            style={{ left: `${number().x + 5}px` }}
           >
-            {place() === 0 ? words.calendar.free(number.free) : number.free}
+            {place === 0 ? words.calendar.free(number().free) : number().free}
           </span>
         )}
-      </For>
+      </Index>
     </>
   )
 }
@@ -156,6 +158,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
   const bars = createMemo(() => barsOf(machine(), spans(), minute()))
   const name = () => machine()?.name ?? props.row.id
   const scale: Accessor<Scale> = () => props.scale
+  const handlers = createMemo(() => props.composing?.handlers(props.row.id, scale) ?? null)
   const isActive = () => props.focus.isActive(props.row.key)
   const isOnLane = () => props.focus.active()?.key === props.row.key && props.focus.active()?.column === 'lane'
   return (
@@ -169,11 +172,13 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
           tabindex={isActive() ? 0 : -1}
           onFocus={() => props.focus.came(props.row.key, 'head')}
         >
-          <Show when={name().startsWith(props.prefix)} fallback={name()}>
-            <span class="pre">{props.prefix}</span>
-            {name().slice(props.prefix.length)}
-          </Show>
-          <span class="vh">{`, ${words.states[machine()?.state ?? 'retired'].word}`}</span>
+          <span>
+            <Show when={name().startsWith(props.prefix)} fallback={name()}>
+              <span class="pre">{props.prefix}</span>
+              {name().slice(props.prefix.length)}
+            </Show>
+            <span class="vh">{words.states[machine()?.state ?? 'retired'].word}</span>
+          </span>
         </A>
         <Show when={machine()?.bookable}>
           <span class="bk" title={words.calendar.canBeBooked}>
@@ -183,7 +188,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
         </Show>
       </div>
       <Lane
-        label={words.calendar.lane(name(), bars().length)}
+        label={words.calendar.emptyLane}
         bars={bars()}
         scale={props.scale}
         isBookable={machine()?.bookable ?? false}
@@ -195,7 +200,7 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
         }}
         onFocus={() => props.focus.came(props.row.key, 'lane')}
         open={(bar, anchor) => props.open({ machine: props.row.id, bar, anchor })}
-        handlers={props.composing?.handlers(props.row.id, scale) ?? null}
+        handlers={handlers()}
         over={props.composing?.over(props.row.id, scale)}
       />
     </Frame>
@@ -220,7 +225,7 @@ const HostLane: Component<RowProps<HostRow>> = props => {
         <span class="mono cut">{host()?.name}</span>
       </div>
       <Lane
-        label={words.calendar.lane(host()?.name ?? '', bars().length)}
+        label={words.calendar.emptyLane}
         bars={bars()}
         scale={props.scale}
         isBookable={false}

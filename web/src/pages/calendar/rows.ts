@@ -141,7 +141,7 @@ function sameRow(a: Row, b: Row): boolean {
 }
 
 /** How many rows came or went. */
-export function changesBetween(before: readonly Row[], after: readonly Row[]): number {
+export function changesBetween(before: readonly { key: string }[], after: readonly { key: string }[]): number {
   const [old, fresh] = [new Set(before.map(({ key }) => key)), new Set(after.map(({ key }) => key))]
   return old.symmetricDifference(fresh).size
 }

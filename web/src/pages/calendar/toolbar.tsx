@@ -1,5 +1,5 @@
 // Above the chart: which time, how much of it, which rows, and other ways to see the same.
-import { type Component, For, Show } from 'solid-js'
+import { type Component, createSignal, For, Show } from 'solid-js'
 import { minute } from '../../data/clock.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -9,7 +9,7 @@ import { rangeShown, ROWS, type Rows } from './address.ts'
 import { FilterTools, type FilterToolsProps } from './filters.tsx'
 import type { CalendarView } from './view.ts'
 
-interface ToolbarProps extends FilterToolsProps {
+interface ToolbarProps extends Omit<FilterToolsProps, 'isOpen' | 'setIsOpen'> {
   view: CalendarView
   rows: Rows
   setRows: (rows: Rows) => void
@@ -18,67 +18,80 @@ interface ToolbarProps extends FilterToolsProps {
   subscribe: () => void
 }
 
-export const Toolbar: Component<ToolbarProps> = props => (
-  <div class="ctools tools">
-    <button type="button" class="vh to-list" onClick={() => props.setIsList(!props.isList)}>
-      {props.isList ? words.calendar.showChart : words.calendar.showList}
-    </button>
-    <button type="button" class="btn icon2" aria-label={words.calendar.earlier} onClick={() => props.view.page(-1)}>
-      <Icon name="left" />
-    </button>
-    <button type="button" class="btn" aria-pressed={props.view.isToday()} onClick={() => props.view.today()}>
-      {words.calendar.today}
-    </button>
-    <button type="button" class="btn icon2" aria-label={words.calendar.later} onClick={() => props.view.page(1)}>
-      <Icon name="right" />
-    </button>
-    <h1 class="range">{rangeShown(props.view.scale(), minute())}</h1>
-    <ZoomChoice zoom={props.view.zoom()} choose={zoom => props.view.zoomTo(zoom)} />
-    <span class="sep hide-s" />
-    <Menu
-      class="btn hide-s"
-      label={words.calendar.rowsBy(words.calendar.rows[props.rows])}
-      face={
-        <>
-          {words.calendar.by(words.calendar.rows[props.rows])}
-          <Icon name="down" />
-        </>
-      }
-      items={ROWS.map(rows => ({ text: words.calendar.by(words.calendar.rows[rows]), act: () => props.setRows(rows) }))}
-    />
-    <FilterTools filters={props.filters} set={props.set} options={props.options} />
-    <span class="grow" />
-    <button
-      type="button"
-      class="btn quiet hide-s"
-      aria-pressed={props.isList}
-      onClick={() => props.setIsList(!props.isList)}
-    >
-      <Icon name={props.isList ? 'gantt' : 'rows'} />
-      {props.isList ? words.calendar.asChart : words.calendar.asList}
-    </button>
-    <button type="button" class="btn icon2 hide-s" aria-label={words.calendar.print} onClick={() => print()}>
-      <Icon name="print" />
-    </button>
-    <button type="button" class="btn hide-s" onClick={() => props.subscribe()}>
-      <Icon name="link" />
-      {words.calendar.subscribe}
-    </button>
-    <Menu
-      class="btn icon2 only-s"
-      label={words.calendar.more}
-      face={<Icon name="more" />}
-      items={[
-        ...ZOOMS.map(zoom => ({ text: words.calendar.zooms[zoom], act: () => props.view.zoomTo(zoom) })),
-        {
-          text: props.isList ? words.calendar.asChart : words.calendar.asList,
-          act: () => props.setIsList(!props.isList),
-        },
-        { text: words.calendar.subscribe, act: () => props.subscribe() },
-      ]}
-    />
-  </div>
-)
+export const Toolbar: Component<ToolbarProps> = props => {
+  const [isFiltering, setIsFiltering] = createSignal(false)
+  return (
+    <div class="ctools tools">
+      <button type="button" class="vh to-list" onClick={() => props.setIsList(!props.isList)}>
+        {props.isList ? words.calendar.showChart : words.calendar.showList}
+      </button>
+      <button type="button" class="btn icon2" aria-label={words.calendar.earlier} onClick={() => props.view.page(-1)}>
+        <Icon name="left" />
+      </button>
+      <button type="button" class="btn" aria-pressed={props.view.isToday()} onClick={() => props.view.today()}>
+        {words.calendar.today}
+      </button>
+      <button type="button" class="btn icon2" aria-label={words.calendar.later} onClick={() => props.view.page(1)}>
+        <Icon name="right" />
+      </button>
+      <h1 class="range">{rangeShown(props.view.scale(), minute())}</h1>
+      <ZoomChoice zoom={props.view.zoom()} choose={zoom => props.view.zoomTo(zoom)} />
+      <span class="sep hide-s" />
+      <Menu
+        class="btn hide-s"
+        label={words.calendar.rowsBy(words.calendar.rows[props.rows])}
+        face={
+          <>
+            {words.calendar.by(words.calendar.rows[props.rows])}
+            <Icon name="down" />
+          </>
+        }
+        items={ROWS.map(rows => ({
+          text: words.calendar.by(words.calendar.rows[rows]),
+          act: () => props.setRows(rows),
+        }))}
+      />
+      <FilterTools
+        isOpen={isFiltering()}
+        setIsOpen={setIsFiltering}
+        filters={props.filters}
+        set={props.set}
+        options={props.options}
+      />
+      <span class="grow" />
+      <button
+        type="button"
+        class="btn quiet hide-s"
+        aria-pressed={props.isList}
+        onClick={() => props.setIsList(!props.isList)}
+      >
+        <Icon name={props.isList ? 'gantt' : 'rows'} />
+        <span class="txt">{props.isList ? words.calendar.asChart : words.calendar.asList}</span>
+      </button>
+      <button type="button" class="btn icon2 hide-s" aria-label={words.calendar.print} onClick={() => print()}>
+        <Icon name="print" />
+      </button>
+      <button type="button" class="btn hide-s" onClick={() => props.subscribe()}>
+        <Icon name="link" />
+        <span class="txt">{words.calendar.subscribe}</span>
+      </button>
+      <Menu
+        class="btn icon2 only-s"
+        label={words.calendar.more}
+        face={<Icon name="more" />}
+        items={[
+          ...ZOOMS.map(zoom => ({ text: words.calendar.zooms[zoom], act: () => props.view.zoomTo(zoom) })),
+          {
+            text: props.isList ? words.calendar.asChart : words.calendar.asList,
+            act: () => props.setIsList(!props.isList),
+          },
+          { text: `${words.calendar.filter}…`, act: () => setIsFiltering(true) },
+          { text: words.calendar.subscribe, act: () => props.subscribe() },
+        ]}
+      />
+    </div>
+  )
+}
 
 const ZoomChoice: Component<{ zoom: Zoom; choose: (zoom: Zoom) => void }> = props => {
   let group!: HTMLDivElement
@@ -91,7 +104,7 @@ const ZoomChoice: Component<{ zoom: Zoom; choose: (zoom: Zoom) => void }> = prop
     group.querySelectorAll('button')[ZOOMS.indexOf(next)]?.focus()
   }
   return (
-    <div ref={group} class="seg hide-s" role="radiogroup" aria-label={words.calendar.zoom} onKeyDown={move}>
+    <div ref={group} class="seg hide-s" role="radiogroup" aria-label={words.calendar.zoom} on:keydown={move}>
       <For each={ZOOMS}>
         {zoom => (
           <button

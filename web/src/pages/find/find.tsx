@@ -4,13 +4,17 @@ import './find.css'
 import { useNavigate } from '@solidjs/router'
 import { type Component, createMemo, createSignal, For, onCleanup, onMount, Show, untrack } from 'solid-js'
 import { when } from '../../data/clock.ts'
+import { isFree } from '../../data/free.ts'
 import { fleet } from '../../data/fleet.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
+import { openBooking, openGet } from '../../parts/booking/open.ts'
 import { words } from '../../words.ts'
 import { type Found, type FoundKind, search } from './search.ts'
 
 const ICONS: Readonly<Record<Exclude<FoundKind, 'machine'>, IconName>> = {
+  class: 'tiles',
+  deed: 'plus',
   person: 'person',
   project: 'rows',
   booking: 'calendar',
@@ -33,6 +37,29 @@ const pages = () => [
   { text: words.shell.api, path: '/reference' },
 ]
 
+const DEEDS: Readonly<Record<string, (name: string) => void>> = {
+  'book machine': id => openBooking({ machines: [id] }),
+  'book class': name => openBooking({ class: name }),
+  'allocate class': name => openGet({ class: name }),
+}
+
+/** The best class or machine can also be booked, or had at once. */
+function withDeeds(found: readonly Found[]): Found[] {
+  const first = found.find(({ kind }) => kind === 'machine' || kind === 'class')
+  if (!first || first.because !== null) return [...found]
+  const may = first.kind === 'class' ? fleet.me().may : (fleet.machine(first.id)?.may ?? [])
+  const deeds = (['allocate', 'book'] as const)
+    .filter(verb => may.includes(verb) && `${verb} ${first.kind}` in DEEDS)
+    .map((verb): Found => ({
+      kind: 'deed',
+      id: first.id,
+      text: words.find[verb === 'book' ? 'book' : 'get'](first.text),
+      to: `${verb} ${first.kind}`,
+      because: null,
+    }))
+  return [...found, ...deeds]
+}
+
 export const Find: Component<{ close: () => void }> = props => {
   let dialog!: HTMLDialogElement
   const navigate = useNavigate()
@@ -43,7 +70,9 @@ export const Find: Component<{ close: () => void }> = props => {
   const found = createMemo(() => {
     const text = typed()
     return untrack(() =>
-      search(text, { machines: fleet.machines(), traits: fleet.traits(), waiting: fleet.waiting(), pages: pages() }),
+      withDeeds(
+        search(text, { machines: fleet.machines(), traits: fleet.traits(), waiting: fleet.waiting(), pages: pages() }),
+      ),
     )
   })
   const type = (text: string) => {
@@ -53,7 +82,8 @@ export const Find: Component<{ close: () => void }> = props => {
   const open = (one: Found | undefined) => {
     if (!one) return
     props.close()
-    navigate(one.to)
+    if (one.kind === 'deed') DEEDS[one.to]?.(one.id)
+    else navigate(one.to)
   }
   const onKey = (event: KeyboardEvent) => {
     const count = found().length
@@ -152,6 +182,10 @@ const Option: Component<{ found: Found }> = props => {
 /** What is to be known of it at a glance. */
 function said({ kind, id, text, booking }: Found): string {
   if (kind === 'person') return words.find.has(fleet.machines().filter(({ who }) => who === text).length)
+  if (kind === 'class') {
+    const all = fleet.machines().filter(machine => machine.class === text)
+    return words.now.classIs(all.filter(isFree).length, all.length)
+  }
   if (kind === 'project') return words.find.has(fleet.machines().filter(({ project }) => project === text).length)
   if (booking) {
     if (booking.isWaiting) return words.find.waits(booking.place)

@@ -2,7 +2,7 @@
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { textOf } from '../../data/machine-text.ts'
 
-export type FoundKind = 'machine' | 'person' | 'project' | 'booking' | 'page'
+export type FoundKind = 'machine' | 'class' | 'deed' | 'person' | 'project' | 'booking' | 'page'
 
 export interface Found {
   kind: FoundKind
@@ -26,13 +26,26 @@ export interface Searched {
 /** Machines that were found by their notes, traits or people come after what is called so. */
 const BY_TEXT = 4
 const BY_TEXT_MOST = 5
-const MOST: Readonly<Record<FoundKind, number>> = { machine: 8, person: 4, project: 4, booking: 5, page: 6 }
+const MOST: Readonly<Record<FoundKind, number>> = {
+  machine: 8,
+  class: 4,
+  deed: 2,
+  person: 4,
+  project: 4,
+  booking: 5,
+  page: 6,
+}
 
 export function search(typed: string, all: Searched): Found[] {
   const parts = typed.toLowerCase().trim().split(/\s+/)
   if (parts[0] === '') return pagesFor(parts, all)
   const machines = machinesFor(parts, all)
-  const others = [...peopleFor(parts, all), ...bookingsFor(parts, all), ...pagesFor(parts, all)]
+  const others = [
+    ...classesFor(parts, all),
+    ...peopleFor(parts, all),
+    ...bookingsFor(parts, all),
+    ...pagesFor(parts, all),
+  ]
   const isNamed = machines.some(({ because }) => because === null)
   return isNamed ? [...machines, ...others] : [...others, ...machines.slice(0, BY_TEXT_MOST)]
 }
@@ -100,6 +113,15 @@ function peopleFor(parts: readonly string[], { machines, waiting }: Searched): F
       because: null,
     }))
   return [...found('person', people, 'who'), ...found('project', projects, 'project')]
+}
+
+const classesFor = (parts: readonly string[], { machines }: Searched): Found[] => {
+  const names = new Set(machines.map(machine => machine.class))
+  return best([...names], name => name ?? '', parts, MOST.class).flatMap(name =>
+    name === null
+      ? []
+      : [{ kind: 'class', id: name, text: name, to: `/now?class=${encodeURIComponent(name)}`, because: null }],
+  )
 }
 
 function bookingsFor(parts: readonly string[], { machines, waiting }: Searched): Found[] {

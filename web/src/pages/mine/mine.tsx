@@ -3,6 +3,7 @@ import './mine.css'
 import { type Component, createMemo, Show } from 'solid-js'
 import { minute, wallTime, zone } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
+import { openGet } from '../../parts/booking/open.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words.ts'
@@ -59,10 +60,10 @@ const Nothing: Component = () => (
 
 const Get: Component = () => (
   <Show when={fleet.me().may.includes('allocate')}>
-    <a class="btn" href="/ui/now?state=free">
+    <button type="button" class="btn" onClick={() => openGet()}>
       <Icon name="plus" />
       {words.mine.get}
-    </a>
+    </button>
   </Show>
 )
 

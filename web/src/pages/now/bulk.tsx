@@ -4,22 +4,22 @@ import type { Machine } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { type Action, actionOf, actionsOf } from '../../parts/verbs/actions.ts'
+import type { Action } from '../../parts/verbs/actions.ts'
 import { list, words } from '../../words.ts'
+import { allActions } from './all-actions.ts'
 import type { Selection } from './selection.ts'
 
 /** Those with a button of their own, in this order; the others are in a menu. */
-const FIRST = ['extend', 'make bookable', 'traits', 'maintenance', 'end maintenance', 'provide']
+const FIRST = ['book', 'extend', 'make bookable', 'traits', 'maintenance', 'end maintenance', 'provide']
 const NAMED_MAX = 4
 
 export const Bulk: Component<{ selection: Selection }> = props => {
-  const machines = createMemo(() =>
-    props.selection.ids().flatMap(id => {
-      const machine = fleet.machine(id)
-      return machine ? [machine] : []
-    }),
-  )
-  const actions = createMemo(() => actionsOf(machines()))
+  // Thousands may be selected: they are looked at together, when the fleet has changed.
+  const machines = createMemo(() => {
+    const chosen = new Set(props.selection.ids())
+    return chosen.size === 0 ? [] : fleet.machines().filter(({ uuid }) => chosen.has(uuid))
+  })
+  const actions = createMemo(() => allActions(machines()))
   const first = () => FIRST.flatMap(verb => actions().find(action => action.verb === verb) ?? [])
   const others = () => actions().filter(({ verb }) => !FIRST.includes(verb))
   const textOf = ({ text, can }: Action) => (can === machines().length ? text : words.now.someOf(text, can))
@@ -30,6 +30,11 @@ export const Bulk: Component<{ selection: Selection }> = props => {
           <b>{words.now.selected(machines().length)}</b>{' '}
           <span class="dim">{words.now.statesOf(statesIn(machines()))}</span>
         </p>
+        <Show when={fleet.me().may.includes('book') && !first().some(({ verb }) => verb === 'book')}>
+          <button type="button" class="btn" disabled title={words.now.notBookable}>
+            {words.now.book}
+          </button>
+        </Show>
         <For each={first()}>
           {action => (
             <button
@@ -73,7 +78,8 @@ function exceptions({ verb, can }: Action, machines: readonly Machine[]): string
   const found: string[] = []
   for (const machine of machines) {
     if (found.length === NAMED_MAX) break
-    if (!actionOf(verb, machine)) found.push(`${machine.name ?? machine.uuid} (${machine.state})`)
+    if (!allActions([machine]).some(action => action.verb === verb))
+      found.push(`${machine.name ?? machine.uuid} (${machine.state})`)
   }
   const rest = machines.length - can - found.length
   return words.now.notWith(list(rest > 0 ? [...found, words.now.more(rest)] : found))

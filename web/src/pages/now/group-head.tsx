@@ -1,14 +1,13 @@
 // The head of a group of tiles: its name, what is in it, how many are free.
-import { type Component, createMemo, Show } from 'solid-js'
-import { fleet } from '../../data/fleet.ts'
+import { type Component, Show } from 'solid-js'
 import { words } from '../../words.ts'
 import type { Group, Grouping } from './groups.ts'
-import type { Counts } from './survey.ts'
+import type { GroupFacts } from './survey.ts'
 
-export const GroupHead: Component<{ group: Group; by: Grouping; counts: Counts | undefined }> = props => {
-  const free = () => props.counts?.get('free') ?? 0
+export const GroupHead: Component<{ group: Group; by: Grouping; facts: GroupFacts | undefined }> = props => {
+  const free = () => props.facts?.free ?? 0
   const isHosts = () => props.group.kind === 'hosts'
-  const detail = createMemo(() => (props.by === 'rack' && !isHosts() ? classIn(props.group) : ''))
+  const detail = () => (props.by === 'rack' && !isHosts() ? props.facts?.class : null)
   return (
     <header>
       <b class="cut" title={props.group.name ?? undefined}>
@@ -22,14 +21,4 @@ export const GroupHead: Component<{ group: Group; by: Grouping; counts: Counts |
       </em>
     </header>
   )
-}
-
-/** The class of all machines in it, if it is one. */
-export function classIn({ ids }: Group): string {
-  const found = new Set<string | null>()
-  for (const id of ids) {
-    found.add(fleet.machine(id)?.class ?? null)
-    if (found.size > 1) return ''
-  }
-  return [...found][0] ?? ''
 }

@@ -5,8 +5,9 @@ import { left, utc, when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { StateWord } from '../../parts/glyph.tsx'
 import { Popover } from '../../parts/popover.tsx'
-import { type Action, actionsOf } from '../../parts/verbs/actions.ts'
+import type { Action } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
+import { allActions } from './all-actions.ts'
 import { makeOf, thenOf, whoShown } from './said.ts'
 import { machineHref } from './tile.tsx'
 
@@ -65,11 +66,22 @@ export const MachinePopover: Component<MachinePopoverProps> = props => {
 }
 
 /** What is wanted most; the page of the machine has all. */
-const FIRST = ['extend', 'release', 'kick', 'end maintenance', 'abort', 'provide', 'manage', 'maintenance']
+const FIRST = [
+  'allocate',
+  'book',
+  'extend',
+  'release',
+  'kick',
+  'end maintenance',
+  'abort',
+  'provide',
+  'manage',
+  'maintenance',
+]
 const ACTIONS_MAX = 3
 
 function mainActions(machine: Machine): Action[] {
-  const all = actionsOf(machine)
+  const all = allActions([machine])
   return FIRST.flatMap(verb => all.find(action => action.verb === verb) ?? []).slice(0, ACTIONS_MAX)
 }
 

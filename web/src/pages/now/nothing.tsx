@@ -3,6 +3,7 @@ import { type Component, For, Show } from 'solid-js'
 import { fleet } from '../../data/fleet.ts'
 import { CopyLine } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import { openGet } from '../../parts/booking/open.ts'
 import { words } from '../../words.ts'
 import { FILTERS } from './filter.ts'
 import type { NowView } from './view.ts'
@@ -13,9 +14,11 @@ export const NoFleet: Component<{ add: () => void }> = props => (
     fallback={
       <Empty title={words.now.emptyMember} text={words.now.emptyMemberText}>
         <div class="tools">
-          <a class="btn primary" href="/ui/mine">
-            {words.shell.mine}
-          </a>
+          <Show when={fleet.me().may.includes('allocate')}>
+            <button type="button" class="btn primary" onClick={() => openGet()}>
+              {words.now.getOne}
+            </button>
+          </Show>
           <a class="btn" href="/ui/calendar">
             {words.shell.calendar}
           </a>

@@ -22,7 +22,7 @@ import { createProbe, tileSizes } from './sizes.ts'
 import { Table } from './table.tsx'
 import { Tiles } from './tiles.tsx'
 import { Toolbar } from './toolbar.tsx'
-import { createFrozen, createView, type Frozen, type NowView } from './view.ts'
+import { createFrozen, createView, type Frozen } from './view.ts'
 
 const AddMachine = lazy(() => import('./add-machine.tsx'))
 
@@ -36,7 +36,7 @@ const Now: Component = () => {
   onCleanup(() => document.documentElement.removeAttribute('data-wall'))
   const [isAdding, setIsAdding] = createSignal(false)
   const add = () => setIsAdding(true)
-  const lead = () => words.now.lead(view.survey().states.get('free') ?? 0, view.survey().of)
+  const lead = () => words.now.lead(view.survey().free, view.survey().of)
   return (
     <div class="page p-now">
       <div ref={probe.measure} class="probe" aria-hidden="true">
@@ -57,19 +57,24 @@ const Now: Component = () => {
             <Match when={view.survey().shown.length === 0 && view.isFiltered()}>
               <NoMatch view={view} />
             </Match>
-            <Match when={view.view() === 'tiles'}>
-              <Pill frozen={frozen} view={view} />
-              <Tiles view={view} frozen={frozen} sizes={sizes()} current={current()} setCurrent={setCurrent} />
-            </Match>
             <Match when={true}>
-              <Pill frozen={frozen} view={view} />
-              <Table
-                view={view}
-                frozen={frozen}
-                rowPx={probe.sizes().row}
-                width={probe.sizes().width}
-                setCurrent={setCurrent}
-              />
+              <div ref={frozen.watch}>
+                <Pill frozen={frozen} />
+                <Show
+                  when={view.view() === 'tiles'}
+                  fallback={
+                    <Table
+                      view={view}
+                      frozen={frozen}
+                      rowPx={probe.sizes().row}
+                      width={probe.sizes().width}
+                      setCurrent={setCurrent}
+                    />
+                  }
+                >
+                  <Tiles view={view} frozen={frozen} sizes={sizes()} current={current()} setCurrent={setCurrent} />
+                </Show>
+              </div>
             </Match>
           </Switch>
         </Show>
@@ -84,7 +89,7 @@ const Now: Component = () => {
 }
 
 /** Says that the order would be another by now, and shows it when asked. */
-const Pill: Component<{ frozen: Frozen; view: NowView }> = props => (
+const Pill: Component<{ frozen: Frozen }> = props => (
   <Show when={props.frozen.waiting() > 0}>
     <div class="wait-pill" role="status">
       {words.now.changesWait(props.frozen.waiting())}

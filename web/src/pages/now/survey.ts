@@ -1,9 +1,7 @@
 // What is counted over all machines: by state, by class, and what each filter leaves out. One pass over the fleet.
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
+import { isFree } from '../../data/free.ts'
 import { failing, type FilterName, type Matcher } from './filter.ts'
-
-/** The one rule for what counts as free: nobody has, holds or booked it, and it is offered. */
-export const isFree = ({ state }: Pick<Machine, 'state'>): boolean => state === 'free'
 
 export type Counts = ReadonlyMap<string, number>
 
@@ -17,8 +15,9 @@ export interface Survey {
   shown: readonly Machine[]
   /** By state, of those that pass all other filters. */
   states: Counts
-  /** How many pass all filters but that of the state. */
+  /** How many pass all filters but that of the state, and how many of them are free. */
   of: number
+  free: number
   /** How many more there would be without a filter. */
   without: ReadonlyMap<FilterName, number>
 }
@@ -26,17 +25,18 @@ export interface Survey {
 export function survey(machines: readonly Machine[], matcher: Matcher): Survey {
   const [states, without] = [new Map<string, number>(), new Map<FilterName, number>()]
   const shown: Machine[] = []
-  let of = 0
+  let [of, free] = [0, 0]
   for (const machine of machines) {
     const failed = failing(matcher, machine)
     if (failed.length === 0) shown.push(machine)
     if (failed.length === 1) add(without, failed[0]!)
     if (failed.length === 0 || (failed.length === 1 && failed[0] === 'state')) {
       of++
+      if (isFree(machine)) free++
       add(states, machine.state)
     }
   }
-  return { shown, states, of, without }
+  return { shown, states, of, free, without }
 }
 
 function add<K>(counts: Map<K, number>, key: K): void {
@@ -61,12 +61,16 @@ export interface ClassSummary {
 }
 
 export function classesOf(machines: readonly Machine[], waiting: readonly Waiting[]): ClassSummary[] {
-  const found = new Map<string | null, { count: number; states: Map<string, number>; nextEnd: string | null }>()
+  const found = new Map<
+    string | null,
+    { count: number; free: number; states: Map<string, number>; nextEnd: string | null }
+  >()
   for (const machine of machines) {
     const { class: name, state, until } = machine
     let one = found.get(name)
-    if (!one) found.set(name, (one = { count: 0, states: new Map(), nextEnd: null }))
+    if (!one) found.set(name, (one = { count: 0, free: 0, states: new Map(), nextEnd: null }))
     one.count++
+    if (isFree(machine)) one.free++
     add(one.states, state)
     const isEnding = until !== null && (state === 'taken' || state === 'held')
     if (isEnding && (one.nextEnd === null || until < one.nextEnd)) one.nextEnd = until
@@ -74,21 +78,29 @@ export function classesOf(machines: readonly Machine[], waiting: readonly Waitin
   const waits = new Map<string | null, number>()
   for (const { class: name, state } of waiting) if (state === 'waiting') add(waits, name)
   return [...found]
-    .map(([name, { count, states, nextEnd }]): ClassSummary => {
-      const free = states.get('free') ?? 0
-      return { name, count, free, states, nextEnd: free > 0 ? null : nextEnd, waiting: waits.get(name) ?? 0 }
+    .map(([name, one]): ClassSummary => {
+      return { name, ...one, nextEnd: one.free > 0 ? null : one.nextEnd, waiting: waits.get(name) ?? 0 }
     })
     .sort((a, b) => (a.name === null ? 1 : b.name === null ? -1 : a.name < b.name ? -1 : 1))
 }
 
-/** By state, of the machines of each group. */
-export function countsBy(machines: readonly Machine[], keyOf: (machine: Machine) => string): Map<string, Counts> {
-  const found = new Map<string, Map<string, number>>()
+export interface GroupFacts {
+  free: number
+  states: Counts
+  /** Of all machines in it; null if they have none, or several. */
+  class: string | null
+}
+
+/** What is to be said of each group. */
+export function factsBy(machines: readonly Machine[], keyOf: (machine: Machine) => string): Map<string, GroupFacts> {
+  const found = new Map<string, { free: number; states: Map<string, number>; class: string | null }>()
   for (const machine of machines) {
     const key = keyOf(machine)
-    let counts = found.get(key)
-    if (!counts) found.set(key, (counts = new Map()))
-    add(counts, machine.state)
+    let facts = found.get(key)
+    if (!facts) found.set(key, (facts = { free: 0, states: new Map(), class: machine.class }))
+    if (facts.class !== machine.class) facts.class = null
+    if (isFree(machine)) facts.free++
+    add(facts.states, machine.state)
   }
   return found
 }

@@ -7,13 +7,12 @@ import { Glyph, StateWord } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { When } from '../../parts/time.tsx'
-import { actionsOf } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
-import { classIn } from './group-head.tsx'
+import { allActions } from './all-actions.ts'
 import type { Group, Grouping } from './groups.ts'
 import { traitsShort, whoShown } from './said.ts'
 import type { Marked, Selection } from './selection.ts'
-import { type Counts, STATES } from './survey.ts'
+import { type GroupFacts, STATES } from './survey.ts'
 import { machineHref } from './tile.tsx'
 
 interface RowProps {
@@ -74,7 +73,7 @@ export const MachineRow: Component<RowProps & { id: string; level: number }> = p
                 tabindex={-1}
                 label={words.now.actionsOn(found().name ?? props.id)}
                 face={<Icon name="more" />}
-                items={actionsOf(found())}
+                items={allActions([found()])}
               />
             </td>
           </>
@@ -172,7 +171,7 @@ interface GroupRowProps extends RowProps {
   group: () => Group | undefined
   by: Grouping
   columns: number
-  counts: Counts | undefined
+  facts: GroupFacts | undefined
   isFolded: boolean
   fold: () => void
 }
@@ -180,8 +179,8 @@ interface GroupRowProps extends RowProps {
 export const GroupRow: Component<GroupRowProps> = props => {
   const group = createMemo((before: Group | undefined): Group => props.group() ?? before!)
   const name = () => group().name ?? words.now.noneOf[props.by]
-  const detail = createMemo(() => (props.by === 'rack' ? classIn(group()) : ''))
-  const states = () => STATES.filter(state => props.counts?.has(state))
+  const detail = () => (props.by === 'rack' ? props.facts?.class : null)
+  const states = () => STATES.filter(state => props.facts?.states.has(state))
   return (
     <tr
       class="gh"
@@ -208,7 +207,7 @@ export const GroupRow: Component<GroupRowProps> = props => {
             {state => (
               <em title={words.states[state as keyof typeof words.states].word}>
                 <Glyph state={state} />
-                {props.counts?.get(state)}
+                {props.facts?.states.get(state)}
                 <span class="vh"> {words.states[state as keyof typeof words.states].word}</span>
               </em>
             )}

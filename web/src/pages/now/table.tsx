@@ -19,7 +19,7 @@ import { flash } from './flash.ts'
 import { groupKeyOf, type Sort, type SortColumn, SORTS } from './groups.ts'
 import { groupOfLine, isGroup, lineAfter, linesOf, subjectOf } from './lines.ts'
 import { createSelection, type Selection } from './selection.ts'
-import { countsBy } from './survey.ts'
+import { factsBy } from './survey.ts'
 import { GroupRow, MachineRow, Mark } from './table-row.tsx'
 import type { Frozen, NowView } from './view.ts'
 
@@ -47,7 +47,7 @@ export const Table: Component<TableProps> = props => {
   const window = createWindow({ heights: () => ({ each: props.rowPx, count: lines().length }), element: body })
   const drawn = createMemo(() => lines().slice(window().from, window().to))
   const selection = createSelection(layout)
-  const counts = createMemo(() => countsBy(props.view.survey().shown, groupKeyOf(props.view.grouping())))
+  const facts = createMemo(() => factsBy(props.view.survey().shown, groupKeyOf(props.view.grouping())))
   const places = createMemo(() => new Map(drawn().map((line, place) => [line, window().from + place])))
   const isTabbable = createSelector(createMemo(() => (places().has(at() ?? '') ? at() : drawn()[0])))
   createEffect(() => {
@@ -98,7 +98,7 @@ export const Table: Component<TableProps> = props => {
   }
   return (
     <>
-      <div ref={props.frozen.watch} class="tw">
+      <div class="tw">
         <table
           role="treegrid"
           aria-label={words.now.table}
@@ -134,7 +134,7 @@ export const Table: Component<TableProps> = props => {
                       group={() => groupOfLine(layout().groups, line)}
                       by={props.view.grouping()}
                       columns={columnsIn(props.width)}
-                      counts={counts().get(subjectOf(line))}
+                      facts={facts().get(subjectOf(line))}
                       isFolded={folded().has(subjectOf(line))}
                       fold={() => fold(subjectOf(line))}
                       {...common()}

@@ -10,7 +10,7 @@ import { createHover } from './hover.ts'
 import { flash } from './flash.ts'
 import { type Group, groupKeyOf, shortName } from './groups.ts'
 import { type Line, linesIn, placeOf, rowsOf, stepTo, stripsOf, type TileSizes, topOf } from './strips.ts'
-import { type Counts, countsBy } from './survey.ts'
+import { factsBy, type GroupFacts } from './survey.ts'
 import { HostTile, machineHref, MachineTile } from './tile.tsx'
 import type { Frozen, NowView } from './view.ts'
 import { GroupHead } from './group-head.tsx'
@@ -34,7 +34,7 @@ export const Tiles: Component<TilesProps> = props => {
   const lines = createMemo(() => linesIn(strips(), window()))
   const byKey = createMemo(() => new Map(strips().lines.map(line => [line.key, line])))
   const hosts = createMemo(() => new Map(fleet.hosts().map(host => [host.uuid, host])))
-  const counts = createMemo(() => countsBy(props.view.survey().shown, groupKeyOf(props.view.grouping())))
+  const facts = createMemo(() => factsBy(props.view.survey().shown, groupKeyOf(props.view.grouping())))
   const isTabbable = createSelector(createMemo(() => tabbable(lines(), props.current)))
   const hover = createHover(() => !props.view.isWall())
   const navigate = useNavigate()
@@ -62,7 +62,6 @@ export const Tiles: Component<TilesProps> = props => {
       ref={element => {
         box = element
         setElement(element)
-        props.frozen.watch(element)
       }}
       class="fleet"
       style={{ height: `${window().height}px`, '--columns': props.sizes.columns }}
@@ -79,7 +78,7 @@ export const Tiles: Component<TilesProps> = props => {
           <LineOf
             line={() => byKey().get(key)}
             rows={line => rowsOf(line, window())}
-            counts={key => counts().get(key)}
+            facts={key => facts().get(key)}
             isTabbable={isTabbable}
             host={id => hosts().get(id)}
             {...props}
@@ -110,7 +109,7 @@ export const Tiles: Component<TilesProps> = props => {
 interface LineProps extends TilesProps {
   line: () => Line | undefined
   rows: (line: Line) => { first: number; last: number }
-  counts: (key: string) => Counts | undefined
+  facts: (key: string) => GroupFacts | undefined
   isTabbable: (id: string) => boolean
   host: (id: string) => StatusHost | undefined
 }
@@ -145,7 +144,7 @@ const Rack: Component<RackProps> = props => {
   const by = () => props.view.grouping()
   return (
     <section class="rack" aria-label={words.now.groupOf(group(), by())}>
-      <GroupHead group={group()} by={by()} counts={props.counts(group().key)} />
+      <GroupHead group={group()} by={by()} facts={props.facts(group().key)} />
       <ul style={{ 'padding-top': `${rows().first * props.sizes.strip}px` }}>
         <For each={ids()}>
           {id => (

@@ -4,6 +4,7 @@ import { fleet } from '../../data/fleet.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Popover } from '../../parts/popover.tsx'
+import { openGet } from '../../parts/booking/open.ts'
 import { traitShown } from '../../parts/trait.ts'
 import { words } from '../../words.ts'
 import { type FilterName, FILTERS } from './filter.ts'
@@ -78,6 +79,11 @@ export const Toolbar: Component<{ view: NowView; add: () => void }> = props => {
         {words.now.shown(props.view.survey().shown.length, total())}
         {props.view.isFiltered() ? '' : words.now.andHosts(fleet.hosts().length)}
       </span>
+      <Show when={fleet.me().may.includes('allocate')}>
+        <button type="button" class="btn hide-s" onClick={() => openGet()}>
+          {words.now.getOne}
+        </button>
+      </Show>
       <Show when={fleet.me().may.includes('create node')}>
         <button type="button" class="btn hide-s" onClick={() => props.add()}>
           <Icon name="plus" />

@@ -55,11 +55,14 @@ export function createView(): NowView {
   const filters = createMemo(() => filtersIn(query), undefined, {
     equals: (a, b) => FILTERS.every(name => a[name] === b[name]),
   })
+  const traits = createMemo(() => fleet.traits(), undefined, {
+    equals: (a, b) => a.length === b.length && a.every((trait, at) => trait === b[at]),
+  })
   const matcher = createMemo(() =>
     // Only an end in so many hours moves with the time.
     matcherOf(filters(), {
       now: filters().until === '' ? 0 : minute(),
-      traits: fleet.traits(),
+      traits: traits(),
       instantIn: instantTyped,
     }),
   )

@@ -6,6 +6,7 @@ import { when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { useKeys } from '../../data/keys.ts'
 import { requestName } from '../../data/requests.ts'
+import { openGet } from '../../parts/booking/open.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
 import { createSheet } from '../../parts/sheet.tsx'
 import { createSteady } from '../../parts/steady.ts'
@@ -112,6 +113,11 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
       <div class="card">
         <Empty title={PAGE.nobodyTitle} text={PAGE.nobodyWhy}>
           <div class="tools">
+            <Show when={fleet.me().may.includes('allocate')}>
+              <button type="button" class="btn primary" onClick={() => openGet()}>
+                {PAGE.getOne}
+              </button>
+            </Show>
             <a class="btn" href="/ui/now?state=free">
               {PAGE.seeFree}
             </a>

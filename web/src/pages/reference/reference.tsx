@@ -38,11 +38,7 @@ const Reference: Component = () => {
         <nav class="seg" aria-label={words.reference.apis}>
           <For each={listed.error ? [] : listed()?.documents}>
             {({ api: name, title }) => (
-              <A
-                href={`/reference/${name}`}
-                aria-pressed={name === api()}
-                aria-current={name === api() ? 'page' : undefined}
-              >
+              <A href={`/reference/${name}`} aria-current={name === api() ? 'page' : undefined}>
                 {title}
               </A>
             )}

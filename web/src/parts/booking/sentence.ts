@@ -98,7 +98,7 @@ export function offerWords(offer: Offer): { strong: string; rest: string; aside:
   if (offer.kind === 'shorter') {
     return {
       strong: words.booking.until(when(offer.end)),
-      rest: words.booking.sameStart,
+      rest: '',
       aside: words.booking.shorter(lasting(offer.byMs)),
     }
   }

@@ -1,5 +1,5 @@
 // The days or hours above the lanes, the lines and shades behind them, and where now is.
-import { type Component, createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js'
+import { type Component, createMemo, createSignal, Index, onCleanup, onMount, Show } from 'solid-js'
 import { minute, utc, wallTime } from '../../data/clock.ts'
 import { words } from '../../words.ts'
 import { type Scale, xOf } from './scale.ts'
@@ -42,22 +42,22 @@ export const Axis: Component<{ scale: Scale }> = props => {
   const isCut = (tick: Tick) => tick.at < props.scale.from && place(tick).width < LABEL_PX
   return (
     <div class="tl-days">
-      <For each={ticks()}>
+      <Index each={ticks()}>
         {tick => (
           <span
-            classList={{ we: tick.isWeekend, major: tick.isMajor, today: today(tick) }}
-            style={styleOf(place(tick))}
-            title={utc(tick.at)}
+            classList={{ we: tick().isWeekend, major: tick().isMajor, today: today(tick()) }}
+            style={styleOf(place(tick()))}
+            title={utc(tick().at)}
           >
-            <Show when={!isCut(tick)}>
-              <Show when={tick.weak}>
-                <em>{tick.weak}</em>{' '}
+            <Show when={!isCut(tick())}>
+              <Show when={tick().weak}>
+                <em>{tick().weak}</em>{' '}
               </Show>
-              {tick.strong}
+              {tick().strong}
             </Show>
           </span>
         )}
-      </For>
+      </Index>
     </div>
   )
 }
@@ -73,11 +73,11 @@ export const Grid: Component<{ scale: Scale }> = props => {
       <Show when={minute() > props.scale.from}>
         <span class="past" style={styleOf(placeOf(props.scale, { from: props.scale.from, to: minute() }))} />
       </Show>
-      <For each={weekendsOf(props.scale)}>
-        {weekend => <span class="we" style={styleOf(placeOf(props.scale, weekend))} />}
-      </For>
-      <For each={lines()}>{at => <i class="quiet" style={left(at)} />}</For>
-      <For each={ticks()}>{tick => <i classList={{ major: tick.isMajor }} style={left(tick.at)} />}</For>
+      <Index each={weekendsOf(props.scale)}>
+        {weekend => <span class="we" style={styleOf(placeOf(props.scale, weekend()))} />}
+      </Index>
+      <Index each={lines()}>{at => <i class="quiet" style={left(at())} />}</Index>
+      <Index each={ticks()}>{tick => <i classList={{ major: tick().isMajor }} style={left(tick().at)} />}</Index>
     </div>
   )
 }

@@ -6,7 +6,8 @@ import { scaleOf } from './scale.ts'
 
 const now = Date.parse('2026-11-15T17:00Z')
 const at = (hours: number) => new Date(now + hours * 3_600_000).toISOString()
-const machine = (more: Partial<Machine> = {}) => ({ state: 'free', maintenance: false, ...more }) as Machine
+const machine = (more: Partial<Machine> = {}) =>
+  ({ state: 'free', maintenance: false, kind: null, next: null, ...more }) as Machine
 const span = (start: number, end: number | null, more: Partial<Span> = {}): Span => ({
   machine: 'm',
   kind: 'lease',
@@ -34,6 +35,27 @@ test('a booking ahead is booked, one that runs is taken', () => {
 test('a promise that the viewer may not know about is taken, nameless', () => {
   const [bar] = barsOf(machine(), [span(-1, 12, { kind: 'allocation', id: null, name: null, who: null })], now)
   assert.deepEqual([bar!.look, bar!.title, bar!.by], ['taken', 'taken', null])
+})
+
+test('until its spans are there, a machine shows what its row knows', () => {
+  const next = { id: 'l', name: 'later', who: 'alice', project: null, start: at(30), end: at(40) }
+  const row = machine({
+    state: 'taken',
+    kind: 'allocation',
+    what: 'job',
+    who: 'bob',
+    since: at(-1),
+    until: at(5),
+    next,
+  })
+  assert.deepEqual(
+    barsOf(row, [], now).map(({ look, title, by }) => [look, title, by]),
+    [
+      ['taken', 'job', 'bob'],
+      ['booked', 'later', 'alice'],
+    ],
+  )
+  assert.equal(barsOf(row, [span(24, 48)], now).length, 1)
 })
 
 test('mine says you', () => {

@@ -21,8 +21,21 @@ export interface Bar {
   spans: readonly Span[]
 }
 
-const startOf = (span: Span, now: number) => (span.start === null ? now : Date.parse(span.start))
-const endOf = (span: Span) => (span.end === null ? null : Date.parse(span.end))
+/** Texts are read once: thousands of them are compared while the page moves. */
+const times = new WeakMap<Span, { start: number | null; end: number | null }>()
+
+function timesOf(span: Span): { start: number | null; end: number | null } {
+  const known = times.get(span)
+  if (known) return known
+  const ms = (text: string | null) => (text === null ? null : Date.parse(text))
+  const read = { start: ms(span.start), end: ms(span.end) }
+  times.set(span, read)
+  return read
+}
+/** When it begins; null if that isn't known. */
+export const startOf = (span: Span): number | null => timesOf(span).start
+/** When it ends; null without an end. */
+export const endOf = (span: Span): number | null => timesOf(span).end
 
 function lookOf({ kind }: Span, from: number, now: number): BarLook {
   if (kind === 'hold') return 'held'
@@ -30,8 +43,28 @@ function lookOf({ kind }: Span, from: number, now: number): BarLook {
   return 'taken'
 }
 
-/** The bars of a machine, by their start. */
-export function barsOf(machine: Machine | undefined, spans: readonly Span[], now: number): Bar[] {
+/** What is known of a machine's promises from its row alone: what has it, and the next booking. */
+export function spansOfRow(machine: Machine): Span[] {
+  const { uuid, kind, next, what, who, project, id, since, until, mine, may } = machine
+  const own: Span = {
+    machine: uuid,
+    kind: kind ?? 'claim',
+    id,
+    name: what,
+    who,
+    project,
+    start: since,
+    end: until,
+    mine,
+    may,
+  }
+  const ahead = next === null ? [] : [{ ...next, machine: uuid, kind: 'lease' as const, mine: false, may: [] }]
+  return kind === null ? ahead : [own, ...ahead]
+}
+
+/** The bars of a machine, by their start. Until its spans are there, those of its row. */
+export function barsOf(machine: Machine | undefined, loaded: readonly Span[], now: number): Bar[] {
+  const spans = loaded.length === 0 && machine ? spansOfRow(machine) : loaded
   const bars = spans.filter(({ kind }) => kind !== 'maintenance').map(span => barOf(span, now))
   bars.sort((a, b) => a.from - b.from)
   const out = machine && outOfUse(machine, spans)
@@ -44,7 +77,7 @@ export function barsOf(machine: Machine | undefined, spans: readonly Span[], now
 }
 
 function barOf(span: Span, now: number): Bar {
-  const from = startOf(span, now)
+  const from = startOf(span) ?? now
   const look = lookOf(span, from, now)
   return {
     key: `${span.kind} ${span.id ?? ''} ${span.start ?? ''} ${span.end ?? ''}`,

@@ -25,6 +25,7 @@ export interface LaneHandlers {
 }
 
 interface LaneProps {
+  /** What a screen reader says; in a grid the bars say it, if there are any. */
   label: string
   bars: readonly Bar[]
   scale: Scale
@@ -57,6 +58,7 @@ export const Lane: Component<LaneProps> = props => {
     const edge = on === null ? null : edgeOf(on, x)
     return { at: timeAt(props.scale, x), bar: on?.bar ?? null, edge, element: lane }
   }
+  // Heard on the lane itself, before the keys of the page are.
   const keyDown = (event: KeyboardEvent) => {
     const on = placedUnder(event.target, shown())?.bar ?? null
     const at = on?.from ?? props.cursor ?? props.scale.from
@@ -71,10 +73,10 @@ export const Lane: Component<LaneProps> = props => {
       }}
       classList={{ 'tl-lane': true, nb: !props.isBookable }}
       role={props.role ?? 'gridcell'}
-      aria-label={props.label}
+      aria-label={props.role === 'group' || shown().length === 0 ? props.label : undefined}
       tabindex={props.isActive === false ? -1 : 0}
       onFocus={() => props.onFocus?.()}
-      onKeyDown={keyDown}
+      on:keydown={keyDown}
       onPointerDown={event => props.handlers?.pointerDown?.(event, pointOf(event)) && event.preventDefault()}
       onClick={event => {
         const point = pointOf(event)

@@ -54,12 +54,13 @@ function daysIn({ from, to, zone }: Scale) {
 
 function daysOf(scale: Scale): Tick[] {
   const each = pixels(scale, 24 * HOUR_MS)
-  return daysIn(scale).map(({ at, end, wall }, place) => {
+  return daysIn(scale).map(({ at, end, wall }) => {
     const isMonday = wall.dayOfWeek === 1
     const isLabelled = each >= NUMBER_PX || isMonday
     const isNamed = each >= DAY_PX
     const day = String(wall.day)
-    const strong = (wall.day === 1 || (place === 0 && !isNamed)) && each >= NUMBER_PX * 1.6 ? dateOf(wall) : day
+    const month = words.time.months[wall.month - 1]!
+    const strong = wall.day > 1 ? day : isNamed ? dateOf(wall) : month
     return {
       at,
       end,
