@@ -131,7 +131,7 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
 /** The cards, which don't move under the hand. */
 const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }> = props => {
   const [shown, setShown] = createSignal(STEP)
-  const { steady, hold } = createSteady(
+  const { steady, hold, release } = createSteady(
     () => props.rows,
     ({ uuid }) => uuid,
   )
@@ -142,9 +142,9 @@ const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }>
   return (
     <div class="line" {...hold}>
       <Show when={steady().pending > 0}>
-        <p class="pill" role="status">
+        <button type="button" class="pill" onClick={release}>
           {PAGE.pending(steady().pending)}
-        </p>
+        </button>
       </Show>
       <For each={keys()}>
         {(key, at) => (
