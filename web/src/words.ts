@@ -860,6 +860,8 @@ export const words = {
     lane: (name: string) => `Calendar of ${name}`,
     freeFrom: (at: string) => `free from ${at}: drag to book`,
     freeNow: 'free: drag to book',
+    endless: 'without an end',
+    inCalendar: 'In the calendar',
     what: 'What can be done',
     states: (provision: string, power: string | null) =>
       `provision state ${strong(provision)}${power === null ? '' : `, power ${strong(power.replace('power ', ''))}`}`,

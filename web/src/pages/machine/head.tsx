@@ -2,6 +2,8 @@
 import { type Component, createMemo, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { left, when } from '../../data/clock.ts'
+import { isLive } from '../../data/live.ts'
+import { openBooking } from '../../parts/booking/open.ts'
 import { StateWord } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
@@ -129,15 +131,47 @@ const Countdown: Component<{ machine: Machine }> = props => {
 }
 
 /** In this order, the first few are buttons; the others are in the menu. */
-const FIRST = ['end maintenance', 'deploy', 'unrescue', 'provide', 'power on', 'extend', 'undeploy', 'release', 'kick']
-const BUTTONS_MAX = 4
+const FIRST = [
+  'end maintenance',
+  'deploy',
+  'unrescue',
+  'provide',
+  'manage',
+  'book',
+  'power on',
+  'extend',
+  'undeploy',
+  'release',
+  'kick',
+]
+const BUTTONS_MAX = 5
+/** What is done next, as a rule. */
+const LEADING: ReadonlySet<string> = new Set(FIRST.filter(verb => verb !== 'power on'))
+
+/** To manage leads back, unless something failed or is new. */
+const isFirst = (verb: string, { state, provision }: Machine) =>
+  verb !== 'manage' || state === 'broken' || provision === 'enroll'
+
+const bookingOf = ({ uuid, may }: Machine): Action[] =>
+  may.includes('book')
+    ? [
+        {
+          verb: 'book',
+          text: words.machine.book,
+          isDangerous: false,
+          whyNot: isLive() ? null : words.doing.offline,
+          can: 1,
+          act: () => openBooking({ machines: [uuid] }),
+        },
+      ]
+    : []
 
 const Actions: Component<{ machine: Machine }> = props => {
-  const actions = createMemo(() => actionsOf(props.machine))
+  const actions = createMemo(() => [...actionsOf(props.machine), ...bookingOf(props.machine)])
   // Releasing undeploys too.
   const isEnding = () => actions().some(({ verb }) => verb === 'release' || verb === 'kick')
   const first = createMemo(() =>
-    FIRST.filter(verb => verb !== 'undeploy' || !isEnding())
+    FIRST.filter(verb => isFirst(verb, props.machine) && (verb !== 'undeploy' || !isEnding()))
       .flatMap(verb => actions().find(action => action.verb === verb) ?? [])
       .slice(0, BUTTONS_MAX),
   )
@@ -148,7 +182,11 @@ const Actions: Component<{ machine: Machine }> = props => {
         {(action, place) => (
           <button
             type="button"
-            classList={{ btn: true, primary: place() === 0 && !action.isDangerous, danger: action.isDangerous }}
+            classList={{
+              btn: true,
+              primary: place() === 0 && !action.isDangerous && LEADING.has(action.verb),
+              danger: action.isDangerous,
+            }}
             disabled={action.whyNot !== null}
             title={action.whyNot ?? undefined}
             onClick={() => action.act()}

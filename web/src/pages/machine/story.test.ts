@@ -26,7 +26,7 @@ test('what happened is a sentence, also where nobody may be named', () => {
   assert.equal(said(past('node maintenance', { to: 'maintenance' })), 'bob put it into maintenance')
   assert.equal(said(past('node maintenance')), 'bob took it out of maintenance')
   assert.equal(said(past('allocation active', { name: 'job' })), 'bob got it for job')
-  assert.equal(said(past('allocation active', { who: null })), 'someone got it for')
+  assert.equal(said(past('allocation active', { who: null })), 'someone got it')
   assert.equal(said(past('node something_new', { who: null })), 'something new')
   assert.equal(storyOf(past('node provision_state', { to: 'clean failed' })).glyph, 'broken')
 })

@@ -39,6 +39,9 @@ function glyphOf(to: string | null): MachineState {
   return GLYPHS[to] ?? 'working'
 }
 
+/** Without a name there is nothing to lead to it. */
+const nameless = (said: string) => said.replace(/(?: for|:)$/, '')
+
 export function storyOf({ what, to, name, who, project }: Past): Story {
   const [kind, became] = what.split(' ') as [string, string]
   const base = { who, project }
@@ -46,7 +49,8 @@ export function storyOf({ what, to, name, who, project }: Past): Story {
   if (kind === 'allocation' || kind === 'hold') {
     const glyph = kind === 'hold' ? 'held' : became === 'ended' ? 'free' : 'taken'
     const told = (story[kind] as Readonly<Record<string, string>>)[became]
-    return { ...base, who: who ?? words.someone, glyph, words: told ?? became, strong: name }
+    const said = told ?? became
+    return { ...base, who: who ?? words.someone, glyph, words: name === null ? nameless(said) : said, strong: name }
   }
   const voice = who === null ? story.nobody : story.somebody
   if (became === 'provision_state' && to !== null) {

@@ -130,7 +130,7 @@ const Columns: Component = () => (
     <col class="c-what" />
     <col class="c-machine" />
     <col class="c-class" />
-    <col />
+    <col class="c-axis" />
     <col class="c-left" />
     <col class="c-acts" />
   </colgroup>
