@@ -11,7 +11,7 @@ import { inOrder } from './columns.ts'
 /** So long after a change it is read again, at the soonest. */
 const AGAIN_MS = 500
 /** And later where there is more to read. */
-const AGAIN_MS_EACH = 1
+const AGAIN_MS_EACH = 10
 
 export interface Capacity {
   isLoaded: () => boolean
