@@ -3,15 +3,19 @@
 const MACHINE = 'main a[href*="/ui/machine/"]'
 const ANY = { attributes: true, childList: true, characterData: true, subtree: true }
 
+const usable = Promise.withResolvers()
 const watch = new MutationObserver(() => {
   if (document.querySelector(MACHINE) === null) return
   watch.disconnect()
   // Painted, and the thread is free for a click.
-  requestAnimationFrame(() => setTimeout(() => performance.mark('usable')))
+  requestAnimationFrame(() => setTimeout(() => usable.resolve(performance.now())))
 })
 watch.observe(document, ANY)
 
 globalThis.bench = {
+  /** Milliseconds from the start of the page until the first machine is there. */
+  usable: () => usable.promise,
+
   /** The milliseconds between any two frames, while the page stands still, is scrolled up and down, or jumps. */
   frames({ ms, motion, stepPx }) {
     const { promise, resolve } = Promise.withResolvers()

@@ -15,6 +15,8 @@ export interface Frames {
   p95Ms: number
   longestMs: number
   over50: number
+  /** Of the page's thread: the longest task, without the time in which other programs had the processor. */
+  taskCpuMs: number
   /** Milliseconds of script in each second. */
   scriptMs: number
 }
@@ -27,14 +29,12 @@ export async function openPage(browser: Browser, url: string): Promise<{ page: P
   const page = await context.newPage()
   await page.addInitScript({ path: IN_PAGE })
   await page.goto(url)
-  await page.waitForFunction(`performance.getEntriesByName('usable').length > 0`)
-  const usableMs = await page.evaluate<number>(`performance.getEntriesByName('usable')[0].startTime`)
-  return { page, usableMs }
+  return { page, usableMs: await inPage<number>(page, 'usable') }
 }
 
 export type Motion = 'still' | 'scroll' | 'jump'
 
-const inPage = <T>(page: Page, act: 'frames' | 'shownAt', wanted: object): Promise<T> =>
+const inPage = <T>(page: Page, act: 'usable' | 'frames' | 'shownAt', wanted: object = {}): Promise<T> =>
   page.evaluate<T>(`bench.${act}(${JSON.stringify(wanted)})`)
 
 /** Counts frames for some seconds, while the page is scrolled up and down, or jumps. */
@@ -43,9 +43,12 @@ export async function countFrames(page: Page, seconds: number, motion: Motion): 
   await session.send('Performance.enable')
   const script = async () =>
     (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? 0
+  const browser = page.context().browser()!
+  await browser.startTracing(page, { categories: ['toplevel'] })
   const before = await script()
   const took = await inPage<number[]>(page, 'frames', { ms: seconds * 1_000, motion, stepPx: SCROLL_PX_A_FRAME })
   const scriptMs = (((await script()) - before) * 1_000) / seconds
+  const taskCpuMs = longestTask(await browser.stopTracing())
   await session.detach()
   const sorted = took.toSorted((a, b) => a - b)
   return {
@@ -53,8 +56,28 @@ export async function countFrames(page: Page, seconds: number, motion: Motion): 
     p95Ms: percentile(sorted, 0.95),
     longestMs: sorted.at(-1) ?? 0,
     over50: sorted.filter(ms => ms > 50).length,
+    taskCpuMs,
     scriptMs,
   }
+}
+
+interface TraceEvent {
+  name: string
+  pid: number
+  tid: number
+  /** Microseconds of the processor. */
+  tdur?: number
+  args?: { name?: string }
+}
+
+/** In milliseconds, of the thread that runs pages. */
+function longestTask(trace: Buffer): number {
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }
+  const placeOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
+  const named = traceEvents.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
+  const pages = new Set(named.map(placeOf))
+  const tasks = traceEvents.filter(event => event.name.endsWith('RunTask') && pages.has(placeOf(event)))
+  return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1_000), 0)
 }
 
 /** When the page first shows this machine in maintenance, or out of it. */

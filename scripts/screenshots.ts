@@ -56,7 +56,13 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-async function loginOf(url: string, name: string): Promise<Login> {
+/** Once for each: every login is an entry of the audit, which is in a picture. */
+const logins = new Map<string, Promise<Login>>()
+function loginOf(url: string, name: string): Promise<Login> {
+  return logins.getOrInsertComputed(name, () => newLogin(url, name))
+}
+
+async function newLogin(url: string, name: string): Promise<Login> {
   const { project } = PEOPLE.find(person => person.name === name)!
   const domain = { name: 'Default' }
   const user = { name, domain }
@@ -69,6 +75,8 @@ async function loginOf(url: string, name: string): Promise<Login> {
 async function fillOnSunday(url: string): Promise<void> {
   const seen = nextSunday(systemClock.now())
   await advance(url, seen - LEAD_MS - systemClock.now())
+  // Tokens of before have ended by now.
+  logins.clear()
   const ahead = seen - LEAD_MS - systemClock.now()
   const now = () => systemClock.now() + ahead
   const crowd = await gather(holdfastAt(await loginOf(url, 'carol')), passwords, now)

@@ -46,6 +46,8 @@ interface QuestionProps {
   /** The button that does it: `Take it back`. */
   verb: string
   isDangerous?: boolean
+  /** The button that leaves all as it is: `Keep it`; `Cancel` if it isn't said. */
+  safe?: string
   /** Closes the question when it resolves to true; throws or false keeps it open. */
   act: () => Promise<boolean>
   close: () => void
@@ -75,7 +77,7 @@ export const Question: ParentComponent<QuestionProps> = props => {
       <Refusal words={refusal()} />
       <div class="tools end">
         <button ref={safe} type="button" class="btn quiet" onClick={() => props.close()}>
-          {words.doing.cancel}
+          {props.safe ?? words.doing.cancel}
         </button>
         <button
           type="button"

@@ -19,29 +19,72 @@ export interface RowWindow {
   height: number
 }
 
-export function createWindow({ heights, element, margin = 600 }: WindowOptions): Accessor<RowWindow> {
-  const [view, setView] = createSignal(
-    { top: 0, bottom: 1_200 },
-    { equals: (a, b) => a.top === b.top && a.bottom === b.bottom },
-  )
+/** Rows of so many pixels are added at each side in one frame, where they are seen and where not yet. With more of them the frame would come late. */
+const SEEN_GROWTH_PX = 240
+const GROWTH_PX = 120
+/** Scrolling by less than this changes nothing. */
+const GRAIN_PX = 60
+
+interface Range {
+  top: number
+  bottom: number
+}
+
+export function createWindow({ heights, element, margin = 480 }: WindowOptions): Accessor<RowWindow> {
+  const [view, setView] = createSignal<Range>({ top: 0, bottom: 1_200 }, { equals: isSame })
+  let frame = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
   const look = () => {
-    const at = element()?.getBoundingClientRect().top ?? 0
-    // In steps, so that scrolling by a few pixels changes nothing.
-    const step = margin / 2
-    const top = Math.floor((-at - margin) / step) * step
-    setView({ top, bottom: top + innerHeight + 2 * margin + step })
+    const top = -(element()?.getBoundingClientRect().top ?? 0)
+    const seen = { top, bottom: top + innerHeight }
+    const wanted = around(seen, margin)
+    const next = grown(view(), seen, wanted)
+    setView(next)
+    stop()
+    // Not before the next frame, even if this one hasn't come to its callbacks yet.
+    if (!isSame(next, wanted)) frame = requestAnimationFrame(() => (timer = setTimeout(look)))
+  }
+  const stop = () => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
   }
   onMount(() => {
     look()
     addEventListener('scroll', look, { passive: true })
     addEventListener('resize', look)
     onCleanup(() => {
+      stop()
       removeEventListener('scroll', look)
       removeEventListener('resize', look)
     })
   })
   const ends = createMemo(() => endsOf(heights()))
-  return createMemo(() => rowsIn(ends(), view()))
+  return createMemo(() => rowsIn(ends(), view()), undefined, { equals: isSameWindow })
+}
+
+const isSame = (a: Range, b: Range) => a.top === b.top && a.bottom === b.bottom
+const isSameWindow = (a: RowWindow, b: RowWindow) =>
+  a.from === b.from && a.to === b.to && a.before === b.before && a.height === b.height
+
+const around = ({ top, bottom }: Range, margin: number): Range => ({
+  top: Math.floor((top - margin) / GRAIN_PX) * GRAIN_PX,
+  bottom: Math.ceil((bottom + margin) / GRAIN_PX) * GRAIN_PX,
+})
+
+/**
+ * What is drawn next, on the way from what is drawn to what is wanted. What is seen comes first. After a jump it begins in
+ * the middle: whoever jumped to a row finds it there.
+ */
+export function grown(drawn: Range, seen: Range, wanted: Range): Range {
+  if (drawn.bottom <= seen.top || drawn.top >= seen.bottom) {
+    const middle = (seen.top + seen.bottom) / 2
+    return around({ top: middle, bottom: middle }, SEEN_GROWTH_PX / 2)
+  }
+  const { top, bottom } = around(seen, 0)
+  return {
+    top: Math.max(wanted.top, drawn.top - SEEN_GROWTH_PX, Math.min(top, drawn.top - GROWTH_PX)),
+    bottom: Math.min(wanted.bottom, drawn.bottom + SEEN_GROWTH_PX, Math.max(bottom, drawn.bottom + GROWTH_PX)),
+  }
 }
 
 type Ends = { each: number; count: number } | readonly number[]

@@ -9,7 +9,9 @@ import type { Known } from './ask.tsx'
 import { inOrder } from './columns.ts'
 
 /** So long after a change it is read again, at the soonest. */
-const AGAIN_MS = 1_000
+const AGAIN_MS = 500
+/** Reading takes at most this part of the time. */
+const PART = 20
 
 export interface Capacity {
   isLoaded: () => boolean
@@ -29,19 +31,28 @@ export interface Capacity {
 }
 
 export function createCapacity(): Capacity {
+  let tookMs = 0
   const [read, { refetch }] = createResource(
     () => fleet.isLoaded(),
-    () => readCapacity(),
+    async () => {
+      const began = performance.now()
+      const found = await readCapacity()
+      tookMs = performance.now() - began
+      return found
+    },
   )
   const isRefused = () => read.error !== undefined
   let last: Awaited<ReturnType<typeof readCapacity>> = []
   const [version, setVersion] = createSignal(0)
   let due: ReturnType<typeof setTimeout> | undefined
   const again = () => {
-    due ??= setTimeout(() => {
-      due = undefined
-      void Promise.resolve(refetch()).catch(() => {})
-    }, AGAIN_MS)
+    due ??= setTimeout(
+      () => {
+        due = undefined
+        void Promise.resolve(refetch()).catch(() => {})
+      },
+      Math.max(AGAIN_MS, PART * tookMs),
+    )
   }
   createEffect(on([fleet.version, fleet.hosts], again, { defer: true }))
   onCleanup(() => clearTimeout(due))

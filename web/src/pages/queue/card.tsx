@@ -58,7 +58,7 @@ export const Card: Component<CardProps> = props => {
         <Show when={!hasChart() && suits().length > 0}>
           {' '}
           <button type="button" class="btn small quiet" onClick={() => setHasChart(true)}>
-            {PAGE.more(suits().length)}
+            {PAGE.showChart}
           </button>
         </Show>
       </p>

@@ -52,7 +52,9 @@ export function chartOf({ now, width, suits, start, givesUp }: ChartWanted): Cha
     if (level < LEVELS_MAX) dots.push({ uuid, state, x: column, level })
     else more.set(column, (more.get(column) ?? 0) + 1)
   }
-  return { to, dots, more: [...more].map(([x, count]) => ({ x, count })), noEnd, later }
+  // Where some have no room, the word that says so takes the place of the highest dot.
+  const seen = dots.filter(({ x, level }) => level < LEVELS_MAX - 1 || !more.has(x))
+  return { to, dots: seen, more: [...more].map(([x, count]) => ({ x, count: count + 1 })), noEnd, later }
 }
 
 /** The column that is near enough, or a new one. */

@@ -1,12 +1,13 @@
 // Questions about a request: wait longer, try again, cancel, remove.
 import { type Component, createResource, createSignal, Match, Show, Switch } from 'solid-js'
+import type { Holdfast } from '../../../../src/client/index.ts'
 import type { Waiting } from '../../../../src/client/status.ts'
 import { minute, serverNow, when } from '../../data/clock.ts'
-import { carryOut } from '../../data/doing.ts'
+import { carryOut, reasonOf, tell } from '../../data/doing.ts'
 import { requestName } from '../../data/requests.ts'
 import { server } from '../../data/session.ts'
 import { TimeField } from '../../parts/fields.tsx'
-import { Question, Sheet } from '../../parts/sheet.tsx'
+import { Question, Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
 
 const PAGE = words.queue
@@ -34,6 +35,7 @@ const Until: Component<{ row: Waiting; isAgain: boolean; close: () => void }> = 
   const from = () => Math.max(given ?? 0, serverNow())
   const [until, setUntil] = createSignal<number | null>(from() + 24 * HOUR_MS)
   const [isBusy, setIsBusy] = createSignal(false)
+  const [refusal, setRefusal] = createSignal<string | null>(null)
   const name = () => requestName(props.row)
   const act = async (event: Event) => {
     event.preventDefault()
@@ -42,17 +44,21 @@ const Until: Component<{ row: Waiting; isAgain: boolean; close: () => void }> = 
     setIsBusy(true)
     const { uuid, gives_up } = props.row
     const iso = new Date(at).toISOString()
-    const isDone = await carryOut(
-      props.isAgain
-        ? { said: PAGE.again(name()), act: holdfast => holdfast.allocations.retry(uuid, iso) }
-        : {
-            said: PAGE.longer(name(), when(at)),
-            act: holdfast => holdfast.allocations.waitUntil(uuid, iso),
-            ...(gives_up !== null && { undo: holdfast => holdfast.allocations.waitUntil(uuid, gives_up) }),
-          },
-    )
-    setIsBusy(false)
-    if (isDone) props.close()
+    setRefusal(null)
+    try {
+      const { allocations } = server()
+      await (props.isAgain ? allocations.retry(uuid, iso) : allocations.waitUntil(uuid, iso))
+    } catch (error) {
+      setRefusal(reasonOf(error))
+      return
+    } finally {
+      setIsBusy(false)
+    }
+    props.close()
+    const said = props.isAgain ? PAGE.again(name()) : PAGE.longer(name(), when(at))
+    const undo = (holdfast: Holdfast) => holdfast.allocations.waitUntil(uuid, gives_up!)
+    // It is done already: only the way back is left to offer.
+    await carryOut({ said, act: () => Promise.resolve(), ...(!props.isAgain && gives_up !== null && { undo }) })
   }
   return (
     <Sheet title={props.isAgain ? PAGE.againTitle(name()) : PAGE.longerTitle(name())} at="middle" close={props.close}>
@@ -73,6 +79,7 @@ const Until: Component<{ row: Waiting; isAgain: boolean; close: () => void }> = 
             </button>
           ))}
         </div>
+        <Refusal words={refusal()} />
         <div class="tools end">
           <button type="button" class="btn quiet" onClick={() => props.close()}>
             {words.doing.cancel}
@@ -106,13 +113,13 @@ const Ending: Component<{ row: Waiting; close: () => void }> = props => {
     <Question
       title={isWaiting ? PAGE.cancelTitle(name()) : PAGE.removeTitle(name())}
       verb={isWaiting ? PAGE.cancelVerb : PAGE.removeVerb}
+      safe={PAGE.keepIt}
       isDangerous
-      act={() =>
-        carryOut({
-          said: isWaiting ? PAGE.cancelled(name()) : PAGE.removed(name()),
-          act: holdfast => holdfast.allocations.delete(props.row.uuid),
-        })
-      }
+      act={async () => {
+        await server().allocations.delete(props.row.uuid)
+        tell({ text: isWaiting ? PAGE.cancelled(name()) : PAGE.removed(name()), kind: 'done', action: null })
+        return true
+      }}
       close={props.close}
     >
       <p>{isWaiting ? PAGE.cancelWhy(props.row.who ?? words.someone, place()) : PAGE.removeWhy}</p>
