@@ -1,8 +1,10 @@
 // Every word that the dashboard shows, in one place, by page. Plain, present tense, subject first, numbers before
 // adjectives. Verbs as in the command. "…" means that a question follows.
 import type { MachineState } from '../../src/client/status.ts'
-import { strong } from './parts/strong.ts'
 
+/** Around strong words in a sentence: characters that nobody types into a name. */
+export const STRONG = { begin: '\u{E000}', end: '\u{E001}' }
+const strong = (text: string) => `${STRONG.begin}${text}${STRONG.end}`
 /** `1 machine`, `2 machines`. */
 export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
 /** `a, b and c`. */
