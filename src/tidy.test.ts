@@ -93,6 +93,7 @@ const EXCEPTIONS = new Map([
   ['src/webhooks/post.ts has a stopwatch', 'how long a receiver takes to answer'],
   ['src/webhooks/mail.ts has a stopwatch', 'how long a mail server takes to answer'],
   ['src/measure/census.ts has a stopwatch', 'how old a count is'],
+  ['src/shared/duty.ts has a stopwatch', 'for how long a duty runs, and in how long it runs next'],
 ])
 const needed = new Set<string>()
 /** What is wrong and has no exception, by any of its names. */

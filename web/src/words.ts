@@ -1,8 +1,10 @@
 // Every word that the dashboard shows, in one place, by page. Plain, present tense, subject first, numbers before
 // adjectives. Verbs as in the command. "…" means that a question follows.
 import type { MachineState } from '../../src/client/status.ts'
-import { strong } from './parts/strong.ts'
 
+/** Around strong words in a sentence: characters that nobody types into a name. */
+export const STRONG = { begin: '\u{E000}', end: '\u{E001}' }
+const strong = (text: string) => `${STRONG.begin}${text}${STRONG.end}`
 /** `1 machine`, `2 machines`. */
 export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
 /** `a, b and c`. */
@@ -561,7 +563,8 @@ export const words = {
           ? `${n} wait, and nobody can tell until when`
           : `${n} wait, and the first is likely served ${start}`,
     nobody: 'Nobody waits.',
-    nobodyWhy: 'Whoever asks for a machine that nobody has gets it at once. Others wait here, in order.',
+    nobodyTitle: 'No request is in line',
+    nobodyWhy: 'Whoever asks for a machine that is free gets it at once. Others wait here, in order.',
     nobodyOf: (who: string) => `Nobody waits for ${who}.`,
     youDont: 'You wait for nothing.',
     everyone: 'Everyone',
@@ -570,7 +573,7 @@ export const words = {
     showAll: 'Show everyone',
     more: (n: number) => `Show ${n} more`,
     showChart: 'Show',
-    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
+    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you are here. Show`,
     outOf: (of: number) => `of ${of}`,
     placeOf: (place: number, of: number) => `${nth(place)} of ${of}`,
     noPlace: '?',
@@ -645,11 +648,14 @@ export const words = {
     cancelToo: (what: readonly string[]) => `This ends with it: ${list(what)}.`,
     cancelVerb: 'Cancel the request',
     keepIt: 'Keep it',
+    servedMeanwhile: (name: string, machine: string) => `${name} got ${machine} just now. Release it on the page Mine.`,
+    triedMeanwhile: (name: string) => `${name} was tried again just now.`,
     cancelled: (name: string) => `${name} no longer waits`,
     gaveUp: 'Gave up',
     gaveUpWord: 'gave up',
     aside: 'Priorities and bookings',
     seeFree: 'See what is free',
+    getOne: 'Get a machine…',
     noClass: (kind: string) => `There is no machine of class ${kind}.`,
     noClassFor: (kind: string, project: string) => `There is no machine of class ${kind} that ${project} may use.`,
     noTraits: (traits: readonly string[]) =>
