@@ -9,9 +9,9 @@ import type { Known } from './ask.tsx'
 import { inOrder } from './columns.ts'
 
 /** So long after a change it is read again, at the soonest. */
-const AGAIN_MS = 500
+const AGAIN_MS = 250
 /** And later where there is more to read. */
-const AGAIN_MS_EACH = 10
+const AGAIN_MS_EACH = 0.2
 
 export interface Capacity {
   isLoaded: () => boolean
