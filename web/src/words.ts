@@ -1029,6 +1029,7 @@ export const words = {
     extended: (what: string, until: string | null) =>
       until === null ? `Extended: ${what}` : `${what}: until ${until}`,
     byHowMuch: 'By how much',
+    whenEach: 'When each ends',
     plus4h: '+ 4 h',
     plus1d: '+ 1 d',
     plus1w: '+ 1 w',
