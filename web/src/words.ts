@@ -464,7 +464,7 @@ export const words = {
       past: 'It would be over already',
       start: 'It starts in the past',
     },
-    refused: 'Can’t be booked like this',
+    refused: { new: 'Can’t be booked like this', move: 'Can’t be changed like this' },
     doesNotFit: (free: number, of: number) =>
       `Doesn’t fit: ${free === 0 ? 'none' : free} of ${of} ${free === 1 ? 'is' : 'are'} free then`,
     asked: (n: number, kind: string, traits: readonly string[], start: string, length: string) =>
@@ -530,7 +530,7 @@ export const words = {
     someFree: (free: number, of: number) =>
       `${free} ${free === 1 ? 'is' : 'are'} free now; ${of - free} would wait in the queue`,
     place: (place: number, of: number, start: string | null) =>
-      `${nth(place)} of ${of}, ${start === null ? 'nobody can tell when it starts' : `likely start ${start}`}`,
+      `${nth(place)} of ${of}, ${start === null ? 'no end is known in that time' : `likely start ${start}`}`,
     because: (machine: string) => `when ${machine} is free`,
     never: (kind: string, considered: number) =>
       considered === 0 ? `There is no machine of class ${kind}.` : 'Nothing fits',
@@ -563,7 +563,8 @@ export const words = {
           ? `${n} wait, and nobody can tell until when`
           : `${n} wait, and the first is likely served ${start}`,
     nobody: 'Nobody waits.',
-    nobodyWhy: 'Whoever asks for a machine that nobody has gets it at once. Others wait here, in order.',
+    nobodyTitle: 'No request is in line',
+    nobodyWhy: 'Whoever asks for a machine that is free gets it at once. Others wait here, in order.',
     nobodyOf: (who: string) => `Nobody waits for ${who}.`,
     youDont: 'You wait for nothing.',
     everyone: 'Everyone',
@@ -572,7 +573,7 @@ export const words = {
     showAll: 'Show everyone',
     more: (n: number) => `Show ${n} more`,
     showChart: 'Show',
-    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
+    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you are here. Show`,
     outOf: (of: number) => `of ${of}`,
     placeOf: (place: number, of: number) => `${nth(place)} of ${of}`,
     noPlace: '?',
@@ -647,11 +648,14 @@ export const words = {
     cancelToo: (what: readonly string[]) => `This ends with it: ${list(what)}.`,
     cancelVerb: 'Cancel the request',
     keepIt: 'Keep it',
+    servedMeanwhile: (name: string, machine: string) => `${name} got ${machine} just now. Release it on the page Mine.`,
+    triedMeanwhile: (name: string) => `${name} was tried again just now.`,
     cancelled: (name: string) => `${name} no longer waits`,
     gaveUp: 'Gave up',
     gaveUpWord: 'gave up',
     aside: 'Priorities and bookings',
     seeFree: 'See what is free',
+    getOne: 'Get a machine…',
     noClass: (kind: string) => `There is no machine of class ${kind}.`,
     noClassFor: (kind: string, project: string) => `There is no machine of class ${kind} that ${project} may use.`,
     noTraits: (traits: readonly string[]) =>

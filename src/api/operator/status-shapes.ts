@@ -9,7 +9,7 @@ const Time = Text
 const TimeOrNull = orNull(Time)
 const Texts = Type.Array(Text)
 
-const Booking = named('StatusBooking', {
+export const Booking = named('StatusBooking', {
   id: TextOrNull,
   name: TextOrNull,
   who: TextOrNull,

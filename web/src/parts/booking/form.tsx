@@ -69,7 +69,7 @@ export const BookingForm: Component<FormProps> = props => {
           label={words.booking.name}
           isInline
           value={now().name}
-          placeholder={nameOf(now())}
+          placeholder={now().class === '' ? words.booking.name : nameOf(now())}
           onValue={name => changeDraft({ name })}
         />
         <Show when={fleet.me().project}>
