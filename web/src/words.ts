@@ -1033,6 +1033,7 @@ export const words = {
     extended: (what: string, until: string | null) =>
       until === null ? `Extended: ${what}` : `${what}: until ${until}`,
     byHowMuch: 'By how much',
+    whenEach: 'When each ends',
     plus4h: '+ 4 h',
     plus1d: '+ 1 d',
     plus1w: '+ 1 w',
@@ -1052,6 +1053,8 @@ export const words = {
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
     endsUndeployed: (name: string, machines: string) =>
       `${machines} is undeployed: what is on its disk is lost. Then ${name} ends, and the machine goes to the next.`,
+    deployedOf: (n: number, of: number) => `${n} of ${of} are deployed: what is on their disks is lost.`,
+    touches: 'What it touches',
     nobodyTold: 'Nobody runs a command there, so nobody is told.',
     isTold: (keeper: string, until: string | null) =>
       `${keeper} is told now; it is handed on when ${keeper} lets go${until === null ? '' : `, or at ${until}`}.`,
