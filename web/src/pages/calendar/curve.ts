@@ -32,7 +32,13 @@ export function freeCurve({ machines, spansOf, from }: Group): Step[] {
     free++
     const loaded = spansOf(machine.uuid)
     const spans = loaded.length === 0 ? spansOfRow(machine) : loaded
-    for (const { from: start, to: end } of coveredBy(spans, from)) {
+    const covered = coveredBy(spans, from)
+    // What a conductor works on isn't free now, and nobody knows how soon it is.
+    if (machine.state === 'working' && !covered.some(({ from: start }) => start <= from)) {
+      free--
+      change(from + 1, 1)
+    }
+    for (const { from: start, to: end } of covered) {
       if (start <= from) free--
       else change(start, -1)
       if (end < Infinity) change(end, 1)
