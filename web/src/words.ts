@@ -130,6 +130,8 @@ export const words = {
     withCredential: 'With an application credential',
     withPassword: 'With name and password',
     ended: 'Your login has ended. Log in again.',
+    whichProject: (names: readonly string[]) =>
+      names.length === 0 ? 'You have no role in any project.' : `Say in which project: ${names.join(', ')}`,
     required: (field: string) => `${field} is missing`,
   },
   time: {
