@@ -3,7 +3,7 @@ import type { Machine, Span } from '../../../../src/client/status.ts'
 import { endOf, spansOfRow, startOf } from '../../parts/timeline/bars.ts'
 import { type Scale, xOf } from '../../parts/timeline/scale.ts'
 
-export interface Step {
+interface Step {
   at: number
   free: number
 }
@@ -11,7 +11,7 @@ export interface Step {
 const OUT = new Set<Machine['state']>(['retired', 'broken', 'maintenance', 'setup'])
 
 /** Whether it could be had at all. Broken machines, and those kept out of use, have no end to that. */
-export const isInUse = ({ state, maintenance }: Machine): boolean => !OUT.has(state) && !maintenance
+const isInUse = ({ state, maintenance }: Machine): boolean => !OUT.has(state) && !maintenance
 
 /** Free now: nobody has or holds it, nothing is done with it. A booking ahead doesn't count yet. */
 export const isFreeNow = ({ state }: Machine): boolean => state === 'free' || state === 'booked'

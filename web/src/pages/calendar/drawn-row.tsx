@@ -15,7 +15,7 @@ import { freeCurve, isFreeNow, numbersOf, pathsOf, stepsIn } from './curve.ts'
 import type { ChartFocus } from './focus.ts'
 import type { GroupRow, HostRow, MachineRow, Row } from './rows.ts'
 
-export interface RowProps<R extends Row> {
+interface RowProps<R extends Row> {
   row: R
   place: number
   top: number
