@@ -32,6 +32,8 @@ const FONTS = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fon
 ${['system-ui', 'sans-serif', 'sans'].map(font => `<match><test name="family"><string>${font}</string></test><edit name="family" mode="prepend" binding="strong"><string>Inter</string></edit></match>`).join('\n')}
 </fontconfig>`
 
+const logins = new Map<string, Promise<Login>>()
+
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-screenshots-'))
 const users = join(folder, 'users.yaml')
 writeFileSync(users, 'users: {}\nprojects: {}\n')
@@ -57,7 +59,6 @@ try {
 }
 
 /** Once for each: every login is an entry of the audit, which is in a picture. */
-const logins = new Map<string, Promise<Login>>()
 function loginOf(url: string, name: string): Promise<Login> {
   return logins.getOrInsertComputed(name, () => newLogin(url, name))
 }

@@ -2,11 +2,13 @@
 import { Allocations } from './allocations.ts'
 import { Calendars } from './calendars.ts'
 import { CandidateSearch } from './candidates.ts'
+import { capacityAt } from './capacity.ts'
 import { EveryChassis } from './chassis.ts'
 import { Claims } from './claims.ts'
 import { Conductors } from './conductors.ts'
 import { Events, type EventsWanted, type WaitWanted } from './events.ts'
 import { Flavors } from './flavors.ts'
+import { healthAt } from './health.ts'
 import { Hosts } from './hosts.ts'
 import { LeasableNodes } from './leasable-nodes.ts'
 import { Leases } from './leases.ts'
@@ -39,6 +41,7 @@ export type {
 } from './allocations.ts'
 export type { Calendar, CalendarOf, NewCalendar } from './calendars.ts'
 export type { Candidates, CandidatesExplained } from './candidates.ts'
+export type { CapacityProvider } from './capacity.ts'
 export type { Chassis, NewChassis } from './chassis.ts'
 export type { Claim, Owners, Resources } from './claims.ts'
 export type { Conductor, Driver } from './conductors.ts'
@@ -59,6 +62,7 @@ export {
 } from './errors.ts'
 export { type Event, EventsGone, type EventsWanted, type WaitWanted } from './events.ts'
 export type { Flavor, NewFlavor } from './flavors.ts'
+export type { Health } from './health.ts'
 export type { Host } from './hosts.ts'
 export type { LeasableNode } from './leasable-nodes.ts'
 export type {
@@ -185,6 +189,10 @@ function nounsOf(wire: Wire, { user, project }: Login) {
     followStatus: followStatusAt(operator),
     /** All about one machine, by its name or uuid. */
     machine: machineAt(operator),
+    /** What each provider has, and how much of it is used. */
+    capacity: capacityAt(operator),
+    /** How the service is. */
+    health: healthAt(operator),
     fsck: fsckAt(operator),
     audit: auditAt(operator),
   }

@@ -23,6 +23,10 @@ export class Streams {
     metrics.watch('holdfast_event_streams', 'Streams of events, and polls that wait for one.', () => this.#shares.all)
   }
 
+  get count(): number {
+    return this.#shares.all
+  }
+
   /** Takes a place for a caller. `end` is called when the service stops. Returns what gives the place back. */
   enter(holder: string, end: () => void): () => void {
     if (this.#isDraining) throw problem('unavailable', { reason: 'the service is stopping' })

@@ -8,6 +8,14 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const LONG_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64]
 
+/** What was counted since the process began. */
+export interface Totals {
+  commits: number
+  writes: number
+  retries: number
+  takenOver: { conductors: number; nodes: number; allocations: number }
+}
+
 export class Metrics implements StoreObserver {
   readonly registry = new Registry()
   readonly #requests = new Histogram({
@@ -170,6 +178,27 @@ export class Metrics implements StoreObserver {
 
   tookOver(what: 'conductor' | 'node resumed' | 'node failed' | 'allocation', count: number): void {
     this.#takeOvers.inc({ what }, count)
+  }
+
+  async totals(): Promise<Totals> {
+    const [commits, retries, takeOvers] = [
+      (await this.#commits.get()).values,
+      (await this.#retries.get()).values,
+      (await this.#takeOvers.get()).values,
+    ]
+    const sum = (values: readonly { value: number }[]) => values.reduce((total, { value }) => total + value, 0)
+    const of = (end: string) => sum(commits.filter(({ metricName }) => metricName?.endsWith(end)))
+    const taken = (...whats: string[]) => sum(takeOvers.filter(({ labels }) => whats.includes(String(labels.what))))
+    return {
+      commits: of('_count'),
+      writes: of('_sum'),
+      retries: sum(retries),
+      takenOver: {
+        conductors: taken('conductor'),
+        nodes: taken('node resumed', 'node failed'),
+        allocations: taken('allocation'),
+      },
+    }
   }
 
   /** Adds a gauge of the nodes in memory, by state. */

@@ -17,11 +17,13 @@ import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Allocator } from '../metal/allocations/allocator.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
 import type { NodeShelf } from '../metal/nodes/shelf.ts'
+import type { Census } from '../measure/census.ts'
 import type { Metrics } from '../measure/metrics.ts'
 import type { SharedClock } from '../clock/shared-clock.ts'
 import type { Rate } from '../shared/rate.ts'
 import type { Board } from '../status/board.ts'
 import type { Pulse } from '../status/pulse.ts'
+import type { Feed } from '../store/feed.ts'
 import type { Store } from '../store/store.ts'
 import type { Carrier } from '../webhooks/carrier.ts'
 
@@ -66,6 +68,12 @@ export interface Context {
   readonly clock: SharedClock
   /** The background duties of this process. In tests, a request can run them. */
   readonly duties: readonly Duty[]
+  /** Follows what other processes commit; null where there are none. */
+  readonly feed: Feed | null
+  /** Counts in the database. */
+  readonly census: Census
+  /** What the last check of the invariants in this process found. */
+  readonly fsckNote: { last: { at: number; violations: number } | null }
   readonly log: Logger
   readonly metrics: Metrics
 }

@@ -45,7 +45,7 @@ interface RunningApi {
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, drivers, clock, memory, publisher, policy, carrier } = place
+  const { store, log, metrics, census, drivers, clock, memory, publisher, policy, carrier } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -94,6 +94,9 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     streams: streamsOf(config, metrics),
     carrier,
     duties,
+    feed: memory.feed,
+    census,
+    fsckNote: { last: null },
   }
   const health = await startHealth(config.metricsPort, context)
   opened.defer(() => health?.stop())
@@ -162,14 +165,15 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   })
   opened.defer(() => memory.stop())
   await memory.start()
-  watchAll({ metrics, store, memory, clock, config })
+  const census = new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs })
+  watchAll({ metrics, census, store, memory })
   const publisher = opened.adopt(
     new Publisher({ store, failed: error => log.warn({ err: error }, 'the log could not be read') }),
     made => made.stop(),
   )
   publisher.start()
   const drivers = driversFor(config)
-  return { config, policy, store, log, metrics, drivers, bell, clock, memory, publisher, carrier }
+  return { config, policy, store, log, metrics, census, drivers, bell, clock, memory, publisher, carrier }
 }
 
 function driversFor({ fakeDelayMs }: Config): Drivers {
@@ -185,17 +189,16 @@ async function requireMigrated(store: Store): Promise<void> {
 
 interface Watched {
   metrics: Metrics
+  census: Census
   store: Store
   memory: Memory
-  clock: SharedClock
-  config: Config
 }
 
 /** Registers the gauges that read their value from other objects. */
-function watchAll({ metrics, store, memory: { mirror, fleet, feed }, clock, config }: Watched): void {
+function watchAll({ metrics, census, store, memory: { mirror, fleet, feed } }: Watched): void {
   metrics.watch('holdfast_providers', 'Providers in memory.', () => mirror.table.size)
   metrics.watchNodes(fleet)
-  metrics.watchCensus(new Census({ store, now: () => clock.now(), silentMs: config.takeOverMs }))
+  metrics.watchCensus(census)
   if (store instanceof PostgresStore) watchPool(metrics, store)
   if (feed) watchFeed(metrics, feed)
 }

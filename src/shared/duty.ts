@@ -17,6 +17,10 @@ export class Duty {
   readonly #runner: Runner
   #timer: NodeJS.Timeout | null = null
   #isStopped = false
+  #isFailing = false
+  /** By this process's stopwatch: when it runs next, and since when it runs. */
+  #nextAt: number | null = null
+  #runsSince: number | null = null
 
   constructor(options: DutyOptions) {
     const { name, log } = options
@@ -25,6 +29,18 @@ export class Duty {
       () => this.#run(),
       error => log.warn({ err: error, duty: name }, 'a duty failed; it will be tried again'),
     )
+  }
+
+  /** How it is: whether its last run failed, for how long it runs, or in how long it runs next. */
+  look(): { name: string; isFailing: boolean; nextMs: number | null; runningMs: number | null } {
+    const now = performance.now()
+    const isRunning = this.#runsSince !== null
+    return {
+      name: this.#options.name,
+      isFailing: this.#isFailing && !isRunning,
+      nextMs: isRunning || this.#nextAt === null ? null : this.#nextAt - now,
+      runningMs: this.#runsSince === null ? null : now - this.#runsSince,
+    }
   }
 
   /** Resolves when a run that began after this call is over. */
@@ -47,15 +63,20 @@ export class Duty {
   async #run(): Promise<void> {
     const { run, pollMs } = this.#options
     let nextMs: number | null = null
+    this.#runsSince = performance.now()
+    this.#isFailing = true
     try {
       nextMs = await run()
+      this.#isFailing = false
     } finally {
+      this.#runsSince = null
       this.#wakeIn(Math.min(nextMs ?? pollMs, pollMs))
     }
   }
 
   #wakeIn(ms: number): void {
     if (this.#timer) clearTimeout(this.#timer)
+    this.#nextAt = performance.now() + ms
     if (!this.#isStopped) this.#timer = setTimeout(() => void this.wake(), Math.max(ms, 0)).unref()
   }
 }

@@ -135,6 +135,8 @@ export const tellingLimits = {
   statusLineAgainMs: 15_000,
   // Machines that are gone or belong to others now. Who has not heard of them before is told everything.
   statusDepartedMax: 10_000,
+  // Projects whose limits and use operators see at a glance: each costs some queries.
+  healthQuotasMax: 100,
   // Entries of the log that are looked through for what happened to one machine, and how many are shown.
   statusHistoryLookedAt: 20_000,
   statusHistoryMax: 50,

@@ -11,7 +11,11 @@ const dateAt = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('
 /** Noon UTC, so many days from today. */
 const noon = (days: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS + days * DAY_MS + DAY_MS / 2
 
-const laneOf = (page: Page, name: string) => page.getByRole('gridcell', { name: new RegExp(`^${name}, `) })
+const laneOf = (page: Page, name: string) =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: new RegExp(`^${name}`) }) })
+    .getByRole('gridcell')
 const form = (page: Page) => page.getByRole('form', { name: /^(Book|Move a booking)$/ })
 const book = (page: Page) => form(page).getByRole('button', { name: words.booking.book, exact: true })
 const says = (page: Page, text: string) => form(page).locator('output').getByText(text, { exact: true })

@@ -18,6 +18,17 @@ const differs = async (locator: Locator, from: string) => {
   return textOf(locator)
 }
 
+/** One finger, from one place to another. */
+async function swipe(page: Page, from: { x: number; y: number }, to: { x: number; y: number }): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints })
+  await touch('touchStart', [from])
+  for (const share of [0.2, 0.5, 1])
+    await touch('touchMove', [{ x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }])
+  await touch('touchEnd', [])
+}
+
 atDashboard('calendar', dashboard => {
   test('shows who has what, opens a bar with its actions, and folds groups', async () => {
     const page = await dashboard.open('/ui/calendar')
@@ -143,5 +154,8 @@ atDashboard('calendar', dashboard => {
     await axeClean(page)
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
     assert.ok(wide <= 390, `the page is ${wide} px wide`)
+    const before = await textOf(range(page))
+    await swipe(page, { x: 330, y: 500 }, { x: 130, y: 500 })
+    await differs(range(page), before)
   })
 })

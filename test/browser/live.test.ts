@@ -25,6 +25,14 @@ async function wait(dashboard: Dashboard, name: string): Promise<number> {
   return waiting.filter(({ state }) => state === 'waiting').length
 }
 
+/** As when another tab is brought to the front: here all of them are. */
+async function look(page: Page, state: 'visible' | 'hidden'): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' })`,
+  )
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+}
+
 atDashboard('the dashboard, live', dashboard => {
   test('a change elsewhere shows by itself', async () => {
     const page = await dashboard.open('/ui/queue')
@@ -43,6 +51,24 @@ atDashboard('the dashboard, live', dashboard => {
     const count = await wait(dashboard, 'meanwhile')
     await banner.waitFor({ state: 'detached' })
     await isLive(page).waitFor()
+    await inQueue(page, count).waitFor()
+  })
+
+  test('tabs that nobody looks at keep no connection from the others, and catch up when they are looked at', async () => {
+    const page = await dashboard.open('/ui/queue')
+    await isLive(page).waitFor()
+    const tabs = [page]
+    // A browser has six connections for a server.
+    for (let i = 0; i < 7; i++) {
+      await look(tabs.at(-1)!, 'hidden')
+      const next = await page.context().newPage()
+      await next.goto('/ui/queue')
+      await isLive(next).waitFor()
+      tabs.push(next)
+    }
+    const count = await wait(dashboard, 'unseen')
+    await inQueue(tabs.at(-1)!, count).waitFor()
+    await look(page, 'visible')
     await inQueue(page, count).waitFor()
   })
 

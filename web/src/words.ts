@@ -1,8 +1,10 @@
 // Every word that the dashboard shows, in one place, by page. Plain, present tense, subject first, numbers before
 // adjectives. Verbs as in the command. "…" means that a question follows.
 import type { MachineState } from '../../src/client/status.ts'
-import { strong } from './parts/strong.ts'
 
+/** Around strong words in a sentence: characters that nobody types into a name. */
+export const STRONG = { begin: '\u{E000}', end: '\u{E001}' }
+const strong = (text: string) => `${STRONG.begin}${text}${STRONG.end}`
 /** `1 machine`, `2 machines`. */
 export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
 /** `a, b and c`. */
@@ -462,7 +464,7 @@ export const words = {
       past: 'It would be over already',
       start: 'It starts in the past',
     },
-    refused: 'Can’t be booked like this',
+    refused: { new: 'Can’t be booked like this', move: 'Can’t be changed like this' },
     doesNotFit: (free: number, of: number) =>
       `Doesn’t fit: ${free === 0 ? 'none' : free} of ${of} ${free === 1 ? 'is' : 'are'} free then`,
     asked: (n: number, kind: string, traits: readonly string[], start: string, length: string) =>
@@ -528,7 +530,7 @@ export const words = {
     someFree: (free: number, of: number) =>
       `${free} ${free === 1 ? 'is' : 'are'} free now; ${of - free} would wait in the queue`,
     place: (place: number, of: number, start: string | null) =>
-      `${nth(place)} of ${of}, ${start === null ? 'nobody can tell when it starts' : `likely start ${start}`}`,
+      `${nth(place)} of ${of}, ${start === null ? 'no end is known in that time' : `likely start ${start}`}`,
     because: (machine: string) => `when ${machine} is free`,
     never: (kind: string, considered: number) =>
       considered === 0 ? `There is no machine of class ${kind}.` : 'Nothing fits',
@@ -561,7 +563,8 @@ export const words = {
           ? `${n} wait, and nobody can tell until when`
           : `${n} wait, and the first is likely served ${start}`,
     nobody: 'Nobody waits.',
-    nobodyWhy: 'Whoever asks for a machine that nobody has gets it at once. Others wait here, in order.',
+    nobodyTitle: 'No request is in line',
+    nobodyWhy: 'Whoever asks for a machine that is free gets it at once. Others wait here, in order.',
     nobodyOf: (who: string) => `Nobody waits for ${who}.`,
     youDont: 'You wait for nothing.',
     everyone: 'Everyone',
@@ -570,7 +573,7 @@ export const words = {
     showAll: 'Show everyone',
     more: (n: number) => `Show ${n} more`,
     showChart: 'Show',
-    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
+    pending: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you are here. Show`,
     outOf: (of: number) => `of ${of}`,
     placeOf: (place: number, of: number) => `${nth(place)} of ${of}`,
     noPlace: '?',
@@ -645,11 +648,14 @@ export const words = {
     cancelToo: (what: readonly string[]) => `This ends with it: ${list(what)}.`,
     cancelVerb: 'Cancel the request',
     keepIt: 'Keep it',
+    servedMeanwhile: (name: string, machine: string) => `${name} got ${machine} just now. Release it on the page Mine.`,
+    triedMeanwhile: (name: string) => `${name} was tried again just now.`,
     cancelled: (name: string) => `${name} no longer waits`,
     gaveUp: 'Gave up',
     gaveUpWord: 'gave up',
     aside: 'Priorities and bookings',
     seeFree: 'See what is free',
+    getOne: 'Get a machine…',
     noClass: (kind: string) => `There is no machine of class ${kind}.`,
     noClassFor: (kind: string, project: string) => `There is no machine of class ${kind} that ${project} may use.`,
     noTraits: (traits: readonly string[]) =>
@@ -1027,6 +1033,7 @@ export const words = {
     extended: (what: string, until: string | null) =>
       until === null ? `Extended: ${what}` : `${what}: until ${until}`,
     byHowMuch: 'By how much',
+    whenEach: 'When each ends',
     plus4h: '+ 4 h',
     plus1d: '+ 1 d',
     plus1w: '+ 1 w',
@@ -1046,6 +1053,8 @@ export const words = {
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
     endsUndeployed: (name: string, machines: string) =>
       `${machines} is undeployed: what is on its disk is lost. Then ${name} ends, and the machine goes to the next.`,
+    deployedOf: (n: number, of: number) => `${n} of ${of} are deployed: what is on their disks is lost.`,
+    touches: 'What it touches',
     nobodyTold: 'Nobody runs a command there, so nobody is told.',
     isTold: (keeper: string, until: string | null) =>
       `${keeper} is told now; it is handed on when ${keeper} lets go${until === null ? '' : `, or at ${until}`}.`,
@@ -1303,14 +1312,33 @@ export const words = {
       conductors: 'Conductors',
       database: 'Database',
       feed: 'Feed',
-      duties: 'Lease duties',
+      duties: 'Duties',
       audit: 'Audit',
       fsck: 'fsck',
     },
     alive: (n: number) => `${n} alive`,
-    conductorsAre: (names: readonly string[]) => list(names),
+    conductorsAre: (names: readonly string[], atWork: number, taken: number) =>
+      `${names.length > 3 ? `${names.length} known` : list(names)}, ${atWork} at work, ${taken} taken over`,
+    databases: { sqlite: 'SQLite', postgres: 'PostgreSQL' },
+    written: (writes: number, commits: number, version: string) =>
+      `${writes.toLocaleString('en')} writes in ${commits.toLocaleString('en')} commits, ${version}`,
+    oneProcess: 'one process',
+    nothingToFollow: 'nothing to follow',
+    upToDate: 'up to date',
+    behind: (seconds: number) => `${seconds} s behind`,
+    backlog: (n: number) => `${n} to read`,
+    failing: (n: number) => `${n} failing`,
+    late: (n: number) => `${n} late`,
+    dutiesAre: (failing: readonly string[], all: number) =>
+      failing.length > 0 ? list(failing) : `${count(all, 'duty', 'duties')} of this process`,
+    auditOn: 'on',
+    auditOff: 'off',
+    unsealed: (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'waits' : 'wait'} for a seal`,
+    violations: (n: number) => (n === 0 ? 'all hold' : count(n, 'violation')),
     checked: (at: string) => `checked ${at}`,
     notChecked: 'not checked yet',
+    checkHow: 'Run fsck checks every invariant',
+    times: (n: number) => (n > 1 ? `, ${n} times` : ''),
     holding: (held: number, all: number) => `${held} of ${all} hold`,
   },
   reference: {

@@ -1,6 +1,9 @@
 // Who may do what with the service itself.
 
 export const operatorPolicy = {
+  'holdfast:health:get': 'admin',
+  // As Placement's providers are.
+  'holdfast:capacity:get': 'admin',
   'holdfast:fsck': 'admin',
   'holdfast:audit:list': 'admin',
   'holdfast:clock:get': 'admin',

@@ -1,12 +1,9 @@
 // All URLs of the operator API below /holdfast/v1: the handler and the permission.
-import { Type } from 'typebox'
-import { checkEverything } from '../../measure/fsck.ts'
 import type { Route, Routes } from '../frame/dialect.ts'
-import type { Operation } from '../operation.ts'
 import type { Action } from '../policy.ts'
-import { Count, named, Text } from '../shapes.ts'
 import { explainAllocation, explainNewAllocation, postKeep, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
+import { getCapacity } from './capacity.ts'
 import { readCalendar } from './calendar-feed.ts'
 import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
 import { advanceClock, showClock } from './clock.ts'
@@ -20,8 +17,8 @@ import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
 import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
-import type { Answer, OperatorRequest } from './request.ts'
 import { getMachine } from './machine.ts'
+import { getHealth, showFsck } from './service-health.ts'
 import { getStatus } from './status.ts'
 import {
   explainAllocationChange,
@@ -60,17 +57,9 @@ const onFound = (handle: Route['handle'], action: Action, more: Partial<Route> =
 const ofProject = (handle: Route['handle'], action: OperatorAction): Route =>
   to(handle, action, { about: request => ({ project: request.param('project') }) })
 
-showFsck.operation = {
-  summary: 'Count the violations of each invariant: zero, always',
-  answers: {
-    200: named('Fsck', {
-      violations: Count,
-      invariants: Type.Array(Type.Object({ invariant: Text, violations: Count })),
-    }),
-  },
-} satisfies Operation
-
 export const routes: Routes = {
+  '/health': { GET: to(getHealth, 'holdfast:health:get') },
+  '/capacity': { GET: to(getCapacity, 'holdfast:capacity:get') },
   '/fsck': { GET: to(showFsck, 'holdfast:fsck') },
   '/audit': { GET: to(listEntries, 'holdfast:audit:list') },
   '/explain/allocation_candidates': { GET: to(explainCandidates, 'holdfast:explain:allocation_candidates') },
@@ -137,10 +126,4 @@ export const routes: Routes = {
     GET: to(showClock, 'holdfast:clock:get', { isForTests: true }),
     POST: to(advanceClock, 'holdfast:clock:set', { isForTests: true }),
   },
-}
-
-async function showFsck({ context }: OperatorRequest): Promise<Answer> {
-  const invariants = await checkEverything(context.store)
-  const violations = invariants.reduce((sum, one) => sum + one.violations, 0)
-  return { status: 200, body: { violations, invariants } }
 }

@@ -9,7 +9,7 @@ const Time = Text
 const TimeOrNull = orNull(Time)
 const Texts = Type.Array(Text)
 
-const Booking = named('StatusBooking', {
+export const Booking = named('StatusBooking', {
   id: TextOrNull,
   name: TextOrNull,
   who: TextOrNull,
@@ -44,6 +44,7 @@ const MachineShape = named('StatusMachine', {
   reason: TextOrNull,
   error: TextOrNull,
   note: TextOrNull,
+  addresses: Texts,
   traits: Type.Array(Count),
   mine: Flag,
   may: Texts,

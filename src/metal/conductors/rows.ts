@@ -95,6 +95,22 @@ const forget = command((db, a: { silentMs: number }, on) =>
     .where(e => sql<boolean>`${e.ref('heartbeat_at')} < ${databaseNow(on)} - cast(${a.silentMs} as bigint)`),
 )
 
+const workByIncarnation = query((db, _: object) =>
+  db
+    .selectFrom('nodes')
+    .select('lock_incarnation')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where('transition', 'is not', null)
+    .where('lock_incarnation', 'is not', null)
+    .groupBy('lock_incarnation'),
+)
+
+/** How many nodes each conductor works on, by its incarnation. */
+export function* workOfConductors(): Read<Map<string, number>> {
+  const rows = yield* all(workByIncarnation({}))
+  return new Map(rows.map(({ lock_incarnation, count }) => [lock_incarnation!, count]))
+}
+
 export function* listConductors(): Read<Conductor[]> {
   return yield* all(everyConductor({}))
 }

@@ -1,7 +1,8 @@
 // Asks the server while someone is still changing the question: a moment after the last change, and only the newest
 // answer counts. What changes elsewhere makes it ask again, but not too often.
+import { plainClock } from '../../../src/clock/plain.ts'
 
-export interface Timers {
+interface Timers {
   now: () => number
   /** Calls back after so long; returns what undoes it. */
   later: (ms: number, act: () => void) => () => void
@@ -21,7 +22,7 @@ interface AskingOptions<Question, Answer> {
   timers: Timers
 }
 
-export interface Asking<Question> {
+interface Asking<Question> {
   /** The question is another one. */
   change: (question: Question) => void
   /** The same question may have another answer. */
@@ -74,7 +75,9 @@ export function createAsking<Question, Answer>(options: AskingOptions<Question, 
     again() {
       if (current === null || isDueAgain || cancelTimer !== null) return
       isDueAgain = true
-      cancelTimer = timers.later(Math.max(0, sentAt + againMs - timers.now()), () => void send())
+      // A clock that was set must not make it wait.
+      const waitMs = Math.max(0, Math.min(againMs, sentAt + againMs - timers.now()))
+      cancelTimer = timers.later(waitMs, () => void send())
     },
     drop() {
       calm()
@@ -87,7 +90,7 @@ export function createAsking<Question, Answer>(options: AskingOptions<Question, 
 }
 
 export const browserTimers: Timers = {
-  now: () => performance.now(),
+  now: plainClock.now,
   later: (ms, act) => {
     const timer = setTimeout(act, ms)
     return () => clearTimeout(timer)

@@ -21,7 +21,7 @@ export interface Reason {
   sample: readonly Obstacle[]
 }
 
-export interface Window {
+interface Window {
   start: number
   end: number
   /** It may start at any time until then; null: at any later time. */
@@ -41,6 +41,18 @@ export interface Answer {
   until: number | null
   /** The names of the machines that it would get; empty if they are not told. */
   places: readonly string[]
+}
+
+/** It fits, and there is no more to say. */
+export const FITS: Answer = {
+  fits: true,
+  message: null,
+  free: 1,
+  of: 1,
+  reasons: [],
+  windows: [],
+  until: null,
+  places: [],
 }
 
 const KINDS: Readonly<Record<string, Reason['kind']>> = {
@@ -94,7 +106,7 @@ export const answerOf = (explained: LeaseExplained): Answer => ({
 export function answerToRefusal(error: unknown, message: string): Answer {
   const details = error instanceof NoFit ? (error.body as { details?: LeaseRefusal } | null)?.details : undefined
   if (details?.most !== undefined) return { fits: false, message: null, ...refusalIn(details), places: [] }
-  return { fits: false, message, free: 0, of: 0, reasons: [], windows: [], until: null, places: [] }
+  return { ...FITS, fits: false, message, free: 0 }
 }
 
 /** Something that would fit, instead of what was asked for. */

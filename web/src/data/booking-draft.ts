@@ -1,8 +1,9 @@
 // A booking while it is composed, before anything is written. Pure: what is asked of the server, and what it is called.
 import type { LeaseChange, NewLease } from '../../../src/client/leases.ts'
 
-/** The lease that is moved or stretched, as it was before. */
+/** What is moved or stretched, as it was before. Of an allocation only the end can change. */
 export interface Moved {
+  kind: 'lease' | 'allocation'
   id: string
   name: string
   start: number
@@ -27,11 +28,11 @@ export interface Draft {
   lease: Moved | null
 }
 
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 
 /** The API counts in whole minutes of UTC. */
-export const dateText = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+const dateText = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 /** Its dates are UTC, whether they say so or not. */
 export const dateIn = (text: string): number => Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
 

@@ -25,7 +25,7 @@ const BLOCKED_SHOWN_MAX = 12
 const msOf = (at: string | null, otherwise: number) => (at === null ? otherwise : Date.parse(at))
 
 /** What of a machine's promises meets the draft. Its own lease isn't in its way. */
-export const inTheWay = (draft: Draft, spans: readonly Span[]): Span[] =>
+const inTheWay = (draft: Draft, spans: readonly Span[]): Span[] =>
   spans.filter(
     ({ id, start, end }) =>
       (draft.lease === null || id !== draft.lease.id) &&

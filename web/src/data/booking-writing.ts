@@ -23,13 +23,22 @@ export async function book(draft: Draft, id: string, show: (made: Draft) => void
 
 /** Throws the refusal. */
 export async function move(draft: Draft, before: Moved): Promise<void> {
+  const { name } = before
+  if (before.kind === 'allocation') return renew(draft, before)
   const change = changeOf(draft, before, serverNow())
   await server().leases.update(before.id, change)
-  const { name } = before
   const isStretch = change.start_date === undefined
   tellDone({
     said: isStretch ? words.booking.stretched(name, when(draft.end)) : words.booking.moved(name, when(draft.start)),
     undo: ({ leases }) => leases.update(before.id, changeOf(before, { ...before, ...span(draft) }, serverNow())),
+  })
+}
+
+async function renew({ end }: Draft, { id, name, end: was }: Moved): Promise<void> {
+  await server().allocations.renew(id, new Date(end).toISOString())
+  tellDone({
+    said: words.booking.stretched(name, when(end)),
+    undo: ({ allocations }) => allocations.renew(id, new Date(was).toISOString()),
   })
 }
 

@@ -21,7 +21,14 @@ const draft: Draft = {
   machines: [],
   lease: null,
 }
-const lease = { id: 'l1', name: 'mine', start: draft.start, end: draft.end, machines: ['a', 'b'] }
+const lease = {
+  kind: 'lease' as const,
+  id: 'l1',
+  name: 'mine',
+  start: draft.start,
+  end: draft.end,
+  machines: ['a', 'b'],
+}
 const moved: Draft = { ...draft, kind: 'move', lease }
 
 const refusal: LeaseRefusal = {

@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { browserTimers, createAsking } from './asking.ts'
-import { type Answer, answerOf, answerToRefusal, type Offer, offersFor, taken } from './booking-answer.ts'
+import { type Answer, answerOf, answerToRefusal, FITS, type Offer, offersFor, taken } from './booking-answer.ts'
 import {
   changeOf,
   type Draft,
@@ -59,10 +59,15 @@ const asking = createAsking<Draft, Answer>({
   timers: browserTimers,
 })
 
-async function dryRun({ leases }: Holdfast, question: Draft): Promise<Answer> {
+async function dryRun({ leases, allocations }: Holdfast, question: Draft): Promise<Answer> {
   const now = serverNow()
   const { lease } = question
   if (lease === null) return answerOf(await leases.explain(leaseOf(question, now)))
+  if (lease.kind === 'allocation') {
+    // A refusal is thrown.
+    await allocations.explainRenewal(lease.id, new Date(question.end).toISOString())
+    return FITS
+  }
   return answerOf(await leases.explainChange(lease.id, changeOf(question, lease, now)))
 }
 

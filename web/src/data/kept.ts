@@ -1,6 +1,7 @@
 // Something of the server that the status doesn't have, kept nearly true: asked again when the fleet changes, but not often.
 import { createEffect, createSignal, on, onCleanup } from 'solid-js'
 import type { Holdfast } from '../../../src/client/index.ts'
+import { serverNow } from './clock.ts'
 import { reasonOf } from './doing.ts'
 import { fleet } from './fleet.ts'
 import { isLive } from './live.ts'
@@ -20,13 +21,13 @@ export function createKept<T>(load: (server: Holdfast) => Promise<T>): Kept<T> {
   const [value, setValue] = createSignal<T | null>(null)
   const [refusal, setRefusal] = createSignal<string | null>(null)
   let asked = 0
-  let askedAt = -GAP_MS
+  let askedAt = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const again = async () => {
     clearTimeout(timer)
     timer = undefined
     const number = ++asked
-    askedAt = performance.now()
+    askedAt = serverNow()
     try {
       const found = await load(server())
       if (number !== asked) return
@@ -38,7 +39,7 @@ export function createKept<T>(load: (server: Holdfast) => Promise<T>): Kept<T> {
   }
   createEffect(
     on([fleet.version, isLive], () => {
-      timer ??= setTimeout(() => void again(), Math.max(0, askedAt + GAP_MS - performance.now()))
+      timer ??= setTimeout(() => void again(), waitMs(askedAt))
     }),
   )
   onCleanup(() => {
@@ -47,3 +48,6 @@ export function createKept<T>(load: (server: Holdfast) => Promise<T>): Kept<T> {
   })
   return { value, refusal, again }
 }
+
+/** The clock may be set meanwhile. */
+const waitMs = (askedAt: number) => Math.max(0, Math.min(GAP_MS, askedAt + GAP_MS - serverNow()))

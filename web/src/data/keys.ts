@@ -47,4 +47,5 @@ addEventListener('keydown', event => {
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null)
+  (target.isContentEditable ||
+    target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null)

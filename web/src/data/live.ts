@@ -15,6 +15,8 @@ export type Liveness =
 
 /** The server says something every 2 s. */
 const SILENCE_MAX_MS = 5_000
+/** A browser has six connections for a server: tabs that nobody looks at must not keep them from the others. */
+const HIDDEN_MAX_MS = 2_000
 
 const [liveness, setLiveness] = createSignal<Liveness>({ state: 'connecting' })
 const [window, setWindow] = createSignal<{ from: string; to: string } | null>(null, { equals: sameWindow })
@@ -23,6 +25,8 @@ let heardAt = 0
 /** What was told last: a new connection goes on from there. */
 let cursor: string | null = null
 let connection: AbortController | null = null
+/** Nobody looks, so nothing is asked. */
+let isPaused = false
 
 export { liveness }
 export const isLive = () => liveness().state === 'live'
@@ -34,6 +38,7 @@ export const showSpans = (from: number, to: number) =>
 
 /** Tries again at once. */
 export function reconnect(): void {
+  isPaused = false
   if (login() !== null) void connect(cursor)
 }
 
@@ -51,19 +56,33 @@ export function useLiveFleet(): void {
   // Another window of time is another question: everything is asked again.
   createEffect(on(window, () => login() !== null && void connect(null), { defer: true }))
   const watch = setInterval(watchSilence, 1_000)
-  const wake = () => document.visibilityState === 'visible' && liveness().state === 'lost' && reconnect()
+  let hiding: ReturnType<typeof setTimeout> | undefined
+  const wake = () => {
+    clearTimeout(hiding)
+    if (document.visibilityState === 'hidden') hiding = setTimeout(pause, HIDDEN_MAX_MS)
+    else if (isPaused || liveness().state === 'lost') reconnect()
+  }
+  wake()
   document.addEventListener('visibilitychange', wake)
   globalThis.addEventListener('online', wake)
   onCleanup(() => {
     clearInterval(watch)
+    clearTimeout(hiding)
     document.removeEventListener('visibilitychange', wake)
     globalThis.removeEventListener('online', wake)
     connection?.abort()
   })
 }
 
+function pause(): void {
+  isPaused = true
+  connection?.abort()
+}
+
 async function connect(since: string | null): Promise<void> {
   connection?.abort()
+  cursor = since
+  if (isPaused) return
   const own = new AbortController()
   connection = own
   const heard = () => {
@@ -97,7 +116,7 @@ function setLost(retryMs: number): void {
 
 /** A connection that says nothing is as good as none. */
 function watchSilence(): void {
-  if (liveness().state === 'live' && serverNow() - heardAt > SILENCE_MAX_MS) {
+  if (!isPaused && liveness().state === 'live' && serverNow() - heardAt > SILENCE_MAX_MS) {
     setLost(0)
     reconnect()
   }

@@ -2,6 +2,7 @@
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js'
 import { ApiError } from '../../../src/client/errors.ts'
 import type { MachineInFull } from '../../../src/client/status.ts'
+import { serverNow } from './clock.ts'
 import { reasonOf } from './doing.ts'
 import { fleet } from './fleet.ts'
 import { FORBIDDEN } from './forbidden.ts'
@@ -41,7 +42,7 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
 
   const load = async (): Promise<void> => {
     const number = ++asked
-    askedAt = performance.now()
+    askedAt = serverNow()
     try {
       const found = await server().machine(ident())
       if (number !== asked) return
@@ -58,7 +59,7 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
   }
   const again = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => void load(), Math.max(0, askedAt + GAP_MS - performance.now()))
+    timer = setTimeout(() => void load(), waitMs(askedAt))
   }
   const lookBehind = async ({ machine, verbs }: MachineInFull) => {
     const mayBoot = verbs.some(({ verb, why_not }) => verb === 'boot' && why_not !== FORBIDDEN)
@@ -126,3 +127,6 @@ function bmcIn(info: Record<string, unknown>): string | null {
 /** Only what a browser opens safely. */
 export const linkIn = (value: unknown): string | null =>
   typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? value : null
+
+/** The clock may be set meanwhile. */
+const waitMs = (askedAt: number) => Math.max(0, Math.min(GAP_MS, askedAt + GAP_MS - serverNow()))

@@ -1,9 +1,10 @@
-// New ids. `crypto.randomUUID` is only there on pages that came encrypted or from this computer.
+// New ids. Those of the browser itself are only there on pages that came encrypted or from this computer.
+import { plainClock } from '../../../src/clock/plain.ts'
 
+/** Of random bits, as RFC 9562 has them in version 4. */
 export function newUuid(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  const hex = plainClock.newSecret(16)
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, variant + hex.slice(17, 20), hex.slice(20)]
+  return parts.join('-')
 }

@@ -2,7 +2,7 @@
 // they were, and new ones wait.
 import { type Accessor, createMemo, createSignal } from 'solid-js'
 
-export interface Steady<T> {
+interface Steady<T> {
   keys: readonly string[]
   rows: ReadonlyMap<string, T>
   /** Those that are shown, and no longer there. */
@@ -33,6 +33,8 @@ const sameOrder = (a: readonly string[], b: readonly string[]) =>
 
 interface Steadied<T> {
   steady: Accessor<Steady<T>>
+  /** Shows what waits, though the hand is still there. */
+  release: () => void
   /** For the element that holds the rows. */
   hold: {
     onPointerEnter: () => void
@@ -56,5 +58,9 @@ export function createSteady<T>(rows: Accessor<readonly T[]>, keyOf: (row: T) =>
     onFocusOut: ({ currentTarget, relatedTarget }) =>
       setIsFocused(relatedTarget instanceof Node && (currentTarget as Node).contains(relatedTarget)),
   }
-  return { steady, hold }
+  const release = () => {
+    setIsPointed(false)
+    setIsFocused(false)
+  }
+  return { steady, hold, release }
 }

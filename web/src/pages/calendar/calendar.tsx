@@ -1,6 +1,6 @@
 // The page Calendar: what is promised of which machine, in time; as a chart, and as a list.
 import { useSearchParams } from '@solidjs/router'
-import { type Component, createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
+import { type Accessor, type Component, createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { instantTyped, minute, zoneName } from '../../data/clock.ts'
 import { draft } from '../../data/draft.ts'
@@ -58,12 +58,15 @@ const Calendar: Component = () => {
   const subscribing = createSheet<true>()
   const cancelling = createSheet<Span>()
   useKeys(words.calendar.title, keysOf(view))
-  const label = () => words.calendar.label(rangeShown(view.scale(), minute()), zoneName(view.scale().from))
+  const range = createMemo(() => rangeShown(view.scale(), minute()))
+  const zoneWord = createZoneWord(view)
+  const label = createMemo(() => words.calendar.label(range(), zoneWord()))
   const mayBook = () => fleet.me().may.includes('book')
   return (
     <div class="p-calendar" classList={{ 'is-list': isList() }}>
       <Toolbar
         view={view}
+        range={range()}
         rows={rows()}
         setRows={next => setQuery({ rows: next === 'class,rack' ? null : next }, { replace: true })}
         filters={filters()}
@@ -90,6 +93,7 @@ const Calendar: Component = () => {
           <Show when={(!isList() || isPrinting()) && machines().length > 0}>
             <Chart
               label={label()}
+              zone={zoneWord()}
               view={view}
               rows={held.rows()}
               prefix={prefix()}
@@ -151,6 +155,13 @@ const NothingBookable: Component = () => (
     </div>
   </Show>
 )
+
+/** What the zone is called on the first day in view. Names are dear to find out, and are the same all day. */
+function createZoneWord(view: CalendarView): Accessor<string> {
+  const day = createMemo(() => Math.floor(view.scale().from / DAY_MS))
+  return createMemo(() => zoneName(day() * DAY_MS))
+}
+const DAY_MS = 86_400_000
 
 const keysOf = (view: CalendarView) => [
   { keys: '+', words: words.calendar.keys.nearer, act: () => view.zoomBy(-1, null) },

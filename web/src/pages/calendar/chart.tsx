@@ -10,7 +10,7 @@ import {
   onMount,
   Show,
 } from 'solid-js'
-import { isUtc, switchZone, when, zoneName } from '../../data/clock.ts'
+import { isUtc, switchZone, when } from '../../data/clock.ts'
 import type { Bar } from '../../parts/timeline/bars.ts'
 import { Axis, Grid, NowLine, NowTag } from '../../parts/timeline/axis.tsx'
 import type { LaneHandlers } from '../../parts/timeline/lane.tsx'
@@ -41,6 +41,8 @@ export interface Composing {
 
 export interface ChartProps {
   label: string
+  /** What the zone is called. */
+  zone: string
   view: CalendarView
   rows: readonly Row[]
   /** What all names begin with. */
@@ -125,7 +127,7 @@ export const Chart: Component<ChartProps> = props => {
       >
         <div class="axis" role="row" aria-rowindex={1}>
           <div class="lab" role="columnheader">
-            <span class="dimmer">{words.calendar.timesIn(zoneName(scale().from))}</span>
+            <span class="dimmer">{words.calendar.timesIn(props.zone)}</span>
             <button type="button" class="btn quiet small" aria-pressed={isUtc()} onClick={switchZone}>
               {words.calendar.utc}
             </button>

@@ -1,5 +1,5 @@
 // Composing bookings in the calendar: the sentence above, ghosts on the lanes, where it fits, and the refusal beside it.
-import { type Accessor, type Component, createEffect, createMemo, on, Show } from 'solid-js'
+import { type Accessor, type Component, createEffect, createMemo, on, onCleanup, Show } from 'solid-js'
 import type { Span } from '../../../../src/client/status.ts'
 import { suits } from '../../data/booking-lanes.ts'
 import { draft, dropDraft, startMove, takeFirstWindow } from '../../data/draft.ts'
@@ -10,7 +10,7 @@ import { createComposing } from '../../parts/booking/composing.ts'
 import { BookingForm } from '../../parts/booking/form.tsx'
 import { Ghosts } from '../../parts/booking/ghosts.tsx'
 import { movable } from '../../parts/booking/lanes.ts'
-import { openBooking } from '../../parts/booking/open.ts'
+import { bookingAsked, openBooking } from '../../parts/booking/open.ts'
 import { useShowBooking } from '../../parts/booking/show.ts'
 import { WhereItFits } from '../../parts/booking/where-it-fits.tsx'
 import { words } from '../../words.ts'
@@ -69,6 +69,8 @@ const sameSet = (a: ReadonlySet<string> | null, b: ReadonlySet<string> | null) =
 /** The sentence, and what belongs to it. On a phone it is a button that opens the same in a sheet. */
 export const ComposeBar: Component = () => {
   const show = useShowBooking()
+  // Whoever leaves has left it.
+  onCleanup(() => bookingAsked() === null && dropDraft())
   useKeys(words.booking.keysTitle, [
     { keys: 'f', words: words.booking.keyFirst, act: () => void takeFirstWindow() },
     // Lanes and bars take these themselves.

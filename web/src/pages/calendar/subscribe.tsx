@@ -1,5 +1,5 @@
 // A calendar for other programs: made once, its address shown once.
-import { type Component, createResource, createSignal, For, Show } from 'solid-js'
+import { type Component, createSignal, For, Show } from 'solid-js'
 import type { Calendar, NewCalendar } from '../../../../src/client/calendars.ts'
 import { when } from '../../data/clock.ts'
 import { carryOut, reasonOf } from '../../data/doing.ts'
@@ -16,14 +16,16 @@ export const Subscribe: Component<{ close: () => void }> = props => {
   const [made, setMade] = createSignal<NewCalendar | null>(null)
   const [refusal, setRefusal] = createSignal<string | null>(null)
   const [isBusy, setIsBusy] = createSignal(false)
-  const [all, { refetch }] = createResource(async () => {
+  const [all, setAll] = createSignal<readonly Calendar[]>([])
+  // Not a resource: the page behind would wait for it, and the sheet with it.
+  const load = async () => {
     try {
-      return await server().calendars.list()
+      setAll(await server().calendars.list())
     } catch (error) {
       setRefusal(reasonOf(error))
-      return []
     }
-  })
+  }
+  void load()
   const project = () => login()?.project ?? null
   const make = async () => {
     if (isBusy()) return
@@ -32,7 +34,7 @@ export const Subscribe: Component<{ close: () => void }> = props => {
     const id = project()
     try {
       setMade(await server().calendars.create(isProject() && id !== null ? { project: id } : undefined))
-      void refetch()
+      void load()
     } catch (error) {
       setRefusal(reasonOf(error))
     } finally {
@@ -46,7 +48,7 @@ export const Subscribe: Component<{ close: () => void }> = props => {
       act: ({ calendars }) => calendars.delete(id),
     })
     if (made()?.id === id) setMade(null)
-    void refetch()
+    void load()
     return isDone
   }
   return (
@@ -82,7 +84,7 @@ export const Subscribe: Component<{ close: () => void }> = props => {
           </div>
         )}
       </Show>
-      <Show when={(all() ?? []).length > 0}>
+      <Show when={all().length > 0}>
         <h3>{words.calendar.subscriptions}</h3>
         <ul class="subscriptions">
           <For each={all()}>

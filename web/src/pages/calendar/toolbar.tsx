@@ -1,16 +1,17 @@
 // Above the chart: which time, how much of it, which rows, and other ways to see the same.
 import { type Component, createSignal, For, Show } from 'solid-js'
-import { minute } from '../../data/clock.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { type Zoom, ZOOMS } from '../../parts/timeline/scale.ts'
 import { words } from '../../words.ts'
-import { rangeShown, ROWS, type Rows } from './address.ts'
+import { ROWS, type Rows } from './address.ts'
 import { FilterTools, type FilterToolsProps } from './filters.tsx'
 import type { CalendarView } from './view.ts'
 
 interface ToolbarProps extends Omit<FilterToolsProps, 'isOpen' | 'setIsOpen'> {
   view: CalendarView
+  /** The time that is shown, in words. */
+  range: string
   rows: Rows
   setRows: (rows: Rows) => void
   isList: boolean
@@ -34,7 +35,7 @@ export const Toolbar: Component<ToolbarProps> = props => {
       <button type="button" class="btn icon2" aria-label={words.calendar.later} onClick={() => props.view.page(1)}>
         <Icon name="right" />
       </button>
-      <h1 class="range">{rangeShown(props.view.scale(), minute())}</h1>
+      <h1 class="range">{props.range}</h1>
       <ZoomChoice zoom={props.view.zoom()} choose={zoom => props.view.zoomTo(zoom)} />
       <span class="sep hide-s" />
       <Menu

@@ -9,9 +9,9 @@ import type { Known } from './ask.tsx'
 import { inOrder } from './columns.ts'
 
 /** So long after a change it is read again, at the soonest. */
-const AGAIN_MS = 500
-/** Reading takes at most this part of the time. */
-const PART = 20
+const AGAIN_MS = 250
+/** And later where there is more to read. */
+const AGAIN_MS_EACH = 0.2
 
 export interface Capacity {
   isLoaded: () => boolean
@@ -31,15 +31,9 @@ export interface Capacity {
 }
 
 export function createCapacity(): Capacity {
-  let tookMs = 0
   const [read, { refetch }] = createResource(
     () => fleet.isLoaded(),
-    async () => {
-      const began = performance.now()
-      const found = await readCapacity()
-      tookMs = performance.now() - began
-      return found
-    },
+    () => readCapacity(),
   )
   const isRefused = () => read.error !== undefined
   let last: Awaited<ReturnType<typeof readCapacity>> = []
@@ -51,7 +45,7 @@ export function createCapacity(): Capacity {
         due = undefined
         void Promise.resolve(refetch()).catch(() => {})
       },
-      Math.max(AGAIN_MS, PART * tookMs),
+      AGAIN_MS + AGAIN_MS_EACH * last.length,
     )
   }
   createEffect(on([fleet.version, fleet.hosts], again, { defer: true }))

@@ -21,7 +21,7 @@ export interface Question {
 
 const GROUPED = /^(resources|required|member_of|in_tree)([a-zA-Z0-9_-]{0,64})$/
 
-export const emptyGroup = (suffix: string): Group => ({
+const emptyGroup = (suffix: string): Group => ({
   suffix,
   resources: [],
   required: [],
@@ -33,7 +33,7 @@ export const emptyGroup = (suffix: string): Group => ({
 type Pairs = readonly (readonly [string, string])[]
 
 /** The pairs in the text of a query; a `+` means itself. */
-export function pairsIn(text: string): [string, string][] {
+function pairsIn(text: string): [string, string][] {
   return text
     .replace(/^\s*\?/, '')
     .trim()

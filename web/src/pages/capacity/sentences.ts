@@ -26,7 +26,7 @@ export function changeSaid(sentence: string): string {
 export const wouldDo = (sentence: string): string =>
   PAGE.wouldDo(plainTraits(sentence.replace(/: \d+ roots?$/, '').replaceAll('without trait ', 'without ')))
 
-export interface Together {
+interface Together {
   text: string
   roots: number
 }

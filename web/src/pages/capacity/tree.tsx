@@ -12,7 +12,7 @@ import { UseOf } from './use.tsx'
 const PAGE = words.capacity
 const TAGS_MAX = 3
 
-export interface TreeProps {
+interface TreeProps {
   rows: readonly Branch[]
   columns: readonly Column[]
   isOpen: (uuid: string) => boolean

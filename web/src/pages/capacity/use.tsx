@@ -6,7 +6,7 @@ import { nameShown } from './answer.tsx'
 
 const PAGE = words.capacity
 
-export const Meter: Component<{ use: Use; isBig?: boolean }> = props => (
+const Meter: Component<{ use: Use; isBig?: boolean }> = props => (
   <span classList={{ mt: true, big: props.isBig ?? false }} aria-hidden="true">
     <i style={{ width: `${share(props.use) * 100}%` }} />
   </span>

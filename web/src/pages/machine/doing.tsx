@@ -5,7 +5,7 @@ import { lasting, second } from '../../data/clock.ts'
 import { carryOut } from '../../data/doing.ts'
 import { isLive } from '../../data/live.ts'
 import type { Behind } from '../../data/machine.ts'
-import { Icon } from '../../parts/icon.tsx'
+import '../../parts/fields.css'
 import { Rich } from '../../parts/rich.tsx'
 import { actionOf, power } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
@@ -221,28 +221,25 @@ const BootFrom: Component<BootProps> = props => {
   return (
     <label class="tools">
       <span class="dimmer">{words.machine.bootFrom}</span>
-      <span class="pick">
-        <select
-          class="field slim"
-          disabled={!isLive() || props.whyNot !== null}
-          title={props.whyNot ?? undefined}
-          onChange={({ target }) => void set(target.value)}
-        >
-          <Show when={props.device === null}>
-            <option value="" selected disabled>
-              {words.machine.bootUnsaid}
+      <select
+        class="field slim"
+        disabled={!isLive() || props.whyNot !== null}
+        title={props.whyNot ?? undefined}
+        onChange={({ target }) => void set(target.value)}
+      >
+        <Show when={props.device === null}>
+          <option value="" selected disabled>
+            {words.machine.bootUnsaid}
+          </option>
+        </Show>
+        <For each={props.devices}>
+          {device => (
+            <option value={device} selected={device === props.device}>
+              {device}
             </option>
-          </Show>
-          <For each={props.devices}>
-            {device => (
-              <option value={device} selected={device === props.device}>
-                {device}
-              </option>
-            )}
-          </For>
-        </select>
-        <Icon name="down" />
-      </span>
+          )}
+        </For>
+      </select>
     </label>
   )
 }

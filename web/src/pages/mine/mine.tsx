@@ -3,6 +3,7 @@ import './mine.css'
 import { type Component, createMemo, Show } from 'solid-js'
 import { minute, wallTime, zone } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
+import { isLive } from '../../data/live.ts'
 import { openGet } from '../../parts/booking/open.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -60,7 +61,7 @@ const Nothing: Component = () => (
 
 const Get: Component = () => (
   <Show when={fleet.me().may.includes('allocate')}>
-    <button type="button" class="btn" onClick={() => openGet()}>
+    <button type="button" class="btn" disabled={!isLive()} onClick={() => openGet()}>
       <Icon name="plus" />
       {words.mine.get}
     </button>

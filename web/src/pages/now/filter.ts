@@ -12,9 +12,9 @@ export type Filters = Readonly<Record<FilterName, string>>
 /** What stands for machines without a class, a rack, a person or an end. */
 export const NONE = 'none'
 /** Stands for the viewer in `who`. */
-export const ME = 'me'
+const ME = 'me'
 
-export interface FilterContext {
+interface FilterContext {
   now: number
   /** The names that the machines' `traits` point to. */
   traits: readonly string[]

@@ -27,6 +27,7 @@ export const machine = (changes: Partial<Machine> = {}): Machine => ({
   reason: null,
   error: null,
   note: null,
+  addresses: [],
   traits: [],
   mine: false,
   may: [],

@@ -3,7 +3,7 @@ import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { isFree } from '../../data/free.ts'
 import { failing, type FilterName, type Matcher } from './filter.ts'
 
-export type Counts = ReadonlyMap<string, number>
+type Counts = ReadonlyMap<string, number>
 
 /** The order in which states are shown. */
 export const STATES = ['free', 'booked', 'held', 'taken', 'working', 'setup', 'maintenance', 'broken', 'retired']

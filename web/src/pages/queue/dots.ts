@@ -8,7 +8,7 @@ export interface Suit {
   end: number | null
 }
 
-export interface ChartWanted {
+interface ChartWanted {
   now: number
   /** Of the part with the time axis. */
   width: number
@@ -17,7 +17,7 @@ export interface ChartWanted {
   givesUp: number | null
 }
 
-export interface Chart {
+interface Chart {
   to: number
   dots: { uuid: string; state: string; x: number; level: number }[]
   /** Columns with more dots than there is room for. */

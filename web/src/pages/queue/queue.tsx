@@ -6,6 +6,7 @@ import { when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { useKeys } from '../../data/keys.ts'
 import { requestName } from '../../data/requests.ts'
+import { openGet } from '../../parts/booking/open.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
 import { createSheet } from '../../parts/sheet.tsx'
 import { createSteady } from '../../parts/steady.ts'
@@ -110,8 +111,13 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
     </Match>
     <Match when={true}>
       <div class="card">
-        <Empty title={PAGE.nobody} text={PAGE.nobodyWhy}>
+        <Empty title={PAGE.nobodyTitle} text={PAGE.nobodyWhy}>
           <div class="tools">
+            <Show when={fleet.me().may.includes('allocate')}>
+              <button type="button" class="btn primary" onClick={() => openGet()}>
+                {PAGE.getOne}
+              </button>
+            </Show>
             <a class="btn" href="/ui/now?state=free">
               {PAGE.seeFree}
             </a>
@@ -125,7 +131,7 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
 /** The cards, which don't move under the hand. */
 const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }> = props => {
   const [shown, setShown] = createSignal(STEP)
-  const { steady, hold } = createSteady(
+  const { steady, hold, release } = createSteady(
     () => props.rows,
     ({ uuid }) => uuid,
   )
@@ -136,9 +142,9 @@ const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }>
   return (
     <div class="line" {...hold}>
       <Show when={steady().pending > 0}>
-        <p class="pill" role="status">
+        <button type="button" class="pill" onClick={release}>
           {PAGE.pending(steady().pending)}
-        </p>
+        </button>
       </Show>
       <For each={keys()}>
         {(key, at) => (

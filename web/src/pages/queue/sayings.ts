@@ -17,7 +17,7 @@ export function standOf(states: readonly string[]): [number, string][] {
   return [...counts].map(([state, n]): [number, string] => [n, state]).toSorted((a, b) => b[0] - a[0])
 }
 
-export interface Ahead {
+interface Ahead {
   seen: Waiting[]
   /** Those before it that the viewer may not know of. */
   others: number

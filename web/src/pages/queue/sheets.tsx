@@ -105,6 +105,12 @@ const Ending: Component<{ row: Waiting; close: () => void }> = props => {
         .catch(() => null),
   )
   const others = () => (touched()?.objects ?? []).filter(({ id }) => id !== props.row.uuid)
+  /** It may have got a machine while this was asked: to end it then would take that away. */
+  const requireSame = async () => {
+    const { state, node_name, node_uuid } = await server().allocations.show(props.row.uuid)
+    if (state === 'active') throw new Error(PAGE.servedMeanwhile(name(), node_name ?? node_uuid ?? ''))
+    if (!isWaiting && state !== 'error') throw new Error(PAGE.triedMeanwhile(name()))
+  }
   const place = () => {
     const { place: at, of } = props.row
     return at === null ? null : PAGE.placeOf(at, of)
@@ -116,6 +122,7 @@ const Ending: Component<{ row: Waiting; close: () => void }> = props => {
       safe={PAGE.keepIt}
       isDangerous
       act={async () => {
+        await requireSame()
         await server().allocations.delete(props.row.uuid)
         tell({ text: isWaiting ? PAGE.cancelled(name()) : PAGE.removed(name()), kind: 'done', action: null })
         return true

@@ -35,7 +35,7 @@ function ghostsSeen(): Around | null {
   }
 }
 
-export function placeBeside(
+function placeBeside(
   around: Around | null,
   box: { width: number; height: number },
   page: { width: number; height: number },

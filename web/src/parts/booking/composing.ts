@@ -8,7 +8,7 @@ import { Hand } from './by-hand.ts'
 import { Keys } from './by-keys.ts'
 import { Lanes } from './lanes.ts'
 
-export interface Composing {
+interface Composing {
   handlersFor: (machine: string) => LaneHandlers
   /** Tells which machine a lane shows, so that a hand may go over several. */
   laneIs: (machine: string, element: HTMLElement) => void

@@ -35,7 +35,7 @@ interface FormProps {
   isStacked?: boolean
 }
 
-const MACHINES_SHOWN_MAX = 4
+const MACHINES_SHOWN_MAX = 2
 
 export const BookingForm: Component<FormProps> = props => {
   const now = createMemo(wanted)
@@ -69,12 +69,12 @@ export const BookingForm: Component<FormProps> = props => {
           label={words.booking.name}
           isInline
           value={now().name}
-          placeholder={nameOf(now())}
+          placeholder={now().class === '' ? words.booking.name : nameOf(now())}
           onValue={name => changeDraft({ name })}
         />
         <Show when={fleet.me().project}>
           {project => (
-            <span class="bk-w">
+            <span class="bk-w bk-project">
               {words.booking.forProject} <b>{project()}</b>
             </span>
           )}

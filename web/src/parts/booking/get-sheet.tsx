@@ -2,6 +2,7 @@
 // once; else one waits in the queue, or learns what to leave out.
 import { useNavigate } from '@solidjs/router'
 import { type Component, createEffect, createMemo, createSignal, on, onCleanup, Show } from 'solid-js'
+import type { Holdfast } from '../../../../src/client/index.ts'
 import { browserTimers, createAsking } from '../../data/asking.ts'
 import { HOUR_MS } from '../../data/booking-draft.ts'
 import { serverNow } from '../../data/clock.ts'
@@ -176,16 +177,22 @@ const Fields: Component<{ wanted: Wanted; change: (some: Partial<Wanted>) => voi
   )
 }
 
+/** Who waits has it for as long as was asked for, from its start on: so the queue is asked about the latest start. */
+async function forecastOf({ allocations }: Holdfast, wanted: Wanted): Promise<Outlook> {
+  const now = serverNow()
+  const soon = await allocations.forecast(requestOf(wanted, now))
+  if (soon.fits || wanted.waitMs === null) return outlookOf(soon, wanted)
+  const late = await allocations.forecast(requestOf(wanted, now, now + wanted.waitMs))
+  return outlookOf({ ...soon, queue: late.queue ?? null }, wanted)
+}
+
 /** What would come of it, asked again when the fleet or the queue changes. */
 function useOutlook(wanted: () => Wanted) {
   const [outlook, setOutlook] = createSignal<Outlook | null>(null)
   const [refusal, setRefusal] = createSignal<string | null>(null)
   const [isAsking, setIsAsking] = createSignal(false)
   const asking = createAsking<Wanted, Outlook>({
-    ask: async (question, signal) => {
-      const request = requestOf({ ...question, note: '' }, serverNow())
-      return outlookOf(await server().within(signal).allocations.forecast(request), question)
-    },
+    ask: (question, signal) => forecastOf(server().within(signal), question),
     answered: found => {
       setRefusal(null)
       setOutlook(found)

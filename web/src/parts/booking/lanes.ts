@@ -6,7 +6,7 @@ import { serverNow } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { type Scale, snapped, stepOnGrid } from '../timeline/scale.ts'
 
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 /** So near its end is the edge of a stretch. */
 const EDGE_PX = 7
 
@@ -40,8 +40,8 @@ export class Lanes {
   }
 
   /** The machines of the lanes from one to the one at this point of the page, as they are shown. */
-  upTo(first: string, { clientX, clientY }: MouseEvent): string[] {
-    const last = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('.tl-lane')
+  upTo(first: string, { x, y }: { x: number; y: number }): string[] {
+    const last = document.elementFromPoint(x, y)?.closest<HTMLElement>('.tl-lane')
     const shown = [...this.#machines.keys()].filter(lane => lane.isConnected)
     shown.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))
     const all = shown.map(lane => this.#machines.get(lane)!)
@@ -65,18 +65,19 @@ const edgesOn = (machine: string): number[] =>
     .spans(machine)
     .flatMap(({ start, end }) => [start, end].flatMap(time => (time === null ? [] : Date.parse(time))))
 
-/** The lease behind a bar, if the viewer may move or stretch it. */
+/** The lease or allocation behind a bar, if the viewer may move or stretch it. */
 export function movable(spans: readonly Span[]): Moved | null {
   const [only, ...more] = spans
-  if (!only || more.length > 0 || only.kind !== 'lease') return null
-  const { id, start, end, may } = only
-  if (id === null || start === null || end === null) return null
+  if (!only || more.length > 0 || (only.kind !== 'lease' && only.kind !== 'allocation')) return null
+  const { id, start, end, may, kind } = only
+  if (id === null || end === null) return null
   if (!may.includes('move') && !may.includes('extend')) return null
   const machines = fleet.machines().filter(({ uuid }) => fleet.spans(uuid).some(one => one.id === id))
   return {
+    kind,
     id,
     name: only.name ?? id,
-    start: Date.parse(start),
+    start: start === null ? serverNow() : Date.parse(start),
     end: Date.parse(end),
     machines: machines.map(({ uuid }) => uuid),
   }

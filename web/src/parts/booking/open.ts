@@ -2,7 +2,7 @@
 import { createSignal } from 'solid-js'
 import type { Draft } from '../../data/booking-draft.ts'
 
-export interface BookingWanted {
+interface BookingWanted {
   /** Uuids. */
   machines?: readonly string[]
   class?: string

@@ -33,7 +33,7 @@ const Why: Component<{ answer: NonNullable<ReturnType<typeof refusal>>; isInShee
     <div class="bk-why" role="group" aria-labelledby="bk-why-title" aria-busy={isAsking()}>
       <h2 id="bk-why-title" role="alert">
         <Glyph state="broken" />
-        {refusalTitle(props.answer)}
+        {refusalTitle(props.answer, draft()!)}
       </h2>
       <p class="dim">{askedFor(draft()!)}</p>
       <Show when={props.answer.message}>{message => <p class="bk-message">{message()}</p>}</Show>

@@ -16,10 +16,10 @@ export function askedFor({ kind, name, count, class: wanted, traits, start, end 
 }
 
 /** `Doesn’t fit: 4 of 5 are free then`. */
-export const refusalTitle = ({ message, free, of }: Answer): string =>
-  message === null ? words.booking.doesNotFit(free, of) : words.booking.refused
+export const refusalTitle = ({ message, free, of }: Answer, { kind }: Draft): string =>
+  message === null ? words.booking.doesNotFit(free, of) : words.booking.refused[kind]
 
-export interface Group {
+interface Group {
   glyph: string
   /** `2 are booked`. */
   strong: string

@@ -7,7 +7,7 @@ import { Glyph } from '../glyph.tsx'
 import { type Scale, xOf } from '../timeline/scale.ts'
 import './booking.css'
 
-export interface ShownWindow {
+interface ShownWindow {
   kind: 'yours' | 'window'
   start: number
   end: number
@@ -18,7 +18,7 @@ export interface ShownWindow {
 }
 
 /** The draft itself, then what is offered in time. */
-export function windowsShown(): ShownWindow[] {
+function windowsShown(): ShownWindow[] {
   const now = draft()
   if (now === null) return []
   const fits = isAsking() ? null : (answer()?.fits ?? null)

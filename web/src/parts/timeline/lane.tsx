@@ -126,7 +126,9 @@ export const labelOf = ({ title, by, look, from, to, spans }: Bar): string => {
 }
 
 const BarOf: Component<BarProps> = props => {
-  const bar = () => props.placed.bar
+  // A bar stays the same while it moves.
+  const bar = createMemo(() => props.placed.bar)
+  const label = createMemo(() => labelOf(bar()))
   const width = () => props.placed.width
   return (
     <>
@@ -135,7 +137,7 @@ const BarOf: Component<BarProps> = props => {
         class="tl-b"
         tabindex={props.isActive ? 0 : -1}
         data-place={props.place}
-        aria-label={labelOf(bar())}
+        aria-label={label()}
         aria-haspopup="dialog"
         style={{ left: `${props.placed.x}px`, width: `${Math.max(TARGET_PX, width())}px` }}
       >

@@ -42,8 +42,26 @@ export const weekendsOf = (scale: Scale): { from: number; to: number }[] =>
     .filter(({ wall }) => wall.dayOfWeek > 5)
     .map(({ at, end }) => ({ from: at, to: end }))
 
-function daysIn({ from, to, zone }: Scale) {
-  const days: { at: number; end: number; wall: Temporal.ZonedDateTime }[] = []
+interface Day {
+  at: number
+  end: number
+  wall: Temporal.ZonedDateTime
+}
+
+/** The days that were reckoned last. Whoever pans asks for the same ones again and again. */
+let known: { zone: string; from: number; to: number; days: readonly Day[] } | null = null
+const MARGIN_MS = 10 * 24 * HOUR_MS
+
+function daysIn({ from, to, zone }: Scale): Day[] {
+  if (known?.zone !== zone || known.from > from || known.to < to) {
+    const wide = { from: from - MARGIN_MS, to: to + MARGIN_MS }
+    known = { zone, ...wide, days: daysBetween(wide.from, wide.to, zone) }
+  }
+  return known.days.filter(({ at, end }) => end > from && at < to)
+}
+
+function daysBetween(from: number, to: number, zone: string): Day[] {
+  const days: Day[] = []
   for (let at = startOfDay(from, zone); at < to;) {
     const end = startOfDay(later(at, 'day', zone), zone)
     days.push({ at, end, wall: zonedAt(at, zone) })

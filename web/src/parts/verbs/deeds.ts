@@ -25,7 +25,7 @@ export interface DeedOnAll<T> {
 }
 
 /** Things that have machines, such as a lease with five. */
-export interface OfMachines {
+interface OfMachines {
   machines: readonly Machine[]
 }
 
@@ -66,7 +66,7 @@ async function undoAll<T extends OfMachines>(things: readonly T[], undo: (thing:
 }
 
 /** Works through a list, a few at a time. */
-export async function each<T extends OfMachines>(
+async function each<T extends OfMachines>(
   things: readonly T[],
   work: (thing: T) => Promise<unknown>,
 ): Promise<{ done: T[]; failed: Failure[] }> {

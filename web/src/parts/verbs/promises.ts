@@ -44,7 +44,7 @@ export async function extend({ allocations, leases, reservations }: Holdfast, { 
   else await reservations.renew(id, new Date(end).toISOString())
 }
 
-export interface Tried {
+interface Tried {
   /** Why it can't last so long; null if it can. */
   whyNot: string | null
   /** How long it can last instead, if anybody knows. */

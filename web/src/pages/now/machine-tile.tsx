@@ -7,7 +7,7 @@ import { words } from '../../words.ts'
 import { footOf, fullness, leftShort, sentenceOf, tileLine } from './said.ts'
 import type { Machine, StatusHost } from '../../../../src/client/status.ts'
 
-export interface TileProps {
+interface TileProps {
   id: string
   /** The short name, given the machine. */
   called: (machine: Machine) => string
