@@ -18,6 +18,9 @@ interface TileProps {
 export const machineHref = ({ name, uuid }: Pick<Machine, 'name' | 'uuid'>) =>
   `/ui/machine/${encodeURIComponent(name ?? uuid)}`
 
+/** So many letters fit into any tile. What may be longer is cut, which costs time in each frame. */
+const [NAME_FITS, LINE_FITS] = [3, 5]
+
 /** `Fri`, or `Fri 20 Nov` if it is further away: a tile has no room for the hour. */
 const dayShown = (at: string) => when(at).replace(/ \d\d:\d\d.*$/, '')
 /** An end of today or tomorrow is told by the hour. */
@@ -34,6 +37,7 @@ export const MachineTile: Component<TileProps> = props => {
 
 const Known: Component<TileProps & { machine: Machine }> = props => {
   const state = () => props.machine.state
+  const name = () => props.called(props.machine)
   const leftMs = createMemo(() => {
     const { until, kind } = props.machine
     return kind === null || until === null ? null : Math.max(0, Date.parse(until) - minute())
@@ -56,8 +60,8 @@ const Known: Component<TileProps & { machine: Machine }> = props => {
       tabindex={props.isCurrent ? 0 : -1}
     >
       <span class="vh">{sentenceOf(props.machine, when)}</span>
-      <span class="n cut" aria-hidden="true">
-        {props.called(props.machine)}
+      <span class="n" classList={{ cut: name().length > NAME_FITS }} aria-hidden="true">
+        {name()}
       </span>
       <span class="u" aria-hidden="true">
         <Show when={state() !== 'taken'}>
@@ -71,7 +75,7 @@ const Known: Component<TileProps & { machine: Machine }> = props => {
         </Show>
       </span>
       <Show when={line() !== ''}>
-        <span classList={{ w: true, cut: true, you: isMine() }} aria-hidden="true">
+        <span class="w" classList={{ cut: line().length > LINE_FITS, you: isMine() }} aria-hidden="true">
           {line()}
         </span>
       </Show>
