@@ -368,14 +368,15 @@ export const words = {
     utc: 'UTC',
     freeNow: (free: number, of: number) => `${free} of ${of} free now`,
     freeOf: (free: number, of: number) => `${free} of ${of} free`,
-    free: (free: number) => `${free} free`,
+    /** Free, or booked for later only. */
+    open: (open: number) => `${open} open`,
     bookable: (n: number) => `${n} bookable`,
     folded: (n: number, bookable: number) => `${n}, ${bookable} bookable`,
     quiet: (n: number) => `${n} quiet`,
     quietMeans: 'Nobody has them, and they can’t be booked',
     without: { class: 'without a class', rack: 'without a rack', project: 'nobody’s' },
     curve: (name: string, first: number, least: number, most: number) =>
-      `${name}: ${first} free at first, at least ${least}, at most ${most}`,
+      `${name}: ${first} open at first, at least ${least}, at most ${most}`,
     noCurve: 'The past',
     emptyLane: 'nothing promised',
     canBeBooked: 'can be booked',
