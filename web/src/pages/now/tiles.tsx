@@ -11,7 +11,7 @@ import { flash } from './flash.ts'
 import { type Group, groupKeyOf, shortName } from './groups.ts'
 import { type Line, linesIn, placeOf, rowsOf, stepTo, stripsOf, type TileSizes, topOf } from './strips.ts'
 import { factsBy, type GroupFacts } from './survey.ts'
-import { HostTile, machineHref, MachineTile } from './tile.tsx'
+import { HostTile, machineHref, MachineTile } from './machine-tile.tsx'
 import type { Frozen, NowView } from './view.ts'
 import { GroupHead } from './group-head.tsx'
 
