@@ -112,6 +112,7 @@ atDashboard(
       await why(page).getByRole('alert').waitFor()
       assert.match((await why(page).textContent())!, new RegExp(`1 is booked: ${names[1]} by theirs \\(carol\\)`))
       assert.equal(await book(page).isDisabled(), true)
+      await axeClean(page)
       assert.deepEqual(await leases(), [...written, 'by-hand'].toSorted(), 'nothing is written yet')
       await page.keyboard.press('1')
       await why(page).waitFor({ state: 'detached' })

@@ -130,6 +130,8 @@ export const words = {
     withCredential: 'With an application credential',
     withPassword: 'With name and password',
     ended: 'Your login has ended. Log in again.',
+    whichProject: (names: readonly string[]) =>
+      names.length === 0 ? 'You have no role in any project.' : `Say in which project: ${names.join(', ')}`,
     required: (field: string) => `${field} is missing`,
   },
   time: {
@@ -366,14 +368,15 @@ export const words = {
     utc: 'UTC',
     freeNow: (free: number, of: number) => `${free} of ${of} free now`,
     freeOf: (free: number, of: number) => `${free} of ${of} free`,
-    free: (free: number) => `${free} free`,
+    /** Free, or booked for later only. */
+    open: (open: number) => `${open} open`,
     bookable: (n: number) => `${n} bookable`,
     folded: (n: number, bookable: number) => `${n}, ${bookable} bookable`,
     quiet: (n: number) => `${n} quiet`,
     quietMeans: 'Nobody has them, and they can’t be booked',
     without: { class: 'without a class', rack: 'without a rack', project: 'nobody’s' },
     curve: (name: string, first: number, least: number, most: number) =>
-      `${name}: ${first} free at first, at least ${least}, at most ${most}`,
+      `${name}: ${first} open at first, at least ${least}, at most ${most}`,
     noCurve: 'The past',
     emptyLane: 'nothing promised',
     canBeBooked: 'can be booked',
