@@ -1053,6 +1053,7 @@ export const words = {
     released: (what: string) => `Released: ${what}`,
     takeBack: 'Take it back',
     takeBackFrom: (what: string, who: string | null) => `Take ${what} back${who === null ? '' : ` from ${who}`}?`,
+    askedBack: (what: string) => `Asked to let go: ${what}`,
     tookBack: (what: string) => `Taken back: ${what}`,
     ends: (name: string, machines: string, isLease: boolean) =>
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
