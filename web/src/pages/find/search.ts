@@ -51,7 +51,7 @@ export function search(typed: string, all: Searched): Found[] {
 }
 
 /** 0 is the best: the whole word, its beginning, the beginning of a part of it, anywhere. */
-export function rankOf(word: string, parts: readonly string[]): number | null {
+function rankOf(word: string, parts: readonly string[]): number | null {
   const small = word.toLowerCase()
   if (!parts.every(part => small.includes(part))) return null
   const [first = ''] = parts

@@ -29,7 +29,7 @@ export interface Layout {
   groups: readonly Group[]
 }
 
-export const NO_GROUP = ''
+const NO_GROUP = ''
 
 const NAME_OF: Readonly<Record<Grouping, (machine: Machine) => string | null>> = {
   rack: ({ rack }) => rack,

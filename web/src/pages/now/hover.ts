@@ -7,7 +7,7 @@ interface Shown {
   takesFocus: boolean
 }
 
-export interface Hover {
+interface Hover {
   shown: Accessor<Shown | null>
   /** The pointer is over a tile, or over none. */
   over: (id: string | null, anchor: Element | null) => void

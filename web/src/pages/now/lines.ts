@@ -4,8 +4,8 @@ import type { Group, Layout } from './groups.ts'
 
 const [GROUP, MACHINE] = ['g ', 'm ']
 
-export const groupLine = (key: string) => GROUP + key
-export const machineLine = (id: string) => MACHINE + id
+const groupLine = (key: string) => GROUP + key
+const machineLine = (id: string) => MACHINE + id
 
 export function linesOf({ groups }: Layout, folded: ReadonlySet<string>, hasHeads: boolean): string[] {
   return groups.flatMap(({ key, ids }) => [

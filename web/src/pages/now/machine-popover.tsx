@@ -9,7 +9,7 @@ import type { Action } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
 import { allActions } from './all-actions.ts'
 import { makeOf, thenOf, whoShown } from './said.ts'
-import { machineHref } from './tile.tsx'
+import { machineHref } from './machine-tile.tsx'
 
 interface MachinePopoverProps {
   machine: Machine

@@ -14,7 +14,7 @@ export interface Draft {
 
 export const EMPTY_DRAFT: Draft = { name: '', class: '', driver: '', rack: '', slot: '', macs: '' }
 
-export type Wrong = Partial<Record<keyof Draft, string>>
+type Wrong = Partial<Record<keyof Draft, string>>
 
 /** Names are also host names. */
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9._~-]{0,253}[A-Za-z0-9])?$/

@@ -5,7 +5,7 @@ import { words } from '../../words.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 24 * HOUR_MS
 
 /** `56m`, `4h`, `3d`: to the nearest, and never nothing. */
 export function leftShort(ms: number): string {

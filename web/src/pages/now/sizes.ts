@@ -10,7 +10,7 @@ interface Sizes {
   row: number
 }
 
-export interface Probe {
+interface Probe {
   sizes: Accessor<Sizes>
   /** An element as wide as a rem and as high as a tile. */
   measure: (element: HTMLElement) => void

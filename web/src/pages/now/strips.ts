@@ -25,14 +25,13 @@ export interface Line {
   height: number
 }
 
-export interface Strips {
+interface Strips {
   lines: readonly Line[]
   /** Of each strip, in pixels. */
   heights: readonly number[]
 }
 
-export const stripsOfGroup = ({ ids }: Pick<Group, 'ids'>, columns: number) =>
-  Math.max(1, Math.ceil(ids.length / columns))
+const stripsOfGroup = ({ ids }: Pick<Group, 'ids'>, columns: number) => Math.max(1, Math.ceil(ids.length / columns))
 
 export function stripsOf(groups: readonly Group[], { columns, abreast, strip, head, foot }: TileSizes): Strips {
   const lines: Line[] = []
@@ -63,7 +62,7 @@ export const rowsOf = ({ from, count }: Line, window: { from: number; to: number
   last: Math.max(0, Math.min(count, window.to - from)),
 })
 
-export interface Place {
+interface Place {
   group: Group
   /** Of the group among all, and of the tile in the group. */
   at: number

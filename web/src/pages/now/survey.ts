@@ -1,9 +1,9 @@
 // What is counted over all machines: by state, by class, and what each filter leaves out. One pass over the fleet.
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { isFree } from '../../data/free.ts'
-import { failing, type FilterName, type Matcher } from './filter.ts'
+import { failing, type FilterName, type Matcher } from '../../data/filter.ts'
 
-export type Counts = ReadonlyMap<string, number>
+type Counts = ReadonlyMap<string, number>
 
 /** The order in which states are shown. */
 export const STATES = ['free', 'booked', 'held', 'taken', 'working', 'setup', 'maintenance', 'broken', 'retired']

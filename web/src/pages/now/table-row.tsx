@@ -13,7 +13,7 @@ import type { Group, Grouping } from './groups.ts'
 import { traitsShort, whoShown } from './said.ts'
 import type { Marked, Selection } from './selection.ts'
 import { type GroupFacts, STATES } from './survey.ts'
-import { machineHref } from './tile.tsx'
+import { machineHref } from './machine-tile.tsx'
 
 interface RowProps {
   line: string

@@ -23,18 +23,23 @@ const PAUSE_MS = 120
 /** So many are tried before they are written; the rest is told afterwards. */
 const TRIED_MAX = 24
 
+/** So many are seen without scrolling. */
+const SEEN_MAX = 8
+
 type Answer = { whyNot: string | null; longest: number | null } | null
 
 interface ExtendProps {
   machines: readonly Machine[]
-  byMs: number | null
+  byMs: number | 'until' | null
   close: () => void
 }
 
 export const ExtendSheet: Component<ExtendProps> = props => {
-  const had = hadOf(props.machines, 'extend')
-  const [wanted, setWanted] = createSignal<Wanted>({ byMs: props.byMs ?? QUICK[0]!.byMs })
-  const [typed, setTyped] = createSignal<string | null>(null)
+  const had = hadOf(props.machines, 'extend').toSorted((a, b) => (a.until ?? '').localeCompare(b.until ?? ''))
+  const [wanted, setWanted] = createSignal<Wanted>({
+    byMs: typeof props.byMs === 'number' ? props.byMs : QUICK[0]!.byMs,
+  })
+  const [typed, setTyped] = createSignal<string | null>(props.byMs === 'until' ? '' : null)
   /** Those that end elsewhere than the others: the longest that fits was taken. */
   const [own, setOwn] = createSignal<ReadonlyMap<string, number>>(new Map())
   const typedAt = createMemo(() => untilIn(typed() ?? ''))
@@ -81,6 +86,7 @@ export const ExtendSheet: Component<ExtendProps> = props => {
           <For each={QUICK}>
             {({ byMs, text }) => (
               <button
+                ref={element => typed() === null && isBy(wanted(), byMs) && queueMicrotask(() => element.focus())}
                 type="button"
                 aria-pressed={typed() === null && isBy(wanted(), byMs)}
                 onClick={() => {
@@ -118,7 +124,7 @@ export const ExtendSheet: Component<ExtendProps> = props => {
               ? ''
               : words.verbs.untilHint}
       </p>
-      <ul class="ends">
+      <ul class="ends" tabindex={had.length > SEEN_MAX ? 0 : undefined} aria-label={words.verbs.whenEach}>
         <For each={had}>
           {one => (
             <Ending

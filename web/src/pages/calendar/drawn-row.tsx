@@ -4,6 +4,7 @@ import { type Accessor, type Component, createMemo, Index, type JSX, Match, Show
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
+import { isFree } from '../../data/free.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { barsOf } from '../../parts/timeline/bars.ts'
@@ -11,11 +12,11 @@ import { Lane } from '../../parts/timeline/lane.tsx'
 import type { Scale } from '../../parts/timeline/scale.ts'
 import { words } from '../../words.ts'
 import type { BarShown, Composing } from './chart.tsx'
-import { freeCurve, isFreeNow, numbersOf, pathsOf, stepsIn } from './curve.ts'
+import { numbersOf, openCurve, pathsOf, stepsIn } from './curve.ts'
 import type { ChartFocus } from './focus.ts'
 import type { GroupRow, HostRow, MachineRow, Row } from './rows.ts'
 
-export interface RowProps<R extends Row> {
+interface RowProps<R extends Row> {
   row: R
   place: number
   top: number
@@ -62,15 +63,18 @@ const Group: Component<RowProps<GroupRow>> = props => {
     // All of them change with the version: following each would cost more than it saves.
     return untrack(() => props.row.ids.flatMap(id => fleet.machine(id) ?? []))
   })
-  const free = () => machines().filter(isFreeNow).length
+  const free = () => machines().filter(isFree).length
   const name = () => props.row.name ?? words.calendar.without[props.row.by]
   const isOuter = () => props.row.level === 1
-  const said = () =>
-    isOuter()
-      ? words.calendar.freeOf(free(), machines().length)
-      : props.row.isOpen
-        ? words.calendar.bookable(props.row.bookable)
-        : words.calendar.folded(machines().length, props.row.bookable)
+  const said = () => {
+    const { isOpen, isInner, quiet, bookable } = props.row
+    if (!isOuter())
+      return isOpen ? words.calendar.bookable(bookable) : words.calendar.folded(machines().length, bookable)
+    // Beside the quiet ones there is room for one number.
+    return isInner && isOpen && quiet > 0
+      ? words.calendar.free(free())
+      : words.calendar.freeOf(free(), machines().length)
+  }
   return (
     <Frame of={props} class={isOuter() ? 'cls' : 'rk'} isOpen={props.row.isOpen}>
       <div class="lab" role="rowheader">
@@ -114,13 +118,13 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
   const all = createMemo(() => {
     fleet.version()
     const [machines, from] = [props.machines, minute()]
-    return untrack(() => freeCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
+    return untrack(() => openCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
   })
   const steps = createMemo(() => stepsIn(all(), props.scale))
   const paths = createMemo(() => pathsOf(steps(), props.machines.length, props.scale))
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
-    const counts = steps().map(({ free }) => free)
+    const counts = steps().map(({ open }) => open)
     return counts.length === 0
       ? words.calendar.noCurve
       : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
@@ -140,11 +144,11 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
       <Index each={numbers()}>
         {(number, place) => (
           <span
-            classList={{ cn: true, above: number().free < props.machines.length / 2 }}
+            classList={{ cn: true, above: number().open < props.machines.length * 0.6 }}
             aria-hidden="true"
             style={{ left: `${number().x + 5}px` }}
           >
-            {place === 0 ? words.calendar.free(number().free) : number().free}
+            {place === 0 ? words.calendar.open(number().open) : number().open}
           </span>
         )}
       </Index>
@@ -156,7 +160,8 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
   const machine = () => fleet.machine(props.row.id)
   const spans = createMemo(() => fleet.spans(props.row.id), [], { equals: sameSpans })
   const bars = createMemo(() => barsOf(machine(), spans(), minute()))
-  const name = () => machine()?.name ?? props.row.id
+  // One that is gone keeps its name as long as its row is held.
+  const name = createMemo<string>(before => machine()?.name ?? before, props.row.id)
   const scale: Accessor<Scale> = () => props.scale
   const handlers = createMemo(() => props.composing?.handlers(props.row.id, scale) ?? null)
   const isActive = () => props.focus.isActive(props.row.key)

@@ -1,5 +1,5 @@
 // A machine for tests, and nothing special about it.
-import type { Machine } from '../../../../src/client/status.ts'
+import type { Machine } from '../../../src/client/status.ts'
 
 export const machine = (changes: Partial<Machine> = {}): Machine => ({
   uuid: changes.name ?? 'uuid-1',
