@@ -59,6 +59,8 @@ export interface Machine {
   error: string | null
   /** The machine's own note: the node's description. */
   note: string | null
+  /** The MAC addresses of its ports and the host of its BMC, where you may see them. */
+  addresses: string[]
   /** Places in the answer's `traits`. */
   traits: number[]
   /** Whether your user has it, in your project. */

@@ -14,6 +14,7 @@ const hold = { uuid: 'h', node_id: id, owner: 'p', project_id: 'p', expires_at: 
 const machine = {
   node: { ...node, provision_state: 'available', retired: 0, fault: null },
   traits: [],
+  ports: [],
   allocation: null,
   hold,
   claims: [],
@@ -54,6 +55,8 @@ void test('a text points into the list of traits of its own viewpoint, also afte
     key,
     project: key,
     seesAll: false,
+    ports: [],
+    bmc: [],
     open: new Set<never>(),
     own: new Set<never>(),
   })

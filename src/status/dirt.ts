@@ -12,6 +12,7 @@ interface Dirt {
   node: Set<string>
   resource_provider: Set<string>
   chassis: Set<string>
+  port: Set<string>
   allocation: Set<string>
   reservation: Set<string>
   consumer: Set<string>
@@ -25,6 +26,7 @@ const noDirt = (): Dirt => ({
   node: new Set(),
   resource_provider: new Set(),
   chassis: new Set(),
+  port: new Set(),
   allocation: new Set(),
   reservation: new Set(),
   consumer: new Set(),
@@ -90,6 +92,12 @@ const ofChassis = query((db, a: Keys, on) =>
     .select('id')
     .where(on.isAmong('chassis_id', db.selectFrom('chassis').select('id').where(on.isIn('uuid', a.uuids)))),
 )
+const ofPorts = query((db, a: Keys, on) =>
+  db
+    .selectFrom('ports')
+    .select(sql<NodeId>`node_id`.as('id'))
+    .where(on.isIn('uuid', a.uuids)),
+)
 const ofHolds = query((db, a: Keys, on) =>
   db
     .selectFrom('reservations')
@@ -127,11 +135,12 @@ const ofProviders = query((db, a: { providers: readonly ProviderId[] }, on) =>
 
 /** The nodes that have to do with it now. Those that had to do with it before are known from their rows. */
 export function* nodesIn(dirt: Dirt, providers: readonly ProviderId[]): Read<Set<NodeId>> {
-  const { node, resource_provider, chassis, allocation, reservation, consumer, lease, server } = dirt
+  const { node, resource_provider, chassis, port, allocation, reservation, consumer, lease, server } = dirt
   const asks = [
     { ask: ofNodes, uuids: [...node, ...resource_provider] },
     { ask: ofInstances, uuids: [...allocation, ...consumer, ...server] },
     { ask: ofChassis, uuids: [...chassis] },
+    { ask: ofPorts, uuids: [...port] },
     { ask: ofHolds, uuids: [...reservation] },
     { ask: ofConsumers, uuids: [...consumer] },
     { ask: ofLeases, uuids: [...lease] },

@@ -129,13 +129,14 @@ export function rowOf(source: MachineSource, now: number): MachineRow {
 }
 
 /** The ids of all that the row shows: when one of them changes, the row does. */
-export const idsIn = ({ source: { node, allocation, hold, claims, bookings } }: MachineRow): string[] =>
+export const idsIn = ({ source: { node, ports, allocation, hold, claims, bookings } }: MachineRow): string[] =>
   [
     node.uuid,
     node.chassis_uuid,
     node.instance_uuid,
     allocation?.uuid,
     hold?.uuid,
+    ...ports.map(({ uuid }) => uuid),
     ...claims.map(({ uuid }) => uuid),
     ...bookings.map(({ id }) => id),
   ].filter(id => id !== null && id !== undefined)

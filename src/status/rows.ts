@@ -6,6 +6,7 @@ import type { NodeId, ProviderId } from '../store/schema/ids.ts'
 import { inRow, query } from '../store/statement.ts'
 import { all, type Read, together } from '../store/transaction.ts'
 import { type Place, placeOf } from './place.ts'
+import { bmcOf } from './reach.ts'
 
 const everyId = query((db, _: object) => db.selectFrom('nodes').select('id').orderBy('id'))
 const nodesWith = query((db, a: { ids: readonly NodeId[] }, on) =>
@@ -15,6 +16,7 @@ const nodesWith = query((db, a: { ids: readonly NodeId[] }, on) =>
     .select(['n.id', 'n.uuid', 'n.provider_id', 'n.name', 'n.resource_class', 'n.provision_state', 'n.power_state'])
     .select(['n.maintenance', 'n.maintenance_reason', 'n.retired', 'n.retired_reason', 'n.fault', 'n.last_error'])
     .select(['n.description', 'n.instance_uuid', 'n.owner', 'n.lessee', 'n.leasable', 'n.protected', 'n.extra'])
+    .select('n.driver_info')
     .select(['c.uuid as chassis_uuid', 'c.extra as chassis_extra', 'c.description as chassis_description'])
     .where(on.isIn('n.id', a.ids, 'bigint')),
 )
@@ -30,6 +32,13 @@ const holdsOn = query((db, a: { ids: readonly NodeId[] }, on) =>
     .selectFrom('reservations')
     .select(['node_id', 'uuid', 'owner', 'project_id', 'expires_at', 'created_at'])
     .where(on.isIn('node_id', a.ids, 'bigint')),
+)
+const portsOn = query((db, a: { ids: readonly NodeId[] }, on) =>
+  db
+    .selectFrom('ports')
+    .select(['node_id', 'uuid', 'address'])
+    .where(on.isIn('node_id', a.ids, 'bigint'))
+    .orderBy('id'),
 )
 const claimsOn = query((db, a: { providers: readonly ProviderId[] }, on) =>
   db
@@ -60,10 +69,12 @@ const bookingsOf = query((db, a: { providers: readonly ProviderId[] }, on) =>
 type RowOf<Ask> = Ask extends (args: never) => { row?: infer Row } ? NonNullable<Row> : never
 
 type ReadNode = RowOf<typeof nodesWith>
-/** Without what only tells where it stands, which may be large. */
-type NodePart = Omit<ReadNode, 'extra' | 'chassis_extra' | 'chassis_description'> & Place
+/** Without what only tells where it stands and how it is reached, which may be large, and secret. */
+type NodePart = Omit<ReadNode, 'extra' | 'chassis_extra' | 'chassis_description' | 'driver_info'> &
+  Place & { bmc: string | null }
 type AllocationPart = RowOf<typeof allocationsOn>
 type HoldPart = RowOf<typeof holdsOn>
+type PortPart = RowOf<typeof portsOn>
 type ClaimPart = RowOf<typeof claimsOn>
 type ServerPart = RowOf<typeof serversNamed>
 export type BookingPart = RowOf<typeof bookingsOf>
@@ -72,6 +83,7 @@ export type BookingPart = RowOf<typeof bookingsOf>
 export interface MachineSource {
   node: NodePart
   traits: readonly string[]
+  ports: readonly PortPart[]
   allocation: AllocationPart | null
   /** It may have expired. */
   hold: HoldPart | null
@@ -85,8 +97,12 @@ export function* everyNodeId(): Read<NodeId[]> {
   return (yield* all(everyId({}))).map(({ id }) => id)
 }
 
-function standing({ extra, chassis_extra, chassis_description, ...node }: ReadNode): NodePart {
-  return { ...node, ...placeOf({ name: node.name, extra, chassis_extra, chassis_description }) }
+function standing({ extra, chassis_extra, chassis_description, driver_info, ...node }: ReadNode): NodePart {
+  return {
+    ...node,
+    bmc: bmcOf(driver_info),
+    ...placeOf({ name: node.name, extra, chassis_extra, chassis_description }),
+  }
 }
 
 /** The machines with these ids; those that are gone are left out. */
@@ -95,8 +111,9 @@ export function* machinesWith(ids: readonly NodeId[]): Read<MachineSource[]> {
   if (nodes.length === 0) return []
   const providers = nodes.map(node => node.provider_id)
   const uuids = nodes.flatMap(({ instance_uuid }) => instance_uuid ?? [])
-  const [allocations, holds, claims, servers, traits, bookings] = yield* together(
+  const [allocations, ports, holds, claims, servers, traits, bookings] = yield* together(
     allocationsOn({ ids }),
+    portsOn({ ids }),
     holdsOn({ ids }),
     claimsOn({ providers }),
     serversNamed({ uuids }),
@@ -106,12 +123,14 @@ export function* machinesWith(ids: readonly NodeId[]): Read<MachineSource[]> {
   const allocationOf = new Map(allocations.map(row => [row.node_id, row]))
   const holdOf = new Map(holds.map(row => [row.node_id, row]))
   const serverOf = new Map(servers.map(row => [row.uuid, row]))
+  const portsBy = Map.groupBy(ports, row => row.node_id)
   const claimsBy = Map.groupBy(claims, row => row.provider_id)
   const traitsBy = Map.groupBy(traits, row => row.provider_id)
   const bookingsBy = Map.groupBy(bookings, row => row.provider_id)
   return nodes.map(node => ({
     node: standing(node),
     traits: (traitsBy.get(node.provider_id) ?? []).map(({ name }) => name).sort(),
+    ports: portsBy.get(node.id) ?? [],
     allocation: allocationOf.get(node.id) ?? null,
     hold: holdOf.get(node.id) ?? null,
     claims: claimsBy.get(node.provider_id) ?? [],

@@ -1,7 +1,7 @@
 // What callers see of a row: names where they may know them, and none where they may not.
 import type { MachinePromise, MachineRow, PromiseKind } from './machine.ts'
 import { isNoone } from './machine.ts'
-import type { WaitingPart } from './rows.ts'
+import type { MachineSource, WaitingPart } from './rows.ts'
 import { jsonIn } from '../shared/json.ts'
 
 export interface NamesOfPeople {
@@ -19,6 +19,30 @@ export interface Sight {
   open: ReadonlySet<PromiseKind>
   /** The kinds that are seen if they are the project's. */
   own: ReadonlySet<PromiseKind>
+  /** Whose ports and whose BMC are seen, by how the machine is related to the project. */
+  ports: readonly boolean[]
+  bmc: readonly boolean[]
+}
+
+/** How a machine is related to a project, as bits: its owner, and who leases it. */
+export const OWNER = 1
+export const LESSEE = 2
+
+interface Whose {
+  owner: string | null
+  lessee: string | null
+}
+
+export const relationTo = ({ project }: Pick<Sight, 'project'>, { owner, lessee }: Whose): number =>
+  project === null ? 0 : (owner === project ? OWNER : 0) | (lessee === project ? LESSEE : 0)
+
+/** Where it is found in networks: the MAC addresses of its ports, and the host of its BMC. */
+function addressesOf({ node, ports }: MachineSource, sight: Sight): string[] {
+  const relation = relationTo(sight, node)
+  return [
+    ...(sight.ports[relation] ? ports.map(({ address }) => address) : []),
+    ...(sight.bmc[relation] && node.bmc !== null ? [node.bmc] : []),
+  ]
 }
 
 export const isOpenTo = ({ kind, owner }: Pick<MachinePromise, 'kind' | 'owner'>, sight: Sight): boolean =>
@@ -81,6 +105,7 @@ export function machineOf(row: MachineRow, sight: Sight, names: NamesOfPeople, t
     reason: node.maintenance ? node.maintenance_reason : node.retired ? node.retired_reason : null,
     error: node.last_error,
     note: node.description,
+    addresses: addressesOf(source, sight),
     traits: traits.map(traitAt),
   }
 }

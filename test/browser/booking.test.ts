@@ -11,7 +11,11 @@ const dateAt = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('
 /** Noon UTC, so many days from today. */
 const noon = (days: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS + days * DAY_MS + DAY_MS / 2
 
-const laneOf = (page: Page, name: string) => page.getByRole('gridcell', { name: new RegExp(`^${name}, `) })
+const laneOf = (page: Page, name: string) =>
+  page
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: new RegExp(`^${name}`) }) })
+    .getByRole('gridcell')
 const form = (page: Page) => page.getByRole('form', { name: /^(Book|Move a booking)$/ })
 const book = (page: Page) => form(page).getByRole('button', { name: words.booking.book, exact: true })
 const says = (page: Page, text: string) => form(page).locator('output').getByText(text, { exact: true })
@@ -108,6 +112,7 @@ atDashboard(
       await why(page).getByRole('alert').waitFor()
       assert.match((await why(page).textContent())!, new RegExp(`1 is booked: ${names[1]} by theirs \\(carol\\)`))
       assert.equal(await book(page).isDisabled(), true)
+      await axeClean(page)
       assert.deepEqual(await leases(), [...written, 'by-hand'].toSorted(), 'nothing is written yet')
       await page.keyboard.press('1')
       await why(page).waitFor({ state: 'detached' })

@@ -148,6 +148,21 @@ atDashboard('calendar', dashboard => {
     assert.equal(new URL(page.url()).searchParams.has('class'), false)
   })
 
+  test('a member sees what is theirs by name, and gets an address to subscribe to once', async () => {
+    const page = await dashboard.open('/ui/calendar?rows=machine', { as: 'alice' })
+    await rows(page).first().waitFor()
+    const { machines } = await (await dashboard.library('alice')).status({})
+    assert.equal(await chart(page).getAttribute('aria-rowcount'), `${machines.length + 2}`)
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    const sheet = page.getByRole('dialog', { name: 'Subscribe' })
+    await sheet.getByRole('button', { name: 'Make an address' }).click()
+    await sheet.getByText(/\/calendar\/.+\.ics$/).waitFor()
+    await sheet.getByText('Of a user').waitFor()
+    await sheet.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await sheet.getByText('Of a user').waitFor({ state: 'detached' })
+  })
+
   test('a phone shows a part of the time, dark or light', async () => {
     const page = await dashboard.open('/ui/calendar', { width: 390, height: 844, theme: 'dark', isTouch: true })
     await rows(page).first().waitFor()

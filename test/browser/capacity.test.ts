@@ -81,6 +81,24 @@ atDashboard('the page Capacity', dashboard => {
     await axeClean(page)
   })
 
+  test('a claim elsewhere shows by itself', async () => {
+    const holdfast = await dashboard.library('carol')
+    const found = (await holdfast.capacity()).find(({ name }) => name === 'gpu-host-01_numa0')
+    assert.ok(found)
+    const [used] = found.inventories['VCPU']!
+    const page = await dashboard.open('/ui/capacity?q=gpu-host-01_numa0')
+    const row = rowOf(page, 'numa0').first()
+    await row.getByText(`${used} /`).first().waitFor()
+    const consumer = '6f1d3c1e-2a57-4b7e-9a40-3d0f5b0c7a11'
+    await holdfast.claims.set(consumer, { [found.uuid]: { resources: { VCPU: 1 } } })
+    await row
+      .getByText(`${used + 1} /`)
+      .first()
+      .waitFor()
+    await holdfast.claims.delete(consumer)
+    await row.getByText(`${used} /`).first().waitFor()
+  })
+
   test('members are told that it is not for them', async () => {
     const page = await dashboard.open('/ui/capacity', { as: 'alice', expecting: /403/ })
     await page.getByText(SAID.forOperators).waitFor()

@@ -60,6 +60,31 @@ atDashboard('the dashboard’s login', dashboard => {
     await me(page, words.shell.me('bob', 'nlp')).waitFor()
   })
 
+  test('who has several projects and says none is asked for one', async () => {
+    const { project } = await dashboard.login('alice')
+    const { headers: admins } = await dashboard.login('carol')
+    const { user } = await dashboard.login('bob')
+    const roles = await fetch(`${dashboard.origin}/identity/v3/roles?name=member`, { headers: admins })
+    const [role] = ((await roles.json()) as { roles: { id: string; name: string }[] }).roles.filter(
+      ({ name }) => name === 'member',
+    )
+    const grant = `${dashboard.origin}/identity/v3/projects/${project}/users/${user}/roles/${role!.id}`
+    assert.equal((await fetch(grant, { method: 'PUT', headers: admins })).status, 204)
+    const patched = await fetch(`${dashboard.origin}/identity/v3/users/${user}`, {
+      method: 'PATCH',
+      headers: { ...admins, 'content-type': 'application/json' },
+      body: JSON.stringify({ user: { default_project_id: null } }),
+    })
+    assert.equal(patched.status, 200)
+    const page = await dashboard.open('/ui/mine', { as: null })
+    await logIn(page, dashboard, 'bob')
+    await page.getByText(words.login.whichProject(['nlp', 'vision'])).waitFor()
+    await field(page, words.login.project).fill('vision')
+    await enter(page)
+    await me(page, words.shell.me('bob', 'vision')).waitFor()
+    await fetch(grant, { method: 'DELETE', headers: admins })
+  })
+
   test('logging out ends the token, and the tab forgets it', async () => {
     const page = await dashboard.open('/ui/now', { as: null })
     await logIn(page, dashboard, 'bob')
@@ -134,19 +159,17 @@ atDashboard(
       const page = await dashboard.open('/ui/now', { as: null })
       await field(page, words.login.user).fill('ann')
       await field(page, words.login.password).fill('right')
-      await field(page, words.login.project).fill('lab')
       await field(page, words.login.domain).fill('campus')
       await enter(page)
       await me(page, words.shell.me('ann', 'lab')).click()
-      const domain = { name: 'campus' }
+      const user = { name: 'ann', domain: { name: 'campus' }, password: 'right' }
+      const identity = { methods: ['password'], password: { user } }
+      // Without a project first, and then in the only one that she has.
       assert.deepEqual(keystone.entered, [
-        {
-          auth: {
-            identity: { methods: ['password'], password: { user: { name: 'ann', domain, password: 'right' } } },
-            scope: { project: { name: 'lab', domain } },
-          },
-        },
+        { auth: { identity } },
+        { auth: { identity, scope: { project: { id: 'id-of-lab' } } } },
       ])
+      keystone.tokens.delete('token-of-ann-1')
       await page.getByRole('menuitem', { name: words.shell.logOut }).click()
       await field(page, words.login.user).waitFor()
       assert.equal(keystone.tokens.size, 0)

@@ -114,7 +114,11 @@ export class FakeKeystone {
     const { user } = (body.auth.identity['password'] ?? {}) as { user?: { name: string; password: string } }
     if (!user || this.passwords.get(user.name) !== user.password) return send(401, { error: { message: 'no' } })
     const token = `token-of-${user.name}-${this.entered.length}`
-    this.tokens.set(token, { user: user.name, project: 'lab', roles: ['member'] })
+    this.tokens.set(token, {
+      user: user.name,
+      ...(body.auth.scope !== undefined && { project: 'lab' }),
+      roles: ['member'],
+    })
     return send(201, this.#shown(this.tokens.get(token)!), { 'x-subject-token': token })
   }
 

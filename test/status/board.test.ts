@@ -66,7 +66,16 @@ eachDatabase('the board', ({ kind, create }) => {
         names: { user: id => id, project: id => id },
       })
       await board.fresh()
-      const sight = { key: '', project: null, seesAll: true, open: new Set(PROMISE_KINDS), own: new Set<never>() }
+      const all = [true, true, true, true]
+      const sight = {
+        key: '',
+        project: null,
+        seesAll: true,
+        ports: all,
+        bmc: all,
+        open: new Set(PROMISE_KINDS),
+        own: new Set<never>(),
+      }
       const viewpoint = board.viewpoint(sight)
       const rows = board.entries.map(entry => JSON.parse(`${String(board.lookOf(entry, viewpoint)).slice(1)}}`))
       return rows.map(row => withNames(row, [...viewpoint.traits.keys()]))

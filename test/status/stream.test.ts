@@ -143,6 +143,22 @@ eachDatabase('a stream of the status', ({ kind, create }) => {
     expectStatus(await metal.del('/v1/allocations/secret-job', NEWEST), 204)
   })
 
+  void test('tells addresses to those who may see ports, and the BMC to those who may see how it is driven', async () => {
+    const body = { name: 'found', resource_class: 'found', owner: 'vision', lessee: 'nlp' }
+    const node = await metal.node({ ...body, driver_info: { ipmi_address: '10.20.30.40', ipmi_password: 'secret' } })
+    const viewers = [await view(), await view(member('ann', 'vision')), await view(member('bob', 'nlp'))]
+    const address = '52:54:00:aa:bb:cc'
+    const port = expectStatus(await metal.post('/v1/ports', { node_uuid: node, address }), 201).body
+    const known = (viewer: Viewer) => viewer.named('found').addresses as string[]
+    for (const viewer of viewers) await viewer.until(() => known(viewer).includes(address))
+    assert.deepEqual(viewers.map(known), [[address, '10.20.30.40'], [address], [address]])
+    expectStatus(await metal.change('found', 'lessee', 'audio'), 200)
+    await viewers[2]!.until(viewer => !viewer.machines.has(node))
+    expectStatus(await metal.del(`/v1/ports/${port.uuid}`), 204)
+    for (const viewer of viewers.slice(0, 2)) await viewer.until(() => !known(viewer).includes(address))
+    assert.ok(!JSON.stringify(viewers[0]!.changes).includes('secret'))
+  })
+
   void test('goes on after the cursor that a client brings back, and tells everything after any other', async () => {
     const node = await metal.node({ name: 'back', resource_class: 'some' })
     const viewer = await view(ADMIN, 'spans=2030-01-01T00:00:00Z/2030-02-01T00:00:00Z')

@@ -130,6 +130,8 @@ export const words = {
     withCredential: 'With an application credential',
     withPassword: 'With name and password',
     ended: 'Your login has ended. Log in again.',
+    whichProject: (names: readonly string[]) =>
+      names.length === 0 ? 'You have no role in any project.' : `Say in which project: ${names.join(', ')}`,
     required: (field: string) => `${field} is missing`,
   },
   time: {
@@ -366,14 +368,15 @@ export const words = {
     utc: 'UTC',
     freeNow: (free: number, of: number) => `${free} of ${of} free now`,
     freeOf: (free: number, of: number) => `${free} of ${of} free`,
-    free: (free: number) => `${free} free`,
+    /** Free, or booked for later only. */
+    open: (open: number) => `${open} open`,
     bookable: (n: number) => `${n} bookable`,
     folded: (n: number, bookable: number) => `${n}, ${bookable} bookable`,
     quiet: (n: number) => `${n} quiet`,
     quietMeans: 'Nobody has them, and they can’t be booked',
     without: { class: 'without a class', rack: 'without a rack', project: 'nobody’s' },
     curve: (name: string, first: number, least: number, most: number) =>
-      `${name}: ${first} free at first, at least ${least}, at most ${most}`,
+      `${name}: ${first} open at first, at least ${least}, at most ${most}`,
     noCurve: 'The past',
     emptyLane: 'nothing promised',
     canBeBooked: 'can be booked',
@@ -1033,6 +1036,7 @@ export const words = {
     extended: (what: string, until: string | null) =>
       until === null ? `Extended: ${what}` : `${what}: until ${until}`,
     byHowMuch: 'By how much',
+    whenEach: 'When each ends',
     plus4h: '+ 4 h',
     plus1d: '+ 1 d',
     plus1w: '+ 1 w',
@@ -1052,6 +1056,8 @@ export const words = {
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
     endsUndeployed: (name: string, machines: string) =>
       `${machines} is undeployed: what is on its disk is lost. Then ${name} ends, and the machine goes to the next.`,
+    deployedOf: (n: number, of: number) => `${n} of ${of} are deployed: what is on their disks is lost.`,
+    touches: 'What it touches',
     nobodyTold: 'Nobody runs a command there, so nobody is told.',
     isTold: (keeper: string, until: string | null) =>
       `${keeper} is told now; it is handed on when ${keeper} lets go${until === null ? '' : `, or at ${until}`}.`,
@@ -1309,14 +1315,33 @@ export const words = {
       conductors: 'Conductors',
       database: 'Database',
       feed: 'Feed',
-      duties: 'Lease duties',
+      duties: 'Duties',
       audit: 'Audit',
       fsck: 'fsck',
     },
     alive: (n: number) => `${n} alive`,
-    conductorsAre: (names: readonly string[]) => list(names),
+    conductorsAre: (names: readonly string[], atWork: number, taken: number) =>
+      `${names.length > 3 ? `${names.length} known` : list(names)}, ${atWork} at work, ${taken} taken over`,
+    databases: { sqlite: 'SQLite', postgres: 'PostgreSQL' },
+    written: (writes: number, commits: number, version: string) =>
+      `${writes.toLocaleString('en')} writes in ${commits.toLocaleString('en')} commits, ${version}`,
+    oneProcess: 'one process',
+    nothingToFollow: 'nothing to follow',
+    upToDate: 'up to date',
+    behind: (seconds: number) => `${seconds} s behind`,
+    backlog: (n: number) => `${n} to read`,
+    failing: (n: number) => `${n} failing`,
+    late: (n: number) => `${n} late`,
+    dutiesAre: (failing: readonly string[], all: number) =>
+      failing.length > 0 ? list(failing) : `${count(all, 'duty', 'duties')} of this process`,
+    auditOn: 'on',
+    auditOff: 'off',
+    unsealed: (n: number) => `${n.toLocaleString('en')} ${n === 1 ? 'waits' : 'wait'} for a seal`,
+    violations: (n: number) => (n === 0 ? 'all hold' : count(n, 'violation')),
     checked: (at: string) => `checked ${at}`,
     notChecked: 'not checked yet',
+    checkHow: 'Run fsck checks every invariant',
+    times: (n: number) => (n > 1 ? `, ${n} times` : ''),
     holding: (held: number, all: number) => `${held} of ${all} hold`,
   },
   reference: {

@@ -3,7 +3,7 @@
 import type { Target } from '../../identity/policy.ts'
 import { type MachinePromise, PROMISE_KINDS, type PromiseKind } from '../../status/machine.ts'
 import type { BoardEntry } from '../../status/table.ts'
-import type { Sight } from '../../status/shown.ts'
+import { LESSEE, OWNER, relationTo, type Sight } from '../../status/shown.ts'
 import { type MachineVerb, promiseVerbs, type PromiseVerb, type Situation, verbsIn } from '../../status/verbs.ts'
 import type { WaitingPart } from '../../status/rows.ts'
 import type { Action } from '../policy.ts'
@@ -82,17 +82,10 @@ const NEW: Readonly<Record<string, Action>> = {
   'set quota': 'holdfast:quotas:set',
 }
 
-/** How a machine is related to the caller, as bits. */
-const OWNER = 1
-const LESSEE = 2
+/** How what has a machine is related to the caller, as bits beside those of the machine. */
 const PROMISE = 4
 const MINE = 8
 const RELATIONS = 16
-
-interface Whose {
-  owner: string | null
-  lessee: string | null
-}
 
 export class StatusRights {
   readonly sight: Sight
@@ -114,32 +107,29 @@ export class StatusRights {
     const own = PROMISE_KINDS.filter(
       kind => kind === 'instance' || kind === 'claim' || may(PROMISES[kind].reads, { project }),
     )
-    this.#sees = [0, OWNER, LESSEE, OWNER | LESSEE].map(
-      relation => (seesAll || relation > 0) && may('baremetal:node:get', this.#node(relation)),
-    )
+    const each = (action: Action) =>
+      [0, OWNER, LESSEE, OWNER | LESSEE].map(relation => (seesAll || relation > 0) && may(action, this.#node(relation)))
+    this.#sees = each('baremetal:node:get')
+    const [ports, bmc] = [each('baremetal:port:get'), each('baremetal:node:get:driver_info')]
     // Whoever sees all that there is sees the same, whatever the project.
-    const isWhole = this.#sees.every(Boolean) && open.length === PROMISE_KINDS.length
-    const key = isWhole ? '' : `${this.#sees.map(Number).join('')} ${open.join()} ${own.join()} ${project}`
-    this.sight = { key, project, seesAll, open: new Set(open), own: new Set(own) }
+    const seen = [...this.#sees, ...ports, ...bmc]
+    const isWhole = seen.every(Boolean) && open.length === PROMISE_KINDS.length
+    const key = isWhole ? '' : `${seen.map(Number).join('')} ${open.join()} ${own.join()} ${project}`
+    this.sight = { key, project, seesAll, open: new Set(open), own: new Set(own), ports, bmc }
     const { user, roles, systemScope } = request.caller
     this.key = JSON.stringify([user, project, [...roles].sort(), systemScope])
   }
 
   /** How the machine is related to the caller; null if the caller doesn't see it. */
   relationOf({ row: { source, promise } }: BoardEntry): number | null {
-    const relation = this.#toNode(source.node)
+    const relation = relationTo(this.sight, source.node)
     if (!this.#sees[relation]!) return null
     return promise === null ? relation : relation | this.#toPromise(promise)
   }
 
   /** Whether the caller sees machines of these projects. */
-  seesMachineOf(node: Whose): boolean {
-    return this.#sees[this.#toNode(node)]!
-  }
-
-  #toNode({ owner, lessee }: Whose): number {
-    const { project } = this.sight
-    return project === null ? 0 : Number(owner === project) | (lessee === project ? LESSEE : 0)
+  seesMachineOf(node: Parameters<typeof relationTo>[1]): boolean {
+    return this.#sees[relationTo(this.sight, node)]!
   }
 
   isMine(relation: number): boolean {

@@ -44,6 +44,7 @@ const MachineShape = named('StatusMachine', {
   reason: TextOrNull,
   error: TextOrNull,
   note: TextOrNull,
+  addresses: Texts,
   traits: Type.Array(Count),
   mine: Flag,
   may: Texts,

@@ -36,6 +36,7 @@ const machine = (name: string, state: MachineState, more: Partial<Machine> = {})
   reason: null,
   error: null,
   note: null,
+  addresses: [],
   traits: [],
   mine: false,
   may: [],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { amountShown, type CapacityProvider, filteredTrees, rowsOf, treesOf, type Use } from './capacity-tree.ts'
+import type { CapacityProvider } from '../../../src/client/capacity.ts'
+import { amountShown, filteredTrees, rowsOf, treesOf } from './capacity-tree.ts'
 
 const provider = (
   uuid: string,
   parent: string | null,
-  inventories: Record<string, Use> = {},
+  inventories: CapacityProvider['inventories'] = {},
   traits: string[] = [],
 ): CapacityProvider => ({ uuid, name: uuid, parent, traits, inventories, lease: null })
 

@@ -1,18 +1,8 @@
 // Providers as trees, apart from signals: what each subtree has and uses, and which rows are shown.
-import type { Booking } from '../../../src/client/status.ts'
+import type { CapacityProvider } from '../../../src/client/capacity.ts'
 
 /** Used, and how much there is. */
 export type Use = readonly [used: number, capacity: number]
-
-export interface CapacityProvider {
-  uuid: string
-  name: string
-  parent: string | null
-  traits: readonly string[]
-  inventories: Readonly<Record<string, Use>>
-  /** The lease that has it as a whole now. */
-  lease: Booking | null
-}
 
 export interface Branch {
   provider: CapacityProvider

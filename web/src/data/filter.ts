@@ -1,6 +1,7 @@
 // Which machines are asked for, as the address says it. Several values of one filter are separated by commas: one of them
 // is enough, but of traits all are wanted. `*` and `?` stand for anything, as in gpu-*.
 import type { Machine } from '../../../src/client/status.ts'
+import { textOf } from './machine-text.ts'
 import { durationIn } from '../../../src/shared/when.ts'
 
 export const FILTERS = ['class', 'state', 'trait', 'project', 'who', 'until', 'rack', 'q'] as const
@@ -11,9 +12,9 @@ export type Filters = Readonly<Record<FilterName, string>>
 /** What stands for machines without a class, a rack, a person or an end. */
 export const NONE = 'none'
 /** Stands for the viewer in `who`. */
-export const ME = 'me'
+const ME = 'me'
 
-export interface FilterContext {
+interface FilterContext {
   now: number
   /** The names that the machines' `traits` point to. */
   traits: readonly string[]
@@ -155,24 +156,3 @@ const TESTS: Readonly<Record<FilterName, (text: string, context: FilterContext) 
     }
   },
 }
-
-const texts = new WeakMap<Machine, string>()
-
-/** Everything of a machine that people search for, in small letters. Made once for each row that the server sent. */
-export function textOf(machine: Machine, traits: readonly string[]): string {
-  const known = texts.get(machine)
-  if (known !== undefined) return known
-  const { name, uuid, rack, who, project, owner, lessee, what, purpose, note, reason, error, next } = machine
-  const words = [name, uuid, machine.class, rack, who, project, owner, lessee, what, purpose, note, reason, error]
-  const more = [machine.state, machine.provision, next?.name, next?.who, ...addressesOf(machine)]
-  const text = [...words, ...more, ...machine.traits.map(place => traits[place])]
-    .filter(word => word !== null && word !== undefined)
-    .join('\n')
-    .toLowerCase()
-  texts.set(machine, text)
-  return text
-}
-
-/** The MACs and the address of the BMC, where the viewer may see them. */
-export const addressesOf = (machine: Machine & { addresses?: readonly string[] }): readonly string[] =>
-  machine.addresses ?? []

@@ -3,6 +3,7 @@ import { createSignal } from 'solid-js'
 import { holdfastAt, type Holdfast } from '../../../src/client/index.ts'
 import { type Login, logIn } from '../../../src/client/login.ts'
 import type { Credentials } from '../../../src/client/where.ts'
+import { words } from '../words.ts'
 
 /** What the server says of itself to someone it doesn't know yet. */
 export interface Config {
@@ -39,13 +40,23 @@ export async function open(): Promise<void> {
 }
 
 export async function enter(credentials: Credentials): Promise<void> {
-  const found = await logIn({
-    url: location.origin,
-    authUrl: `${location.origin}${IDENTITY}`,
-    credentials,
-    region: null,
-  })
-  carryOn(found)
+  const by = (proof: Credentials) =>
+    logIn({ url: location.origin, authUrl: `${location.origin}${IDENTITY}`, credentials: proof, region: null })
+  const found = await by(credentials)
+  // Who says no project and has no default one gets in nowhere, which shows nothing.
+  const isNowhere = credentials.kind === 'password' && credentials.project === null && found.project === null
+  carryOn(isNowhere ? await by({ ...credentials, project: await onlyProjectOf(found) }) : found)
+}
+
+async function onlyProjectOf({ headers }: Login): Promise<{ id: string }> {
+  const answer = await fetch(`${IDENTITY}/auth/projects`, { headers })
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
+  const { projects } = (await answer.json()) as { projects: { id: string; name: string }[] }
+  const [only, ...others] = projects
+  if (only === undefined || others.length > 0) {
+    throw new Error(words.login.whichProject(projects.map(({ name }) => name).toSorted()))
+  }
+  return { id: only.id }
 }
 
 /** From now on as this one. */

@@ -52,9 +52,12 @@ export const Shapes: Component = () => (
 
 const isKnown = (state: string): state is MachineState => Object.hasOwn(words.states, state)
 
+/** The shape of a state: `s-SHAPE` in the document, `g-SHAPE` for its colour. */
+export const shapeOf = (state: string): string => (isKnown(state) ? state : 'unknown')
+
 export const Glyph: Component<{ state: string }> = props => (
-  <svg class={`g g-${isKnown(props.state) ? props.state : 'unknown'}`} aria-hidden="true">
-    <use href={`#s-${isKnown(props.state) ? props.state : 'unknown'}`} />
+  <svg class={`g g-${shapeOf(props.state)}`} aria-hidden="true">
+    <use href={`#s-${shapeOf(props.state)}`} />
   </svg>
 )
 

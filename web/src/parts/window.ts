@@ -52,8 +52,12 @@ export function createWindow({ heights, element, margin = 480 }: WindowOptions):
     look()
     addEventListener('scroll', look, { passive: true })
     addEventListener('resize', look)
+    // What is above the rows may grow or shrink, and moves them without a scroll.
+    const observer = new ResizeObserver(look)
+    observer.observe(document.body)
     onCleanup(() => {
       stop()
+      observer.disconnect()
       removeEventListener('scroll', look)
       removeEventListener('resize', look)
     })

@@ -6,7 +6,7 @@ export const ROWS = ['class,rack', 'class', 'rack', 'machine', 'host', 'project'
 export type Rows = (typeof ROWS)[number]
 
 /** Where the time begins: with a day of the zone that is shown, or at an instant; null with today. */
-export type Start = { day: string } | { at: number } | null
+type Start = { day: string } | { at: number } | null
 
 export interface View {
   start: Start

@@ -5,6 +5,7 @@ import type { Machine, Span } from '../../../../src/client/status.ts'
 import { instantTyped, minute, zoneName } from '../../data/clock.ts'
 import { draft } from '../../data/draft.ts'
 import { fleet } from '../../data/fleet.ts'
+import { isFree } from '../../data/free.ts'
 import { failing, type FilterName, filtersIn, matcherOf } from '../../data/filter.ts'
 import { useKeys } from '../../data/keys.ts'
 import { keep, kept } from '../../data/settings.ts'
@@ -16,7 +17,6 @@ import { rangeShown, rowsIn } from './address.ts'
 import { BarPopover, CancelQuestion } from './bar-popover.tsx'
 import { type BarShown, Chart } from './chart.tsx'
 import { ComposeBar, useComposing } from './composing.tsx'
-import { isFreeNow } from './curve.ts'
 import { createFolds, createHeld } from './held.ts'
 import { ListView, Waits } from './list-view.tsx'
 import { createPrinting, PRINTED_PX } from './printing.ts'
@@ -100,7 +100,7 @@ const Calendar: Component = () => {
               isWhole={isPrinting()}
               summary={
                 draft() === null
-                  ? words.calendar.freeNow(machines().filter(isFreeNow).length, machines().length)
+                  ? words.calendar.freeNow(machines().filter(isFree).length, machines().length)
                   : words.booking.whereItFits
               }
               fold={fold}

@@ -19,7 +19,7 @@ import { createWindow } from '../../parts/window.ts'
 import { words } from '../../words.ts'
 import { createFocus } from './focus.ts'
 import { useHands } from './hands.ts'
-import { RowOf } from './row.tsx'
+import { RowOf } from './drawn-row.tsx'
 import type { Row } from './rows.ts'
 import type { CalendarView } from './view.ts'
 
@@ -39,7 +39,7 @@ export interface Composing {
   ruler?: (scale: Accessor<Scale>) => JSX.Element
 }
 
-export interface ChartProps {
+interface ChartProps {
   label: string
   /** What the zone is called. */
   zone: string

@@ -1,20 +1,18 @@
-// How many machines of a group are free, over time: unclaimed and unbooked then, and not out of use.
+// How many machines of a group are open, over time: nobody has or has booked them then, and they are not out of use. Now,
+// that is those that are free and those that are booked for later.
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { endOf, spansOfRow, startOf } from '../../parts/timeline/bars.ts'
 import { type Scale, xOf } from '../../parts/timeline/scale.ts'
 
-export interface Step {
+interface Step {
   at: number
-  free: number
+  open: number
 }
 
 const OUT = new Set<Machine['state']>(['retired', 'broken', 'maintenance', 'setup'])
 
 /** Whether it could be had at all. Broken machines, and those kept out of use, have no end to that. */
-export const isInUse = ({ state, maintenance }: Machine): boolean => !OUT.has(state) && !maintenance
-
-/** Free now: nobody has or holds it, nothing is done with it. A booking ahead doesn't count yet. */
-export const isFreeNow = ({ state }: Machine): boolean => state === 'free' || state === 'booked'
+const isInUse = ({ state, maintenance }: Machine): boolean => !OUT.has(state) && !maintenance
 
 interface Group {
   machines: readonly Machine[]
@@ -23,25 +21,25 @@ interface Group {
 }
 
 /** From its start on, with a step wherever the number changes. Panning doesn't change it: it is made once. */
-export function freeCurve({ machines, spansOf, from }: Group): Step[] {
-  let free = 0
+export function openCurve({ machines, spansOf, from }: Group): Step[] {
+  let open = 0
   const changes = new Map<number, number>()
   const change = (at: number, by: number) => changes.set(at, (changes.get(at) ?? 0) + by)
   for (const machine of machines) {
     if (!isInUse(machine)) continue
-    free++
+    open++
     const loaded = spansOf(machine.uuid)
     const spans = loaded.length === 0 ? spansOfRow(machine) : loaded
     for (const { from: start, to: end } of coveredBy(spans, from)) {
-      if (start <= from) free--
+      if (start <= from) open--
       else change(start, -1)
       if (end < Infinity) change(end, 1)
     }
   }
-  const steps: Step[] = [{ at: from, free }]
+  const steps: Step[] = [{ at: from, open }]
   for (const at of [...changes.keys()].sort((a, b) => a - b)) {
-    free += changes.get(at)!
-    if (free !== steps.at(-1)!.free) steps.push({ at, free })
+    open += changes.get(at)!
+    if (open !== steps.at(-1)!.open) steps.push({ at, open })
   }
   return steps
 }
@@ -67,7 +65,7 @@ export function stepsIn(steps: readonly Step[], { from, to }: Pick<Scale, 'from'
   const first = steps[next < 0 ? steps.length - 1 : Math.max(0, next - 1)]
   if (!first || first.at >= to) return []
   const rest = next < 0 ? [] : steps.slice(next).filter(({ at }) => at > first.at && at < to)
-  return [{ at: Math.max(first.at, from), free: first.free }, ...rest]
+  return [{ at: Math.max(first.at, from), open: first.open }, ...rest]
 }
 
 /** The height of a curve is 100; so much of it is for all machines. */
@@ -75,12 +73,12 @@ const FULL = 92
 
 /** The line of a curve and the area under it, for an SVG as wide as the scale and 100 high. */
 export function pathsOf(steps: readonly Step[], total: number, scale: Scale): { line: string; area: string } {
-  const y = (free: number) => round(100 - (total === 0 ? 0 : (free / total) * FULL))
+  const y = (open: number) => round(100 - (total === 0 ? 0 : (open / total) * FULL))
   const [first, ...rest] = steps
   if (!first) return { line: '', area: '' }
   const start = round(Math.max(0, xOf(scale, first.at)))
   const seen = visible(rest, scale)
-  const line = `M${start} ${y(first.free)}${seen.map(({ at, free }) => `H${round(xOf(scale, at))}V${y(free)}`).join('')}H${scale.width}`
+  const line = `M${start} ${y(first.open)}${seen.map(({ at, open }) => `H${round(xOf(scale, at))}V${y(open)}`).join('')}H${scale.width}`
   return { line, area: `${line}V100H${start}Z` }
 }
 
@@ -97,14 +95,14 @@ const APART_PX = 76
 const LASTS_PX = 26
 
 /** Which of the numbers are written: the first, and those that last, with room between them. */
-export function numbersOf(steps: readonly Step[], scale: Scale): { x: number; free: number }[] {
-  const found: { x: number; free: number }[] = []
-  steps.forEach(({ at, free }, place) => {
+export function numbersOf(steps: readonly Step[], scale: Scale): { x: number; open: number }[] {
+  const found: { x: number; open: number }[] = []
+  steps.forEach(({ at, open }, place) => {
     const x = Math.max(0, xOf(scale, at))
     const next = steps[place + 1]
     const lasts = (next ? xOf(scale, next.at) : scale.width) - x
     const last = found.at(-1)
-    if (!last || (x - last.x >= APART_PX && lasts >= LASTS_PX && free !== last.free)) found.push({ x, free })
+    if (!last || (x - last.x >= APART_PX && lasts >= LASTS_PX && open !== last.open)) found.push({ x, open })
   })
   return found
 }

@@ -55,7 +55,7 @@ interface Wanted {
 /** With more machines than this, groups are folded at first. */
 const UNFOLDED_MAX = 400
 
-export const isQuiet = ({ state, bookable, kind, next }: Machine): boolean =>
+const isQuiet = ({ state, bookable, kind, next }: Machine): boolean =>
   !bookable && kind === null && next === null && state !== 'broken' && state !== 'maintenance'
 
 const NAME_OF: Readonly<Record<GroupBy, (machine: Machine) => string | null>> = {

@@ -9,9 +9,11 @@ import type { Known } from './ask.tsx'
 import { inOrder } from './columns.ts'
 
 /** So long after a change it is read again, at the soonest. */
-const AGAIN_MS = 500
+const AGAIN_MS = 250
+/** It is read now and then, whatever is heard. */
+const LOOK_MS = 5_000
 /** And later where there is more to read. */
-const AGAIN_MS_EACH = 10
+const AGAIN_MS_EACH = 0.2
 
 export interface Capacity {
   isLoaded: () => boolean
@@ -49,7 +51,12 @@ export function createCapacity(): Capacity {
     )
   }
   createEffect(on([fleet.version, fleet.hosts], again, { defer: true }))
-  onCleanup(() => clearTimeout(due))
+  // Claims on what is no machine and no hypervisor aren't in the status.
+  const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_MS)
+  onCleanup(() => {
+    clearInterval(timer)
+    clearTimeout(due)
+  })
   const providers = createMemo(() => {
     // What was read before stays while it is read again, and when that fails.
     if (!isRefused() && read.latest !== undefined) last = read.latest
@@ -83,7 +90,8 @@ export function createCapacity(): Capacity {
     roots: hosts().map(({ provider: { uuid, name } }) => ({ uuid, name })),
   }))
   return {
-    isLoaded: () => read.latest !== undefined || last.length > 0,
+    // A reading that failed has nothing, and throws when it is asked.
+    isLoaded: () => last.length > 0 || (!isRefused() && read.latest !== undefined),
     isForbidden: () => read.error instanceof ApiError && read.error.status === 403,
     error: () => (isRefused() ? reasonOf(read.error) : null),
     reload: () => void refetch(),

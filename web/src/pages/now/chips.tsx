@@ -4,7 +4,7 @@ import { when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { words } from '../../words.ts'
-import { NONE, valuesIn } from './filter.ts'
+import { NONE, valuesIn } from '../../data/filter.ts'
 import { classesOf, type ClassSummary, STATES, statesShown } from './survey.ts'
 import type { NowView } from './view.ts'
 

@@ -2,7 +2,7 @@
 import { type Component, createMemo, Show } from 'solid-js'
 import { minute, when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
-import { Glyph } from '../../parts/glyph.tsx'
+import { shapeOf } from '../../parts/glyph.tsx'
 import { words } from '../../words.ts'
 import { footOf, fullness, leftShort, sentenceOf, tileLine } from './said.ts'
 import type { Machine, StatusHost } from '../../../../src/client/status.ts'
@@ -26,62 +26,68 @@ const dayShown = (at: string) => when(at).replace(/ \d\d:\d\d.*$/, '')
 /** An end of today or tomorrow is told by the hour. */
 const tillShown = (at: string) => (/^(today|tomorrow) /.test(when(at)) ? when(at).replace(/^\w+ /, '') : dayShown(at))
 
-export const MachineTile: Component<TileProps> = props => {
-  const machine = () => fleet.machine(props.id)
-  return (
-    <Show when={machine()} fallback={<span class="tile t-gone">{words.now.gone}</span>}>
-      {found => <Known machine={found()} {...props} />}
-    </Show>
-  )
+/** What a tile shows of a machine. */
+function faceOf(machine: Machine, isWall: boolean) {
+  const { state, until, kind, maintenance } = machine
+  const isHad = state === 'taken' || state === 'held'
+  const leftMs = isHad && kind !== null && until !== null ? Math.max(0, Date.parse(until) - minute()) : null
+  const foot = leftMs === null ? null : footOf(leftMs)
+  const isMine = machine.mine && !isWall
+  const line = tileLine(machine, isWall, tillShown)
+  return {
+    tile: `tile t-${state}${isMine ? ' mine' : ''}`,
+    shape: state === 'taken' ? null : shapeOf(state),
+    /** Taken and in maintenance: taken, with the bars beside. */
+    isUpkeep: maintenance && state !== 'maintenance',
+    left: !isHad ? '' : leftMs === null ? '∞' : leftShort(leftMs),
+    line,
+    second: `w${line.length > LINE_FITS ? ' cut' : ''}${isMine ? ' you' : ''}`,
+    foot: foot === null ? 'none' : `d f-${state}`,
+    width: `${foot ?? 0}%`,
+    sentence: sentenceOf(machine, when),
+    href: machineHref(machine),
+  }
 }
 
-const Known: Component<TileProps & { machine: Machine }> = props => {
-  const state = () => props.machine.state
-  const name = () => props.called(props.machine)
-  const leftMs = createMemo(() => {
-    const { until, kind } = props.machine
-    return kind === null || until === null ? null : Math.max(0, Date.parse(until) - minute())
+const GONE: ReturnType<typeof faceOf> = {
+  tile: 'tile t-gone',
+  shape: null,
+  isUpkeep: false,
+  left: '',
+  line: '',
+  second: '',
+  foot: 'none',
+  width: '0',
+  sentence: words.now.gone,
+  href: '/ui/now',
+}
+
+/** Every part is always there, and all follow one effect: hundreds of tiles come and go while the page is scrolled. */
+export const MachineTile: Component<TileProps> = props => {
+  const machine = () => fleet.machine(props.id)
+  const face = createMemo(() => {
+    const found = machine()
+    return found ? faceOf(found, props.isWall) : GONE
   })
-  const isHad = () => state() === 'taken' || state() === 'held'
-  const foot = () => {
-    const ms = leftMs()
-    return isHad() && ms !== null ? footOf(ms) : null
+  const called = () => {
+    const found = machine()
+    return found ? props.called(found) : words.now.gone
   }
-  const line = () => tileLine(props.machine, props.isWall, tillShown)
-  /** Taken and in maintenance: taken, with the bars beside. */
-  const isUpkeep = () => props.machine.maintenance && state() !== 'maintenance'
-  const isMine = () => props.machine.mine && !props.isWall
   return (
-    <a
-      class={`tile t-${state()}`}
-      classList={{ mine: isMine() }}
-      href={machineHref(props.machine)}
-      data-id={props.id}
-      tabindex={props.isCurrent ? 0 : -1}
-    >
-      <span class="vh">{sentenceOf(props.machine, when)}</span>
-      <span class="n" classList={{ cut: name().length > NAME_FITS }} aria-hidden="true">
-        {name()}
-      </span>
+    <a class={face().tile} href={face().href} data-id={props.id} tabindex={props.isCurrent ? 0 : -1}>
+      <span class="vh" textContent={face().sentence} />
+      <span class={called().length > NAME_FITS ? 'n cut' : 'n'} aria-hidden="true" textContent={called()} />
       <span class="u" aria-hidden="true">
-        <Show when={state() !== 'taken'}>
-          <Glyph state={state()} />
-        </Show>
-        <Show when={isUpkeep()}>
-          <Glyph state="maintenance" />
-        </Show>
-        <Show when={isHad()}>
-          <span>{leftMs() === null ? '∞' : leftShort(leftMs()!)}</span>
-        </Show>
+        <svg class={face().shape === null ? 'none' : `g g-${face().shape}`}>
+          <use href={face().shape === null ? undefined : `#s-${face().shape}`} />
+        </svg>
+        <svg class={face().isUpkeep ? 'g g-maintenance' : 'none'}>
+          <use href={face().isUpkeep ? '#s-maintenance' : undefined} />
+        </svg>
+        <span textContent={face().left} />
       </span>
-      <Show when={line() !== ''}>
-        <span class="w" classList={{ cut: line().length > LINE_FITS, you: isMine() }} aria-hidden="true">
-          {line()}
-        </span>
-      </Show>
-      <Show when={foot() !== null}>
-        <i class={`d f-${state()}`} style={{ width: `${foot()}%` }} />
-      </Show>
+      <span class={face().line === '' ? 'none' : face().second} aria-hidden="true" textContent={face().line} />
+      <i class={face().foot} style={{ width: face().width }} />
     </a>
   )
 }

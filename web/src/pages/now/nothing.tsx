@@ -5,7 +5,7 @@ import { CopyLine } from '../../parts/copy.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { openGet } from '../../parts/booking/open.ts'
 import { words } from '../../words.ts'
-import { FILTERS } from './filter.ts'
+import { FILTERS } from '../../data/filter.ts'
 import type { NowView } from './view.ts'
 
 export const NoFleet: Component<{ add: () => void }> = props => (

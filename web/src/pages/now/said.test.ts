@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Waiting } from '../../../../src/client/status.ts'
-import { machine } from './fixture.ts'
+import { machine } from '../../data/fixture.ts'
 import { footOf, fullness, leftShort, makeOf, sentenceOf, thenOf, tileLine } from './said.ts'
 
 const HOUR = 3_600_000

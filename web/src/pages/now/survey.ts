@@ -1,7 +1,7 @@
 // What is counted over all machines: by state, by class, and what each filter leaves out. One pass over the fleet.
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { isFree } from '../../data/free.ts'
-import { failing, type FilterName, type Matcher } from './filter.ts'
+import { failing, type FilterName, type Matcher } from '../../data/filter.ts'
 
 type Counts = ReadonlyMap<string, number>
 

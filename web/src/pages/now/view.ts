@@ -13,7 +13,7 @@ import {
   type Matcher,
   matcherOf,
   toggled,
-} from './filter.ts'
+} from '../../data/filter.ts'
 import {
   changesBetween,
   type Grouping,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEntry } from '../../../../src/client/operations.ts'
 import { questionsIn, sinceOf } from './audit-search.ts'
-import { sentenceOf } from './audit-words.ts'
+import { foldedOf, sentenceOf } from './audit-words.ts'
 
 const entry = (more: Partial<AuditEntry>) =>
   ({ action: 'baremetal:node:create', objects: [], outcome: 'done', ...more }) as AuditEntry
@@ -35,4 +35,12 @@ test('what is typed is a request, an action, or a name that is sought as object,
 test('a period reaches back from now', () => {
   assert.equal(sinceOf('day', Date.parse('2026-11-16T12:00:00Z')), '2026-11-15T12:00:00Z')
   assert.equal(sinceOf('all', 0), undefined)
+})
+
+test('entries that say the same one after the other are told once', () => {
+  const login = entry({ action: 'identity:login', user: 'carol' })
+  assert.deepEqual(
+    foldedOf([login, login, entry({}), login]).map(({ times }) => times),
+    [2, 1, 1],
+  )
 })

@@ -32,3 +32,16 @@ function plain(action: string): string {
   const [, ...parts] = action.split(':')
   return parts.toReversed().join(' ').replaceAll(/[_-]/g, ' ') || action
 }
+
+/** Entries that say the same one after the other are one, with how many there are. */
+export function foldedOf(entries: readonly AuditEntry[]): { entry: AuditEntry; times: number }[] {
+  const folded: { entry: AuditEntry; times: number; key: string }[] = []
+  for (const entry of entries) {
+    const { user, project, action, outcome, objects } = entry
+    const key = JSON.stringify([user, project, action, outcome, objects.map(({ kind, id }) => [kind, id])])
+    const last = folded.at(-1)
+    if (last?.key === key) last.times++
+    else folded.push({ entry, times: 1, key })
+  }
+  return folded
+}

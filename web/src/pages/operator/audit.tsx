@@ -12,7 +12,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Refusal } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
 import { isPeriod, type Period, PERIODS, questionsIn, sinceOf } from './audit-search.ts'
-import { sentenceOf } from './audit-words.ts'
+import { foldedOf, sentenceOf } from './audit-words.ts'
 
 const PAGE = 12
 const SHOWN_MAX = 500
@@ -111,7 +111,7 @@ export const Audit: Component = () => {
           fallback={<p class="none dim">{entries.loading ? '' : words.operator.noEntries}</p>}
         >
           <ol>
-            <For each={entries.latest}>{entry => <Entry entry={entry} />}</For>
+            <For each={foldedOf(entries.latest ?? [])}>{folded => <Entry {...folded} />}</For>
           </ol>
           <Show when={(entries.latest?.length ?? 0) >= limit() && limit() < SHOWN_MAX}>
             <p class="pp">
@@ -129,7 +129,7 @@ export const Audit: Component = () => {
 const clockTime = (at: string) =>
   new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: zone() }).format(Date.parse(at))
 
-const Entry: Component<{ entry: AuditEntry }> = props => {
+const Entry: Component<{ entry: AuditEntry; times: number }> = props => {
   const sentence = () => sentenceOf(props.entry, nameOf)
   return (
     <li title={`${props.entry.action} ${props.entry.request_id ?? ''}`}>
@@ -155,6 +155,7 @@ const Entry: Component<{ entry: AuditEntry }> = props => {
             </>
           )}
         </For>
+        {words.operator.times(props.times)}
       </span>
       <span class="mono dimmer">{props.entry.id}</span>
     </li>

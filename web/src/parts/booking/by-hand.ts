@@ -19,6 +19,9 @@ interface Hold {
   picks: boolean
 }
 
+/** Where it is on the page, however that is scrolled. */
+const topOf = (element: HTMLElement) => element.getBoundingClientRect().top + scrollY
+
 const gripOf = (kind: 'start' | 'end' | 'whole', was: Stretch, at: number): Grip =>
   kind === 'whole' ? { kind, was, held: at - was.start } : { kind, was }
 
@@ -49,13 +52,14 @@ export class Hand {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return false
     const hold = this.#holdAt(machine, point)
     if (hold === null) return false
+    const from = topOf(point.element)
     this.#drag?.stop()
     this.#drag = new Drag(event, point.element, {
       begun: () => {
         this.#swallowsClick = true
         hold.begin()
       },
-      moved: now => this.#move(machine, hold, now, point.element),
+      moved: now => this.#move(machine, hold, now, point.element, topOf(point.element) - from),
       ended: isDone => {
         if (!isDone) dropDraft()
         else if (draft()?.kind === 'move') this.#moved()
@@ -65,11 +69,14 @@ export class Hand {
     return event.pointerType === 'mouse' && point.bar === null
   }
 
-  #move(machine: string, { grip, picks }: Hold, event: PointerEvent, lane: HTMLElement): void {
+  /** `shift`: how far what is above has pushed the lanes since. The hand means the lanes as they were. */
+  #move(machine: string, { grip, picks }: Hold, event: PointerEvent, lane: HTMLElement, shift: number): void {
     const at = timeAt(this.#lanes.scale, event.clientX - lane.getBoundingClientRect().left)
     const stretch = meant(grip, { ...this.#lanes.gridOn(machine, event.altKey), at })
     const machines = picks
-      ? this.#lanes.upTo(machine, event).filter(one => mayBook(one) && isSameClass(one, machine))
+      ? this.#lanes
+          .upTo(machine, { x: event.clientX, y: event.clientY + shift })
+          .filter(one => mayBook(one) && isSameClass(one, machine))
       : []
     changeDraft({ ...stretch, ...(machines.length > 0 && { machines, count: machines.length }) })
   }

@@ -35,7 +35,7 @@ interface FormProps {
   isStacked?: boolean
 }
 
-const MACHINES_SHOWN_MAX = 4
+const MACHINES_SHOWN_MAX = 2
 
 export const BookingForm: Component<FormProps> = props => {
   const now = createMemo(wanted)
@@ -74,7 +74,7 @@ export const BookingForm: Component<FormProps> = props => {
         />
         <Show when={fleet.me().project}>
           {project => (
-            <span class="bk-w">
+            <span class="bk-w bk-project">
               {words.booking.forProject} <b>{project()}</b>
             </span>
           )}

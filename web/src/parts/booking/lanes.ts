@@ -40,8 +40,8 @@ export class Lanes {
   }
 
   /** The machines of the lanes from one to the one at this point of the page, as they are shown. */
-  upTo(first: string, { clientX, clientY }: MouseEvent): string[] {
-    const last = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('.tl-lane')
+  upTo(first: string, { x, y }: { x: number; y: number }): string[] {
+    const last = document.elementFromPoint(x, y)?.closest<HTMLElement>('.tl-lane')
     const shown = [...this.#machines.keys()].filter(lane => lane.isConnected)
     shown.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1))
     const all = shown.map(lane => this.#machines.get(lane)!)

@@ -115,7 +115,7 @@ interface BarProps {
 }
 
 /** What a screen reader says of a bar. */
-export const labelOf = ({ title, by, look, from, to, spans }: Bar): string => {
+const labelOf = ({ title, by, look, from, to, spans }: Bar): string => {
   const state = look === 'lease' || look === 'many' ? null : words.states[look].word
   const isTimed = spans.some(({ start }) => start !== null)
   return words.timeline.bar(

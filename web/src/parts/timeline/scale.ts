@@ -32,7 +32,7 @@ const SNAPS: Readonly<Record<Zoom, { ms: number } | { hours: number } | 'day'>> 
   quarter: 'day',
 }
 /** So near does a neighbour's end draw. */
-export const DRAW_PX = 6
+const DRAW_PX = 6
 
 export const zonedAt = (at: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone)

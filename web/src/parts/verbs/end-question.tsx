@@ -34,9 +34,12 @@ interface Rehearsed {
 
 /** So many are tried before. The rest is told afterwards. */
 const TRIED_MAX = 24
+/** So many are seen without scrolling. */
+const SEEN_MAX = 6
 
 export const EndQuestion: Component<EndProps> = props => {
   const had = hadOf(props.machines, 'release', 'kick')
+  const deployed = had.filter(isDeployed).flatMap(({ machines }) => machines).length
   const isKick = props.machines.some(({ may }) => may.includes('kick'))
   const [message, setMessage] = createSignal('')
   const [isNow, setIsNow] = createSignal(false)
@@ -56,9 +59,10 @@ export const EndQuestion: Component<EndProps> = props => {
     const said = isKick ? words.verbs.tookBack : words.verbs.released
     return onAll(fitting, {
       said,
-      act: (at, one) => {
-        const isUndeployed = all().some(({ had: other, isUndeployed: isSo }) => other === one && isSo)
-        return isUndeployed ? undeploy(at, one) : end(at, one, isKick ? farewell : {})
+      act: async (at, one) => {
+        const tried = all().find(({ had: other }) => other === one) ?? (await rehearse(at, one, isKick))
+        if (tried.whyNot !== null) throw new Error(tried.whyNot)
+        return tried.isUndeployed ? undeploy(at, one) : end(at, one, isKick ? farewell : {})
       },
     })
   }
@@ -72,8 +76,11 @@ export const EndQuestion: Component<EndProps> = props => {
       act={act}
       close={props.close}
     >
+      <Show when={had.length > SEEN_MAX && deployed > 0}>
+        <p class="strong">{words.verbs.deployedOf(deployed, props.machines.length)}</p>
+      </Show>
       <Show when={refused().length < had.length}>
-        <ul class="touched">
+        <ul class="touched" tabindex={had.length > SEEN_MAX ? 0 : undefined} aria-label={words.verbs.touches}>
           <For each={all().filter(({ whyNot }) => whyNot === null)}>{one => <li>{sentenceOf(one, isKick)}</li>}</For>
         </ul>
       </Show>
@@ -138,13 +145,15 @@ function sentenceOf({ had, machines, keeper, until, isUndeployed }: Rehearsed, i
   return words.verbs.isTold(keeper, until === null ? null : when(until))
 }
 
+const isDeployed = ({ kind, machines }: Had) =>
+  kind === 'allocation' && machines.every(({ may }) => may.includes('undeploy'))
+
 async function rehearse(at: Holdfast, had: Had, isKick: boolean): Promise<Rehearsed> {
   const none = { had, machines: [], keeper: null, until: null, isUndeployed: false, whyNot: null }
   const allocation = had.kind === 'allocation' ? await keptOf(at, had.id) : null
   const kept = { keeper: allocation?.keeper ?? null, until: allocation?.expires_at ?? null }
   // An allocation can't be ended under what is deployed; undeploying ends it, unless somebody keeps it.
-  const isDeployed = had.kind === 'allocation' && had.machines.every(({ may }) => may.includes('undeploy'))
-  if (isDeployed && kept.keeper === null) return { ...none, isUndeployed: true }
+  if (isDeployed(had) && kept.keeper === null) return { ...none, isUndeployed: true }
   try {
     const objects = await touchedBy(at, had, isKick)
     const touched = objects.filter(({ kind }) => kind === 'node').map(({ id }) => fleet.machine(id))

@@ -23,6 +23,9 @@ const PAUSE_MS = 120
 /** So many are tried before they are written; the rest is told afterwards. */
 const TRIED_MAX = 24
 
+/** So many are seen without scrolling. */
+const SEEN_MAX = 8
+
 type Answer = { whyNot: string | null; longest: number | null } | null
 
 interface ExtendProps {
@@ -32,7 +35,7 @@ interface ExtendProps {
 }
 
 export const ExtendSheet: Component<ExtendProps> = props => {
-  const had = hadOf(props.machines, 'extend')
+  const had = hadOf(props.machines, 'extend').toSorted((a, b) => (a.until ?? '').localeCompare(b.until ?? ''))
   const [wanted, setWanted] = createSignal<Wanted>({ byMs: props.byMs ?? QUICK[0]!.byMs })
   const [typed, setTyped] = createSignal<string | null>(null)
   /** Those that end elsewhere than the others: the longest that fits was taken. */
@@ -81,6 +84,7 @@ export const ExtendSheet: Component<ExtendProps> = props => {
           <For each={QUICK}>
             {({ byMs, text }) => (
               <button
+                ref={element => isBy(wanted(), byMs) && queueMicrotask(() => element.focus())}
                 type="button"
                 aria-pressed={typed() === null && isBy(wanted(), byMs)}
                 onClick={() => {
@@ -118,7 +122,7 @@ export const ExtendSheet: Component<ExtendProps> = props => {
               ? ''
               : words.verbs.untilHint}
       </p>
-      <ul class="ends">
+      <ul class="ends" tabindex={had.length > SEEN_MAX ? 0 : undefined} aria-label={words.verbs.whenEach}>
         <For each={had}>
           {one => (
             <Ending

@@ -1,5 +1,5 @@
 // A sheet with a form: what is asked, what was refused, and the button that does it.
-import { createSignal, type ParentComponent } from 'solid-js'
+import { createSignal, onCleanup, type ParentComponent } from 'solid-js'
 import { reasonOf } from '../../data/doing.ts'
 import { words } from '../../words.ts'
 import { Refusal, Sheet } from '../sheet.tsx'
@@ -19,13 +19,16 @@ interface FormProps {
 export const Form: ParentComponent<FormProps> = props => {
   const [isBusy, setIsBusy] = createSignal(false)
   const [refusal, setRefusal] = createSignal<string | null>(null)
+  // Whoever closes it meanwhile may have opened another.
+  let isThere = true
+  onCleanup(() => (isThere = false))
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     if (isBusy() || props.isReady === false) return
     setIsBusy(true)
     setRefusal(null)
     try {
-      if (await props.act()) props.close()
+      if ((await props.act()) && isThere) props.close()
     } catch (error) {
       setRefusal(reasonOf(error))
     } finally {

@@ -4,6 +4,7 @@ import { type Accessor, type Component, createMemo, Index, type JSX, Match, Show
 import type { Machine, Span } from '../../../../src/client/status.ts'
 import { minute } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
+import { isFree } from '../../data/free.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { barsOf } from '../../parts/timeline/bars.ts'
@@ -11,11 +12,11 @@ import { Lane } from '../../parts/timeline/lane.tsx'
 import type { Scale } from '../../parts/timeline/scale.ts'
 import { words } from '../../words.ts'
 import type { BarShown, Composing } from './chart.tsx'
-import { freeCurve, isFreeNow, numbersOf, pathsOf, stepsIn } from './curve.ts'
+import { numbersOf, openCurve, pathsOf, stepsIn } from './curve.ts'
 import type { ChartFocus } from './focus.ts'
 import type { GroupRow, HostRow, MachineRow, Row } from './rows.ts'
 
-export interface RowProps<R extends Row> {
+interface RowProps<R extends Row> {
   row: R
   place: number
   top: number
@@ -62,7 +63,7 @@ const Group: Component<RowProps<GroupRow>> = props => {
     // All of them change with the version: following each would cost more than it saves.
     return untrack(() => props.row.ids.flatMap(id => fleet.machine(id) ?? []))
   })
-  const free = () => machines().filter(isFreeNow).length
+  const free = () => machines().filter(isFree).length
   const name = () => props.row.name ?? words.calendar.without[props.row.by]
   const isOuter = () => props.row.level === 1
   const said = () =>
@@ -114,13 +115,13 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
   const all = createMemo(() => {
     fleet.version()
     const [machines, from] = [props.machines, minute()]
-    return untrack(() => freeCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
+    return untrack(() => openCurve({ machines, spansOf: uuid => fleet.spans(uuid), from }))
   })
   const steps = createMemo(() => stepsIn(all(), props.scale))
   const paths = createMemo(() => pathsOf(steps(), props.machines.length, props.scale))
   const numbers = createMemo(() => (props.hasNumbers ? numbersOf(steps(), props.scale) : []))
   const label = () => {
-    const counts = steps().map(({ free }) => free)
+    const counts = steps().map(({ open }) => open)
     return counts.length === 0
       ? words.calendar.noCurve
       : words.calendar.curve(props.name, counts[0]!, Math.min(...counts), Math.max(...counts))
@@ -140,11 +141,11 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
       <Index each={numbers()}>
         {(number, place) => (
           <span
-            classList={{ cn: true, above: number().free < props.machines.length / 2 }}
+            classList={{ cn: true, above: number().open < props.machines.length / 2 }}
             aria-hidden="true"
             style={{ left: `${number().x + 5}px` }}
           >
-            {place === 0 ? words.calendar.free(number().free) : number().free}
+            {place === 0 ? words.calendar.open(number().open) : number().open}
           </span>
         )}
       </Index>

@@ -1,5 +1,5 @@
 // A machine for tests, and nothing special about it.
-import type { Machine } from '../../../../src/client/status.ts'
+import type { Machine } from '../../../src/client/status.ts'
 
 export const machine = (changes: Partial<Machine> = {}): Machine => ({
   uuid: changes.name ?? 'uuid-1',
@@ -27,6 +27,7 @@ export const machine = (changes: Partial<Machine> = {}): Machine => ({
   reason: null,
   error: null,
   note: null,
+  addresses: [],
   traits: [],
   mine: false,
   may: [],
