@@ -368,6 +368,7 @@ export const words = {
     utc: 'UTC',
     freeNow: (free: number, of: number) => `${free} of ${of} free now`,
     freeOf: (free: number, of: number) => `${free} of ${of} free`,
+    free: (free: number) => `${free} free`,
     /** Free, or booked for later only. */
     open: (open: number) => `${open} open`,
     bookable: (n: number) => `${n} bookable`,
@@ -413,6 +414,8 @@ export const words = {
     cancelled: (name: string) => `Cancelled the booking ${name}`,
     waits: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
     noMatch: 'No machine matches these filters',
+    noHosts: 'There are no hosts',
+    noHostsText: 'Compute hosts are providers with VCPU in the ledger. Administrators see them.',
     noMachines: 'There are no machines yet',
     noMachinesText: 'Add some, or fill the server with a fleet to try things on:',
     nothingBookable: 'Nothing can be booked yet.',
@@ -1051,6 +1054,7 @@ export const words = {
     released: (what: string) => `Released: ${what}`,
     takeBack: 'Take it back',
     takeBackFrom: (what: string, who: string | null) => `Take ${what} back${who === null ? '' : ` from ${who}`}?`,
+    askedBack: (what: string) => `Asked to let go: ${what}`,
     tookBack: (what: string) => `Taken back: ${what}`,
     ends: (name: string, machines: string, isLease: boolean) =>
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,
