@@ -162,7 +162,6 @@ export const words = {
         ...parts.filter(part => part !== null),
         ...(start === null ? [] : [end === null ? `from ${start}, no end` : `${start} to ${end}`]),
       ].join(', '),
-    cursor: (at: string) => `at ${at}`,
   },
   now: {
     title: 'Now',
