@@ -3,6 +3,7 @@ import { createSignal, onCleanup, type ParentComponent } from 'solid-js'
 import { reasonOf } from '../../data/doing.ts'
 import { words } from '../../words.ts'
 import { Refusal, Sheet } from '../sheet.tsx'
+import './verbs.css'
 
 interface FormProps {
   title: string
