@@ -6,7 +6,7 @@ import type { MachineState } from '../../src/client/status.ts'
 export const STRONG = { begin: '\u{E000}', end: '\u{E001}' }
 const strong = (text: string) => `${STRONG.begin}${text}${STRONG.end}`
 /** `1 machine`, `2 machines`. */
-export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
+const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
 /** `a, b and c`. */
 export const list = (names: readonly string[]) =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
@@ -162,7 +162,6 @@ export const words = {
         ...parts.filter(part => part !== null),
         ...(start === null ? [] : [end === null ? `from ${start}, no end` : `${start} to ${end}`]),
       ].join(', '),
-    cursor: (at: string) => `at ${at}`,
   },
   now: {
     title: 'Now',

@@ -29,6 +29,7 @@ export interface Draft {
 }
 
 const MINUTE_MS = 60_000
+const PATIENCE_MS = 15 * MINUTE_MS
 export const HOUR_MS = 60 * MINUTE_MS
 
 /** The API counts in whole minutes of UTC. */
@@ -37,7 +38,7 @@ const dateText = (ms: number): string => new Date(ms).toISOString().slice(0, 16)
 export const dateIn = (text: string): number => Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
 
 /** What is to start now must not be too late when it arrives. */
-const startText = (start: number, now: number) => (start < now + MINUTE_MS ? 'now' : dateText(start))
+const startText = (start: number, now: number) => (start < now ? 'now' : dateText(start))
 
 /** The name that it gets unless one is given: `5-gpu-a100`. */
 export const nameOf = ({ name, count, class: kind }: Pick<Draft, 'name' | 'count' | 'class'>): string =>
@@ -84,8 +85,8 @@ export function wrongWith({ kind, count, start, end, class: wanted }: Draft, now
   if (count < 1) return 'count'
   if (end <= start) return 'end'
   if (end <= now) return 'past'
-  // The minute that runs counts as now.
-  return kind === 'new' && start < now - MINUTE_MS ? 'start' : null
+  // What was to start now still does when someone has thought about it for a while.
+  return kind === 'new' && start < now - PATIENCE_MS ? 'start' : null
 }
 export type Wrong = 'class' | 'count' | 'end' | 'past' | 'start'
 

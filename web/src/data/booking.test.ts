@@ -85,7 +85,7 @@ test('chosen machines are the only ones that will do', () => {
   assert.deepEqual(reservation!['candidate_nodes'], ['a', 'b'])
 })
 
-test('what begins within the minute begins now, however long the request takes', () => {
+test('what was to begin just now begins now, however long someone thinks about it', () => {
   assert.equal(leaseOf({ ...draft, start: now - 20_000 }, now).start_date, 'now')
 })
 

@@ -27,6 +27,7 @@ import { newUuid } from './uuid.ts'
 const CALM_MS = 120
 /** For changes elsewhere it runs at most twice a second. */
 const AGAIN_MS = 500
+const MINUTE_MS = 60_000
 const DAY_MS = 24 * HOUR_MS
 
 const [draft, setDraft] = createSignal<Draft | null>(null)
@@ -208,20 +209,22 @@ export function takeOffer(place: number): boolean {
 export async function takeFirstWindow(): Promise<boolean> {
   const base = wanted()
   if (base.kind !== 'new') return false
-  const now = serverNow()
-  const soon = { ...base, start: now, end: now + (base.end - base.start) }
+  const start = Math.ceil(serverNow() / MINUTE_MS) * MINUTE_MS
+  const soon = { ...base, start, end: start + (base.end - base.start) }
   asking.drop()
   setDraft(base)
   setIsAsking(true)
   try {
     const said = await dryRun(server(), soon)
-    const [first] = said.windows
-    if (said.fits) set({ ...soon, start: Math.ceil(now / 60_000) * 60_000 })
-    else if (first) set({ ...base, start: first.start, end: first.end })
-    else setAnswer(said)
-    return said.fits || first !== undefined
+    // Dropped or changed meanwhile: the answer is to another question.
+    if (draft() !== base) return false
+    const [first] = said.fits ? [soon] : said.windows
+    if (first === undefined) setAnswer(said)
+    else if (first.start === base.start && first.end === base.end) asking.change(base)
+    else set({ ...base, start: first.start, end: first.end })
+    return first !== undefined
   } catch (error) {
-    setAnswer(answerToRefusal(error, reasonOf(error)))
+    if (draft() === base) setAnswer(answerToRefusal(error, reasonOf(error)))
     return false
   } finally {
     if (draft() === base) setIsAsking(false)
