@@ -1,5 +1,6 @@
 // Which pictures of the dashboard there are.
 import type { Page } from 'playwright-core'
+import { words } from '../../web/src/words.ts'
 
 export interface Picture {
   name: string
@@ -25,6 +26,7 @@ export const PICTURES: readonly Picture[] = [
   { name: 'now-wall', path: '/ui/now?wall', theme: 'dark', width: 1920, height: 1080 },
   { name: 'calendar', path: '/ui/calendar?class=gpu-*' },
   { name: 'calendar-dark', path: '/ui/calendar?class=gpu-*', theme: 'dark' },
+  { name: 'calendar-refusal', path: '/ui/calendar?class=gpu-*', act: bookTooMany },
   { name: 'calendar-phone', path: '/ui/calendar', isPhone: true },
   { name: 'queue', path: '/ui/queue' },
   { name: 'machine', path: '/ui/machine/rack-a01-06' },
@@ -37,3 +39,14 @@ export const PICTURES: readonly Picture[] = [
   { name: 'reference', path: '/ui/reference/baremetal' },
   { name: 'login', path: '/ui/now', as: null, width: 900, height: 560 },
 ]
+
+/** From Friday morning on: two of the twelve are booked from the evening on. */
+async function bookTooMany(page: Page): Promise<void> {
+  const form = page.getByRole('form', { name: words.booking.form })
+  const fields = { [words.booking.count]: '11', [words.booking.length]: '2d', [words.booking.start]: 'fri 9:00' }
+  for (const [label, text] of Object.entries(fields)) {
+    await form.getByLabel(label, { exact: true }).fill(text)
+    await page.keyboard.press('Tab')
+  }
+  await page.getByRole('dialog', { name: words.booking.doesNot }).getByRole('alert').waitFor()
+}

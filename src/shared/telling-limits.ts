@@ -121,6 +121,8 @@ export const tellingLimits = {
   // Changes are told together, so that two hundred a second are five messages. With the reading of the rows, a change is
   // seen well within half a second.
   statusBundleMs: 200,
+  // Between two looks at least, also when the first found nothing.
+  statusPauseMs: 20,
   // How often those who follow look again when nothing is heard: for names, and for what was told later to spare work.
   statusLookMs: 1_000,
   // Viewers are told after 5 s that what they see may be old.

@@ -25,6 +25,8 @@ export class Pulse {
   #round = 0
   #sequence = 0
   #isFailing = false
+  /** The versions of what those who follow were woken for. */
+  #shown = ''
 
   constructor(options: PulseOptions) {
     this.#options = options
@@ -51,6 +53,7 @@ export class Pulse {
     this.#sequence = Math.max(this.#sequence, sequence)
     if (!this.#isBeating) {
       this.#isFailing = false
+      this.#shown = ''
       void this.#beat()
     }
     return () => void this.#followers--
@@ -73,9 +76,13 @@ export class Pulse {
     this.#isBeating = true
     while (this.#followers > 0) {
       await this.#look()
-      for (const wake of this.#waiting) wake()
-      await sleep(limits.statusBundleMs, null, { ref: false })
-      const ms = Math.min(limits.statusLookMs, Math.max(0, board.nextChange - now()))
+      const shown = this.#isFailing ? '' : [board.version, board.hostsVersion, board.waitingVersion].join()
+      const isNews = shown !== this.#shown
+      this.#shown = shown
+      if (isNews) this.#wake()
+      // What comes next waits only where something came just now.
+      await sleep(isNews || this.#isFailing ? limits.statusBundleMs : limits.statusPauseMs, null, { ref: false })
+      const ms = Math.ceil(Math.min(limits.statusLookMs, Math.max(0, board.nextChange - now())))
       await publisher.changed(endOf(this.#sequence), ALL, AbortSignal.timeout(ms))
     }
     this.#isBeating = false
@@ -89,6 +96,10 @@ export class Pulse {
       this.#isFailing = true
       this.#options.failed(error)
     }
+  }
+
+  #wake(): void {
     this.#round++
+    for (const wake of this.#waiting) wake()
   }
 }

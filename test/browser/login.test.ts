@@ -65,9 +65,8 @@ atDashboard('the dashboard’s login', dashboard => {
     const { headers: admins } = await dashboard.login('carol')
     const { user } = await dashboard.login('bob')
     const roles = await fetch(`${dashboard.origin}/identity/v3/roles?name=member`, { headers: admins })
-    const [role] = ((await roles.json()) as { roles: { id: string; name: string }[] }).roles.filter(
-      ({ name }) => name === 'member',
-    )
+    const listed = (await roles.json()) as { roles: { id: string; name: string }[] }
+    const role = listed.roles.find(({ name }) => name === 'member')
     const grant = `${dashboard.origin}/identity/v3/projects/${project}/users/${user}/roles/${role!.id}`
     assert.equal((await fetch(grant, { method: 'PUT', headers: admins })).status, 204)
     const patched = await fetch(`${dashboard.origin}/identity/v3/users/${user}`, {

@@ -90,6 +90,30 @@ atDashboard('a machine in the dashboard', dashboard => {
     await dialog(page).waitFor({ state: 'detached' })
   })
 
+  test('who keeps a machine is asked to let go, with a message', async () => {
+    const bob = await dashboard.library('bob')
+    const { machines } = await bob.status()
+    const free = machines.find(({ may, class: wanted }) => may.includes('allocate') && wanted !== null)!
+    await bob.allocations.create({
+      name: 'kept',
+      resource_class: free.class!,
+      candidate_nodes: [free.uuid],
+      expires_at: '1h',
+      keeper: 'bob/0123456789abcdef',
+    })
+    await bob.allocations.wait('kept')
+    const page = await dashboard.open(`/ui/machine/${free.name}`)
+    await button(page, words.verbs.text.kick).click()
+    const act = dialog(page).getByRole('button', { name: words.verbs.takeBack })
+    await dialog(page).getByLabel(words.verbs.message('bob')).waitFor()
+    assert.ok(await act.isDisabled())
+    await axeClean(page)
+    await dialog(page).getByLabel(words.verbs.message('bob')).fill('the demo needs it')
+    await act.click()
+    await page.getByText(words.verbs.askedBack(free.name!)).waitFor()
+    assert.equal((await bob.allocations.show('kept')).ending?.message, 'the demo needs it')
+  })
+
   test('members see their own on a phone, without what is the operators’; foreign ones aren’t there', async () => {
     const mine = await oneOf(dashboard, ({ who, provision }) => who === 'alice' && provision === 'active')
     const page = await dashboard.open(`/ui/machine/${mine.name}`, {

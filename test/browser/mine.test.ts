@@ -67,7 +67,7 @@ atDashboard('mine in the dashboard', dashboard => {
     const [first] = await minesOf(dashboard)
     assert.equal(first?.what, 'ends-first')
     const page = await dashboard.open('/ui/mine', { as: 'alice', expecting: /409/ })
-    await page.locator('.hero', { hasText: first.what! }).waitFor()
+    await page.locator('.hero', { hasText: first.what }).waitFor()
     await axeClean(page)
     await button(page, words.verbs.plus4h).click()
     await dialog(page).getByRole('alert').waitFor()

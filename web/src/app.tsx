@@ -17,6 +17,20 @@ const Capacity = lazy(() => import('./pages/capacity/capacity.tsx'))
 const Operator = lazy(() => import('./pages/operator/operator.tsx'))
 const Reference = lazy(() => import('./pages/reference/reference.tsx'))
 
+const PAGES = {
+  now: Now,
+  calendar: Calendar,
+  queue: Queue,
+  machine: Machine,
+  mine: Mine,
+  capacity: Capacity,
+  operator: Operator,
+  reference: Reference,
+}
+// The page of this address is fetched while the server is asked how to log in. Whether it came shows when it is shown.
+const [, , first = ''] = location.pathname.split('/')
+void PAGES[(first || 'now') as keyof typeof PAGES]?.preload().catch(() => {})
+
 const Nowhere: Component = () => (
   <Empty title={words.shell.pageGone}>
     <a class="btn" href="/ui/now">

@@ -6,7 +6,7 @@ import type { MachineState } from '../../src/client/status.ts'
 export const STRONG = { begin: '\u{E000}', end: '\u{E001}' }
 const strong = (text: string) => `${STRONG.begin}${text}${STRONG.end}`
 /** `1 machine`, `2 machines`. */
-export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
+const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`
 /** `a, b and c`. */
 export const list = (names: readonly string[]) =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
@@ -162,7 +162,6 @@ export const words = {
         ...parts.filter(part => part !== null),
         ...(start === null ? [] : [end === null ? `from ${start}, no end` : `${start} to ${end}`]),
       ].join(', '),
-    cursor: (at: string) => `at ${at}`,
   },
   now: {
     title: 'Now',
@@ -368,6 +367,7 @@ export const words = {
     utc: 'UTC',
     freeNow: (free: number, of: number) => `${free} of ${of} free now`,
     freeOf: (free: number, of: number) => `${free} of ${of} free`,
+    free: (free: number) => `${free} free`,
     /** Free, or booked for later only. */
     open: (open: number) => `${open} open`,
     bookable: (n: number) => `${n} bookable`,
@@ -413,6 +413,8 @@ export const words = {
     cancelled: (name: string) => `Cancelled the booking ${name}`,
     waits: (n: number) => `${count(n, 'change')} ${n === 1 ? 'waits' : 'wait'} while you point here`,
     noMatch: 'No machine matches these filters',
+    noHosts: 'There are no hosts',
+    noHostsText: 'Compute hosts are providers with VCPU in the ledger. Administrators see them.',
     noMachines: 'There are no machines yet',
     noMachinesText: 'Add some, or fill the server with a fleet to try things on:',
     nothingBookable: 'Nothing can be booked yet.',
@@ -1051,6 +1053,7 @@ export const words = {
     released: (what: string) => `Released: ${what}`,
     takeBack: 'Take it back',
     takeBackFrom: (what: string, who: string | null) => `Take ${what} back${who === null ? '' : ` from ${who}`}?`,
+    askedBack: (what: string) => `Asked to let go: ${what}`,
     tookBack: (what: string) => `Taken back: ${what}`,
     ends: (name: string, machines: string, isLease: boolean) =>
       `${isLease ? 'The booking ' : ''}${name} ends, and ${machines} goes to the next.`,

@@ -5,7 +5,7 @@ import type { Holdfast } from '../../../src/client/index.ts'
 import { words } from '../words.ts'
 import { leave, server } from './session.ts'
 
-export interface Toast {
+interface Toast {
   id: number
   text: string
   kind: 'done' | 'refused'
@@ -37,7 +37,7 @@ export function undoLast(): void {
   last?.action?.act()
 }
 
-export interface Deed {
+interface Deed {
   /** What was done, once it is: `Moved vision-benchmark to Thu`. */
   said: string
   act: (server: Holdfast) => Promise<unknown>

@@ -6,7 +6,7 @@ import { serverNow } from './clock.ts'
 import { forget, take } from './fleet.ts'
 import { leave, login, server } from './session.ts'
 
-export type Liveness =
+type Liveness =
   | { state: 'connecting' }
   | { state: 'live' }
   | { state: 'lost'; since: number; retryAt: number }

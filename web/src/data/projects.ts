@@ -2,7 +2,7 @@
 import type { Login } from '../../../src/client/login.ts'
 import { carryOn, IDENTITY, login } from './session.ts'
 
-export interface ProjectChoice {
+interface ProjectChoice {
   id: string
   name: string
 }

@@ -6,7 +6,7 @@ import type { Credentials } from '../../../src/client/where.ts'
 import { words } from '../words.ts'
 
 /** What the server says of itself to someone it doesn't know yet. */
-export interface Config {
+interface Config {
   name: string
   version: string
   /** How people log in: not at all, with this server, or with Keystone. `noauth2` is for tests of programs. */

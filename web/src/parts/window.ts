@@ -10,7 +10,7 @@ interface WindowOptions {
   margin?: number
 }
 
-export interface RowWindow {
+interface RowWindow {
   from: number
   /** One after the last. */
   to: number

@@ -90,6 +90,9 @@ const Calendar: Component = () => {
           <Show when={machines().length === 0}>
             <Empty title={words.calendar.noMatch} />
           </Show>
+          <Show when={rows() === 'host' && fleet.hosts().length === 0}>
+            <Empty title={words.calendar.noHosts} text={words.calendar.noHostsText} />
+          </Show>
           <Show when={(!isList() || isPrinting()) && machines().length > 0}>
             <Chart
               label={label()}

@@ -45,6 +45,13 @@ test('machines out of use are never open, also when what has them ends', () => {
   assert.deepEqual(curve(machines, [span('b', 0, 3_000)]), [{ at: 1_000, open: 0 }])
 })
 
+test('what a conductor works on is not open now, but later', () => {
+  assert.deepEqual(curve([machine('a', { state: 'working' }), machine('b')], []), [
+    { at: 1_000, open: 1 },
+    { at: 1_001, open: 2 },
+  ])
+})
+
 test('the curve is a line of steps and an area, with numbers where there is room', () => {
   const scale = scaleOf({ from: 0, zoom: 'day' }, { zone: 'UTC', width: 864, leastWidth: 0 })
   const hour = 3_600_000

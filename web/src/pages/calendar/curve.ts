@@ -30,7 +30,13 @@ export function openCurve({ machines, spansOf, from }: Group): Step[] {
     open++
     const loaded = spansOf(machine.uuid)
     const spans = loaded.length === 0 ? spansOfRow(machine) : loaded
-    for (const { from: start, to: end } of coveredBy(spans, from)) {
+    const covered = coveredBy(spans, from)
+    // What a conductor works on isn't open now, and nobody knows how soon it is.
+    if (machine.state === 'working' && !covered.some(({ from: start }) => start <= from)) {
+      open--
+      change(from + 1, 1)
+    }
+    for (const { from: start, to: end } of covered) {
       if (start <= from) open--
       else change(start, -1)
       if (end < Infinity) change(end, 1)

@@ -66,12 +66,15 @@ const Group: Component<RowProps<GroupRow>> = props => {
   const free = () => machines().filter(isFree).length
   const name = () => props.row.name ?? words.calendar.without[props.row.by]
   const isOuter = () => props.row.level === 1
-  const said = () =>
-    isOuter()
-      ? words.calendar.freeOf(free(), machines().length)
-      : props.row.isOpen
-        ? words.calendar.bookable(props.row.bookable)
-        : words.calendar.folded(machines().length, props.row.bookable)
+  const said = () => {
+    const { isOpen, isInner, quiet, bookable } = props.row
+    if (!isOuter())
+      return isOpen ? words.calendar.bookable(bookable) : words.calendar.folded(machines().length, bookable)
+    // Beside the quiet ones there is room for one number.
+    return isInner && isOpen && quiet > 0
+      ? words.calendar.free(free())
+      : words.calendar.freeOf(free(), machines().length)
+  }
   return (
     <Frame of={props} class={isOuter() ? 'cls' : 'rk'} isOpen={props.row.isOpen}>
       <div class="lab" role="rowheader">
@@ -141,7 +144,7 @@ const Curve: Component<{ machines: readonly Machine[]; scale: Scale; hasNumbers:
       <Index each={numbers()}>
         {(number, place) => (
           <span
-            classList={{ cn: true, above: number().open < props.machines.length / 2 }}
+            classList={{ cn: true, above: number().open < props.machines.length * 0.6 }}
             aria-hidden="true"
             style={{ left: `${number().x + 5}px` }}
           >
@@ -157,7 +160,8 @@ const MachineLane: Component<RowProps<MachineRow>> = props => {
   const machine = () => fleet.machine(props.row.id)
   const spans = createMemo(() => fleet.spans(props.row.id), [], { equals: sameSpans })
   const bars = createMemo(() => barsOf(machine(), spans(), minute()))
-  const name = () => machine()?.name ?? props.row.id
+  // One that is gone keeps its name as long as its row is held.
+  const name = createMemo<string>(before => machine()?.name ?? before, props.row.id)
   const scale: Accessor<Scale> = () => props.scale
   const handlers = createMemo(() => props.composing?.handlers(props.row.id, scale) ?? null)
   const isActive = () => props.focus.isActive(props.row.key)

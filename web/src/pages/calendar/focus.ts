@@ -1,6 +1,7 @@
 // Where the keyboard is in the chart: a row, its name or its lane, and on a lane a time.
 import { type Accessor, createSignal } from 'solid-js'
 import { minute } from '../../data/clock.ts'
+import { areKeysOn } from '../../data/keys.ts'
 import { stepOnGrid, xOf } from '../../parts/timeline/scale.ts'
 import type { Row } from './rows.ts'
 import type { CalendarView } from './view.ts'
@@ -74,6 +75,12 @@ export function createFocus(options: FocusOptions): ChartFocus {
     go(places().get(row.key)!)
   }
   const onLane = (event: KeyboardEvent): boolean => {
+    const zoom = { '+': -1, '=': -1, '-': 1 }[event.key] as 1 | -1 | undefined
+    const at = cursor()
+    if (zoom !== undefined && at !== null && areKeysOn()) {
+      view().zoomBy(zoom, xOf(view().scale(), at))
+      return true
+    }
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     if (step === undefined || event.shiftKey) return false
     moveCursor(step)

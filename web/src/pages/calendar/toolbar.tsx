@@ -132,6 +132,9 @@ export const Legend: Component<{ mayBook: boolean }> = props => (
           <svg class={`g g-${state}`} aria-hidden="true">
             <use href={`#s-${state}`} />
           </svg>
+          <Show when={state !== 'free'}>
+            <i class={`pattern p-${state}`} />
+          </Show>
           {words.states[state].word}
         </span>
       )}

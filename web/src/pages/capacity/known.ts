@@ -1,7 +1,7 @@
 // What there is, kept up to date while the page is shown.
 import { createEffect, createMemo, createResource, createSignal, on, onCleanup } from 'solid-js'
 import { ApiError } from '../../../../src/client/errors.ts'
-import { readCapacity } from '../../data/capacity.ts'
+import { followCapacity, readCapacity } from '../../data/capacity.ts'
 import { type Branch, isOfLease, sumsOf, treesOf, type Use } from '../../data/capacity-tree.ts'
 import { reasonOf } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
@@ -11,7 +11,7 @@ import { inOrder } from './columns.ts'
 /** So long after a change it is read again, at the soonest. */
 const AGAIN_MS = 250
 /** It is read now and then, whatever is heard. */
-const LOOK_MS = 5_000
+const LOOK_MS = 10_000
 /** And later where there is more to read. */
 const AGAIN_MS_EACH = 0.2
 
@@ -52,8 +52,11 @@ export function createCapacity(): Capacity {
   }
   createEffect(on([fleet.version, fleet.hosts], again, { defer: true }))
   // Claims on what is no machine and no hypervisor aren't in the status.
+  const ended = new AbortController()
+  void followCapacity(again, ended.signal)
   const timer = setInterval(() => document.visibilityState === 'visible' && again(), LOOK_MS)
   onCleanup(() => {
+    ended.abort()
     clearInterval(timer)
     clearTimeout(due)
   })

@@ -33,7 +33,7 @@ export const Head: Component<{ machine: Machine }> = props => (
   </header>
 )
 
-export function sentenceOf(machine: Machine): string {
+function sentenceOf(machine: Machine): string {
   const { state, who, project, what, until, next, mine, provision, error, reason, verb } = machine
   const [name, whose] = mine ? [words.machine.you, null] : [who ?? words.someone, project]
   const shownUntil = until === null ? null : when(until)

@@ -9,7 +9,7 @@ export interface PathVerb {
   whyNot: string | null
 }
 
-export interface PathStep {
+interface PathStep {
   state: string
   isHere: boolean
   isFailed: boolean

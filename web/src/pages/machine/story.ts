@@ -2,7 +2,7 @@
 import type { MachineState, Past } from '../../../../src/client/status.ts'
 import { words } from '../../words.ts'
 
-export interface Story {
+interface Story {
   glyph: MachineState
   /** null where nobody is named: then the words stand by themselves. */
   who: string | null

@@ -1,8 +1,7 @@
 // What one has, by when it ends: in the next hours, today, tonight, tomorrow, later, never.
 import type { Machine } from '../../../../src/client/status.ts'
 
-export const GROUPS = ['soon', 'today', 'tonight', 'tomorrow', 'later', 'endless'] as const
-export type GroupName = (typeof GROUPS)[number]
+export type GroupName = 'soon' | 'today' | 'tonight' | 'tomorrow' | 'later' | 'endless'
 
 export interface Group {
   name: GroupName
@@ -53,7 +52,7 @@ export function endingSoon(machines: readonly Machine[], { now, zone }: Moment):
   return { count: machines.filter(machine => endOf(machine) < before).length, before }
 }
 
-export interface Axis {
+interface Axis {
   from: number
   to: number
   /** Midnights, with the day that begins. */

@@ -4,6 +4,7 @@ import type { Machine } from '../../../../src/client/status.ts'
 import { left, utc, when } from '../../data/clock.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { actionOf } from '../../parts/verbs/actions.ts'
+import { ask } from '../../parts/verbs/asked.ts'
 import { extendNow } from '../../parts/verbs/extend-now.ts'
 import { words } from '../../words.ts'
 
@@ -50,7 +51,12 @@ export const Hero: Component<{ machine: Machine }> = props => {
               >
                 {words.verbs.plus1d}
               </button>
-              <button type="button" class="btn" disabled={action().whyNot !== null} onClick={() => action().act()}>
+              <button
+                type="button"
+                class="btn"
+                disabled={action().whyNot !== null}
+                onClick={() => ask({ what: 'extend', machines: [props.machine], byMs: 'until' })}
+              >
                 {words.verbs.until}
               </button>
             </>

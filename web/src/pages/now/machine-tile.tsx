@@ -18,6 +18,9 @@ interface TileProps {
 export const machineHref = ({ name, uuid }: Pick<Machine, 'name' | 'uuid'>) =>
   `/ui/machine/${encodeURIComponent(name ?? uuid)}`
 
+/** So many letters fit into any tile. What may be longer is cut, which costs time in each frame. */
+const [NAME_FITS, LINE_FITS] = [3, 5]
+
 /** `Fri`, or `Fri 20 Nov` if it is further away: a tile has no room for the hour. */
 const dayShown = (at: string) => when(at).replace(/ \d\d:\d\d.*$/, '')
 /** An end of today or tomorrow is told by the hour. */
@@ -30,14 +33,15 @@ function faceOf(machine: Machine, isWall: boolean) {
   const leftMs = isHad && kind !== null && until !== null ? Math.max(0, Date.parse(until) - minute()) : null
   const foot = leftMs === null ? null : footOf(leftMs)
   const isMine = machine.mine && !isWall
+  const line = tileLine(machine, isWall, tillShown)
   return {
     tile: `tile t-${state}${isMine ? ' mine' : ''}`,
     shape: state === 'taken' ? null : shapeOf(state),
     /** Taken and in maintenance: taken, with the bars beside. */
     isUpkeep: maintenance && state !== 'maintenance',
     left: !isHad ? '' : leftMs === null ? '∞' : leftShort(leftMs),
-    line: tileLine(machine, isWall, tillShown),
-    second: isMine ? 'w cut you' : 'w cut',
+    line,
+    second: `w${line.length > LINE_FITS ? ' cut' : ''}${isMine ? ' you' : ''}`,
     foot: foot === null ? 'none' : `d f-${state}`,
     width: `${foot ?? 0}%`,
     sentence: sentenceOf(machine, when),
@@ -72,7 +76,7 @@ export const MachineTile: Component<TileProps> = props => {
   return (
     <a class={face().tile} href={face().href} data-id={props.id} tabindex={props.isCurrent ? 0 : -1}>
       <span class="vh" textContent={face().sentence} />
-      <span class="n cut" aria-hidden="true" textContent={called()} />
+      <span class={called().length > NAME_FITS ? 'n cut' : 'n'} aria-hidden="true" textContent={called()} />
       <span class="u" aria-hidden="true">
         <svg class={face().shape === null ? 'none' : `g g-${face().shape}`}>
           <use href={face().shape === null ? undefined : `#s-${face().shape}`} />

@@ -3,6 +3,7 @@ import { useNavigate } from '@solidjs/router'
 import { type Component, createEffect, createMemo, createSelector, createSignal, For, Show } from 'solid-js'
 import type { StatusHost } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
+import { useKeys } from '../../data/keys.ts'
 import { createWindow } from '../../parts/window.ts'
 import { words } from '../../words.ts'
 import { MachinePopover } from './machine-popover.tsx'
@@ -49,6 +50,11 @@ export const Tiles: Component<TilesProps> = props => {
     }
     requestAnimationFrame(() => tileAt(box, id)?.focus())
   }
+  const step = (key: string) => focus(stepTo(layout().groups, props.current ?? '', key, props.sizes.columns))
+  useKeys(words.now.title, [
+    { keys: 'j', words: words.now.keys.next, act: () => step('ArrowRight') },
+    { keys: 'k', words: words.now.keys.previous, act: () => step('ArrowLeft') },
+  ])
   const onKey = (event: KeyboardEvent) => {
     const id = idOf(event.target)
     if (id === null || event.ctrlKey || event.metaKey || event.altKey) return

@@ -1,6 +1,7 @@
 // View, groups and filters. All of it is in the address.
 import { type Component, createSignal, For, onCleanup, Show } from 'solid-js'
 import { fleet } from '../../data/fleet.ts'
+import { isLive } from '../../data/live.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Popover } from '../../parts/popover.tsx'
@@ -85,7 +86,13 @@ export const Toolbar: Component<{ view: NowView; add: () => void }> = props => {
         </button>
       </Show>
       <Show when={fleet.me().may.includes('create node')}>
-        <button type="button" class="btn hide-s" onClick={() => props.add()}>
+        <button
+          type="button"
+          class="btn hide-s"
+          disabled={!isLive()}
+          title={isLive() ? undefined : words.doing.offline}
+          onClick={() => props.add()}
+        >
           <Icon name="plus" />
           {words.now.add}
         </button>

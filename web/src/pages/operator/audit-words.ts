@@ -2,7 +2,7 @@
 import type { AuditEntry } from '../../../../src/client/operations.ts'
 import { words } from '../../words.ts'
 
-export interface Sentence {
+interface Sentence {
   verb: string
   /** The objects by name, each once. */
   objects: { kind: string; id: string; name: string }[]

@@ -34,7 +34,7 @@ export interface Failure {
   verb: string | null
 }
 
-export const failedStep = ({ provision }: Machine): string | null => STEPS[provision] ?? null
+const failedStep = ({ provision }: Machine): string | null => STEPS[provision] ?? null
 
 /** The largest groups first. */
 export function failuresIn(machines: readonly Machine[]): Failure[] {

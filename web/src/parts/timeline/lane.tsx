@@ -25,7 +25,7 @@ export interface LaneHandlers {
 }
 
 interface LaneProps {
-  /** What a screen reader says; in a grid the bars say it, if there are any. */
+  /** What a screen reader says; in a grid only where there are no bars that say it. */
   label: string
   bars: readonly Bar[]
   scale: Scale
@@ -73,7 +73,7 @@ export const Lane: Component<LaneProps> = props => {
       }}
       classList={{ 'tl-lane': true, nb: !props.isBookable }}
       role={props.role ?? 'gridcell'}
-      aria-label={props.role === 'group' || shown().length === 0 ? props.label : undefined}
+      aria-label={props.role === 'group' ? props.label : undefined}
       tabindex={props.isActive === false ? -1 : 0}
       onFocus={() => props.onFocus?.()}
       on:keydown={keyDown}
@@ -87,6 +87,9 @@ export const Lane: Component<LaneProps> = props => {
       <Index each={shown()}>
         {(one, place) => <BarOf placed={one()} place={place} isActive={props.isActive !== false} />}
       </Index>
+      <Show when={props.role !== 'group' && shown().length === 0}>
+        <span class="vh">{props.label}</span>
+      </Show>
       {props.over}
       <Show when={props.cursor}>
         {at => <i class="tl-cursor" style={{ transform: `translateX(${xOf(props.scale, at())}px)` }} />}

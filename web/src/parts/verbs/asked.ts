@@ -11,19 +11,21 @@ export interface Failure {
   why: string
 }
 
-export type Asked = { machines: readonly Machine[] } & (
-  | { what: 'extend'; byMs: number | null }
-  | { what: 'end' }
-  | { what: 'maintenance' }
-  | { what: 'note' }
-  | { what: 'purpose' }
-  | { what: 'traits' }
-  | { what: 'delete' }
-  | { what: 'provision'; verb: AskedVerb }
-  | { what: 'power'; target: PowerTarget }
-  /** What couldn't be done with some of many. */
-  | { what: 'report'; title: string; failed: readonly Failure[] }
-)
+export type Asked = { machines: readonly Machine[] } &
+  /** By so much, or until a time that is asked for. */
+  (
+    | { what: 'extend'; byMs: number | 'until' | null }
+    | { what: 'end' }
+    | { what: 'maintenance' }
+    | { what: 'note' }
+    | { what: 'purpose' }
+    | { what: 'traits' }
+    | { what: 'delete' }
+    | { what: 'provision'; verb: AskedVerb }
+    | { what: 'power'; target: PowerTarget }
+    /** What couldn't be done with some of many. */
+    | { what: 'report'; title: string; failed: readonly Failure[] }
+  )
 
 const [asked, setAsked] = createSignal<Asked | null>(null)
 export { asked }

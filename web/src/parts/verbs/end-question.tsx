@@ -56,9 +56,10 @@ export const EndQuestion: Component<EndProps> = props => {
   const act = () => {
     const farewell = { message: message().trim() || undefined, now: isNow() || undefined }
     const fitting = had.filter(one => !refused().some(({ had: other }) => other === one))
-    const said = isKick ? words.verbs.tookBack : words.verbs.released
+    // Whoever keeps it has it still, and is asked.
+    const isAsked = isKick && !isNow() && kept().length === had.length
     return onAll(fitting, {
-      said,
+      said: isAsked ? words.verbs.askedBack : isKick ? words.verbs.tookBack : words.verbs.released,
       act: async (at, one) => {
         const tried = all().find(({ had: other }) => other === one) ?? (await rehearse(at, one, isKick))
         if (tried.whyNot !== null) throw new Error(tried.whyNot)

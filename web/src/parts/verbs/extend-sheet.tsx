@@ -30,14 +30,16 @@ type Answer = { whyNot: string | null; longest: number | null } | null
 
 interface ExtendProps {
   machines: readonly Machine[]
-  byMs: number | null
+  byMs: number | 'until' | null
   close: () => void
 }
 
 export const ExtendSheet: Component<ExtendProps> = props => {
   const had = hadOf(props.machines, 'extend').toSorted((a, b) => (a.until ?? '').localeCompare(b.until ?? ''))
-  const [wanted, setWanted] = createSignal<Wanted>({ byMs: props.byMs ?? QUICK[0]!.byMs })
-  const [typed, setTyped] = createSignal<string | null>(null)
+  const [wanted, setWanted] = createSignal<Wanted>({
+    byMs: typeof props.byMs === 'number' ? props.byMs : QUICK[0]!.byMs,
+  })
+  const [typed, setTyped] = createSignal<string | null>(props.byMs === 'until' ? '' : null)
   /** Those that end elsewhere than the others: the longest that fits was taken. */
   const [own, setOwn] = createSignal<ReadonlyMap<string, number>>(new Map())
   const typedAt = createMemo(() => untilIn(typed() ?? ''))
@@ -84,7 +86,7 @@ export const ExtendSheet: Component<ExtendProps> = props => {
           <For each={QUICK}>
             {({ byMs, text }) => (
               <button
-                ref={element => isBy(wanted(), byMs) && queueMicrotask(() => element.focus())}
+                ref={element => typed() === null && isBy(wanted(), byMs) && queueMicrotask(() => element.focus())}
                 type="button"
                 aria-pressed={typed() === null && isBy(wanted(), byMs)}
                 onClick={() => {
