@@ -1,8 +1,8 @@
 // What comes over the page: sheets and questions. The browser's own dialog keeps the focus inside, and gives it back.
 import { createSignal, onCleanup, onMount, type ParentComponent, Show } from 'solid-js'
 import type { JSX } from 'solid-js'
-import { reasonOf } from '../data/doing.ts'
 import { words } from '../words.ts'
+import { createAttempt } from './attempt.ts'
 import { Icon } from './icon.tsx'
 
 interface SheetProps {
@@ -55,22 +55,9 @@ interface QuestionProps {
 
 /** A question before what can't be taken back. The safe button has the focus. */
 export const Question: ParentComponent<QuestionProps> = props => {
-  const [isBusy, setIsBusy] = createSignal(false)
-  const [refusal, setRefusal] = createSignal<string | null>(null)
+  const { isBusy, refusal, attempt } = createAttempt(props)
   let safe!: HTMLButtonElement
   onMount(() => safe.focus())
-  const act = async () => {
-    if (isBusy()) return
-    setIsBusy(true)
-    setRefusal(null)
-    try {
-      if (await props.act()) props.close()
-    } catch (error) {
-      setRefusal(reasonOf(error))
-    } finally {
-      setIsBusy(false)
-    }
-  }
   return (
     <Sheet title={props.title} at="middle" close={props.close}>
       <div class="question">{props.children}</div>
@@ -83,7 +70,7 @@ export const Question: ParentComponent<QuestionProps> = props => {
           type="button"
           classList={{ btn: true, danger: props.isDangerous ?? false, primary: !props.isDangerous }}
           disabled={isBusy()}
-          onClick={() => void act()}
+          onClick={() => void attempt()}
         >
           {props.verb}
         </button>
