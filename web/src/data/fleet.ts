@@ -111,6 +111,7 @@ export function forget(): void {
     sorted = null
     setHosts([])
     setWaiting([])
+    setTraits([])
     setFlashes(new Set<string>())
     setMe({ user: null, project: null, roles: [], may: [] })
     setIsLoaded(false)
