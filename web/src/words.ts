@@ -165,7 +165,10 @@ export const words = {
   },
   now: {
     title: 'Now',
-    lead: (free: number, of: number) => [`${free}`, ` of ${count(of, 'machine')} ${free === 1 ? 'is' : 'are'} free`],
+    lead: (free: number, of: number) => [
+      `${free}`,
+      ` of ${count(of, 'machine')} ${free === 1 || of === 1 ? 'is' : 'are'} free`,
+    ],
     states: 'States: filter',
     classes: 'Classes: filter',
     freeOf: (of: number) => `free of ${of}`,
@@ -850,7 +853,7 @@ export const words = {
     you: 'You',
     free: 'Nobody has it, and nothing is booked.',
     freeUntil: (at: string, who: string | null, what: string | null) =>
-      `It is free until ${strong(at)}. Then ${strong(who ?? 'someone')} has booked it${what === null ? '' : ` for ${strong(what)}`}.`,
+      `It is free until ${strong(at)}. Then ${who === null ? 'it is booked' : `${strong(who)} has booked it`}${what === null ? '' : ` for ${strong(what)}`}.`,
     setup: (provision: string) => `It isn’t offered yet: ${strong(provision)}.`,
     working: (verb: string) => `A conductor is at work: ${strong(verb)}.`,
     out: (reason: string | null) => (reason === null ? 'No reason is given.' : reason),

@@ -23,11 +23,12 @@ forNext(() => setToasts([]))
 
 let newest = 0
 
-export function tell(toast: Omit<Toast, 'id'>): void {
+export function tell(toast: Omit<Toast, 'id'>): number {
   const id = ++newest
   setToasts(all => [...all, { ...toast, id }].slice(-TOASTS_MAX))
   // A refusal stays until it is read.
   if (toast.kind === 'done') setTimeout(() => dismiss(id), UNDO_MS)
+  return id
 }
 
 export const dismiss = (id: number) => setToasts(all => all.filter(toast => toast.id !== id))
@@ -65,12 +66,13 @@ export async function carryOut({ said, act, undo, show }: Deed): Promise<boolean
 
 /** Says what was done, with a way back if there is one. */
 export function tellDone({ said, undo, show }: Omit<Deed, 'act'>): void {
-  const action = undo ? { text: words.doing.undo, act: () => void takeBack(said, undo) } : (show ?? null)
-  tell({ text: said, kind: 'done', action })
+  const back = undo && { text: words.doing.undo, act: () => void takeBack(id, said, undo) }
+  const id = tell({ text: said, kind: 'done', action: back ?? show ?? null })
 }
 
-async function takeBack(said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {
-  setToasts(all => all.filter(toast => toast.text !== said))
+async function takeBack(id: number, said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {
+  // Another of the same words stays: it is about something else.
+  dismiss(id)
   try {
     await undo(server())
     tell({ text: words.doing.undone(said), kind: 'done', action: null })

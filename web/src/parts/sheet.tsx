@@ -5,6 +5,8 @@ import { words } from '../words.ts'
 import { createAttempt } from './attempt.ts'
 import { Icon } from './icon.tsx'
 
+const FIELDS = ['input', 'select', 'textarea'].map(field => `${field}:not(:disabled)`).join()
+
 interface SheetProps {
   title: string
   close: () => void
@@ -14,7 +16,14 @@ interface SheetProps {
 
 export const Sheet: ParentComponent<SheetProps> = props => {
   let dialog!: HTMLDialogElement
-  onMount(() => dialog.showModal())
+  let cross!: HTMLButtonElement
+  onMount(() => {
+    dialog.showModal()
+    // The browser takes the first button, which closes. Who asks for nothing else wants to fill in the first field;
+    // with a finger, its keyboard would hide the rest.
+    if (document.activeElement !== cross || matchMedia('(pointer: coarse)').matches) return
+    dialog.querySelector<HTMLElement>(FIELDS)?.focus()
+  })
   onCleanup(() => dialog.close())
   const closeOutside = (event: MouseEvent) => event.target === dialog && props.close()
   return (
@@ -31,7 +40,7 @@ export const Sheet: ParentComponent<SheetProps> = props => {
       <div class="sheet-body">
         <header>
           <h2 id="sheet-title">{props.title}</h2>
-          <button type="button" class="icon" aria-label={words.doing.close} onClick={() => props.close()}>
+          <button ref={cross} type="button" class="icon" aria-label={words.doing.close} onClick={() => props.close()}>
             <Icon name="cross" />
           </button>
         </header>

@@ -3,6 +3,7 @@ import type { ParentComponent } from 'solid-js'
 import { words } from '../../words.ts'
 import { createAttempt } from '../attempt.ts'
 import { Refusal, Sheet } from '../sheet.tsx'
+import './verbs.css'
 
 interface FormProps {
   title: string
