@@ -1205,6 +1205,7 @@ export const words = {
       act: 'Change it',
       differ: 'The two are not the same.',
       same: 'It is the one that you have.',
+      wrong: 'The present password is another one.',
       changed: 'The password is changed. Other logins have ended.',
     },
   },

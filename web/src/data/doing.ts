@@ -10,7 +10,14 @@ interface Toast {
   text: string
   kind: 'done' | 'refused'
   /** What can be done about it. */
-  action: { text: string; act: () => void } | null
+  action: Action | null
+  /** Where it can be seen. */
+  show?: Action
+}
+
+interface Action {
+  text: string
+  act: () => void
 }
 
 /** How long something can be taken back. */
@@ -45,8 +52,8 @@ interface Deed {
   act: (server: Holdfast) => Promise<unknown>
   /** The inverse, if there is one. */
   undo?: (server: Holdfast) => Promise<unknown>
-  /** Where what was made can be seen, unless it can be taken back. */
-  show?: { text: string; act: () => void }
+  /** Where what was made can be seen. */
+  show?: Action
 }
 
 /** Does it, and says so. False if it was refused: then the refusal is shown. */
@@ -67,7 +74,7 @@ export async function carryOut({ said, act, undo, show }: Deed): Promise<boolean
 /** Says what was done, with a way back if there is one. */
 export function tellDone({ said, undo, show }: Omit<Deed, 'act'>): void {
   const back = undo && { text: words.doing.undo, act: () => void takeBack(id, said, undo) }
-  const id = tell({ text: said, kind: 'done', action: back ?? show ?? null })
+  const id = tell({ text: said, kind: 'done', action: back ?? null, ...(show && { show }) })
 }
 
 async function takeBack(id: number, said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {

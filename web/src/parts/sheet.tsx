@@ -65,14 +65,12 @@ interface QuestionProps {
 /** A question before what can't be taken back. The safe button has the focus. */
 export const Question: ParentComponent<QuestionProps> = props => {
   const { isBusy, refusal, attempt } = createAttempt(props)
-  let safe!: HTMLButtonElement
-  onMount(() => safe.focus())
   return (
     <Sheet title={props.title} at="middle" close={props.close}>
       <div class="question">{props.children}</div>
       <Refusal words={refusal()} />
       <div class="tools end">
-        <button ref={safe} type="button" class="btn quiet" onClick={() => props.close()}>
+        <button type="button" class="btn quiet" autofocus={true} onClick={() => props.close()}>
           {props.safe ?? words.doing.cancel}
         </button>
         <button
