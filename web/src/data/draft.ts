@@ -1,6 +1,6 @@
 // The booking that is being composed, wherever that is done: one at a time. Each change is dry-run; a change elsewhere
 // that touches it is too. Nothing is written before `writeDraft`.
-import { createEffect, createMemo, createRoot, createSignal } from 'solid-js'
+import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { browserTimers, createAsking } from './asking.ts'
 import { type Answer, answerOf, answerToRefusal, FITS, type Offer, offersFor, taken } from './booking-answer.ts'
