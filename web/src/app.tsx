@@ -1,7 +1,7 @@
 // The app: who is there, then the shell with a page in it. Each page is loaded when it is first opened.
 import { Navigate, Route, Router } from '@solidjs/router'
 import { type Component, createResource, lazy, Match, Switch } from 'solid-js'
-import { login, open } from './data/session.ts'
+import { login, open, viewer } from './data/session.ts'
 import { reasonOf } from './data/doing.ts'
 import { Empty, Patience } from './parts/empty.tsx'
 import { words } from './words.ts'
@@ -73,7 +73,8 @@ export const App: Component = () => {
       <Match when={opened() && login() === null}>
         <LogIn />
       </Match>
-      <Match when={opened()}>
+      {/* Pages anew for another viewer: they keep nothing of what the one before was shown. */}
+      <Match when={opened() && viewer()} keyed>
         <Pages />
       </Match>
     </Switch>

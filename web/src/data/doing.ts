@@ -3,7 +3,7 @@ import { createSignal } from 'solid-js'
 import { ApiError, Unreachable } from '../../../src/client/errors.ts'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { words } from '../words.ts'
-import { leave, server } from './session.ts'
+import { forNext, leave, server, viewer } from './session.ts'
 
 interface Toast {
   id: number
@@ -26,6 +26,7 @@ const TOASTS_MAX = 4
 
 const [toasts, setToasts] = createSignal<readonly Toast[]>([])
 export { toasts }
+forNext(() => setToasts([]))
 
 let newest = 0
 
@@ -57,13 +58,16 @@ interface Deed {
 
 /** Does it, and says so. False if it was refused: then the refusal is shown. */
 export async function carryOut({ said, act, undo, show }: Deed): Promise<boolean> {
+  const by = viewer()
   try {
     await act(server())
   } catch (error) {
+    if (viewer() !== by) return false
     tell({ text: words.doing.refused(reasonOf(error)), kind: 'refused', action: null })
     return false
   }
-  tellDone({ said, ...(undo && { undo }), ...(show && { show }) })
+  // Another one must not hear of it, and could take it back with rights of their own.
+  if (viewer() === by) tellDone({ said, ...(undo && { undo }), ...(show && { show }) })
   return true
 }
 

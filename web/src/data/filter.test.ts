@@ -22,6 +22,13 @@ test('a star stands for anything, and letters may be large or small', () => {
   assert.ok(globOf('a(b')('a(b'))
 })
 
+test('many stars take no longer than few, so that no address can hold up the page', () => {
+  const long = 'a'.repeat(255)
+  assert.ok(!globOf(`${'*a'.repeat(40)}*b`)(long))
+  assert.ok(globOf(`${'*a'.repeat(40)}?*`)(long))
+  assert.ok(globOf('*')('') && globOf('**a')('a') && !globOf('?')('') && !globOf('a*a')('a'))
+})
+
 test('several classes: one of them is enough', () => {
   assert.ok(matches({ class: 'cpu-large, gpu-*' }, { class: 'gpu-h100' }))
   assert.ok(!matches({ class: 'cpu-large' }, { class: 'gpu-h100' }))

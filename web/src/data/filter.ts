@@ -82,9 +82,28 @@ function wordTest(text: string): (word: string | null) => boolean {
 export function globOf(text: string): (word: string) => boolean {
   const small = text.toLowerCase()
   if (!/[*?]/.test(small)) return word => word.toLowerCase() === small
-  const escaped = small.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-  const pattern = new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`)
-  return word => pattern.test(word.toLowerCase())
+  return word => isLike(word.toLowerCase(), small)
+}
+
+/**
+ * Whether a word is like a pattern. Only the last star is tried again: a regular expression would try all of them, for
+ * ever if there are many.
+ */
+function isLike(word: string, pattern: string): boolean {
+  let [at, next] = [0, 0]
+  let star: { next: number; at: number } | null = null
+  while (at < word.length) {
+    if (pattern[next] === '*') {
+      star = { next: ++next, at }
+    } else if (pattern[next] === '?' || pattern[next] === word[at]) {
+      at++
+      next++
+    } else if (star) {
+      next = star.next
+      at = ++star.at
+    } else return false
+  }
+  return /^\**$/.test(pattern.slice(next))
 }
 
 /** `rack-a01` is also called a01. */

@@ -11,6 +11,12 @@ export function dropMissing(known: Iterable<string>, machines: readonly Machine[
   return [...known].filter(uuid => !there.has(uuid))
 }
 
+/** The machine is called so from now on; null for not at all. `before` may be another's name by now. */
+export function call(names: Map<string, string>, uuid: string, before: string | null, name: string | null): void {
+  if (before !== null && names.get(before) === uuid) names.delete(before)
+  if (name !== null) names.set(name, uuid)
+}
+
 export function spansByMachine(spans: readonly Span[]): Map<string, readonly Span[]> {
   const found = new Map<string, Span[]>()
   for (const span of spans) {

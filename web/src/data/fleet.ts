@@ -3,7 +3,7 @@
 import { batch, createSignal, type Setter, untrack } from 'solid-js'
 import type { Machine, Span, Status, StatusChange, StatusHost, Waiting } from '../../../src/client/status.ts'
 import { setServerNow } from './clock.ts'
-import { dropMissing, orderOf, spansByMachine } from './fleet-rows.ts'
+import { call, dropMissing, orderOf, spansByMachine } from './fleet-rows.ts'
 
 interface Entry {
   /** Names with numbers in them sort by the numbers. */
@@ -111,6 +111,7 @@ export function forget(): void {
     sorted = null
     setHosts([])
     setWaiting([])
+    setTraits([])
     setFlashes(new Set<string>())
     setMe({ user: null, project: null, roles: [], may: [] })
     setIsLoaded(false)
@@ -127,26 +128,25 @@ function put(machine: Machine): boolean {
     const [row, set] = createSignal(machine)
     entries.set(uuid, { order, row, set })
     inOrder = null
+    call(names, uuid, null, name)
   } else {
     const before = entry.row()
-    if (before.name !== null && before.name !== name) names.delete(before.name)
     if (JSON.stringify(before) === JSON.stringify(machine)) return false
+    call(names, uuid, before.name, name)
     if (entry.order !== order) inOrder = null
     entry.order = order
     entry.set(machine)
   }
-  if (name !== null) names.set(name, uuid)
   return true
 }
 
 function drop(uuid: string): void {
   const entry = entries.get(uuid)
   if (!entry) return
-  const { name } = entry.row()
+  call(names, uuid, entry.row().name, null)
   entries.delete(uuid)
   inOrder = null
   spansOf.delete(uuid)
-  if (name !== null && names.get(name) === uuid) names.delete(name)
 }
 
 /** Those of the machines that changed are all there are of them. */

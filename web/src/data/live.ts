@@ -4,7 +4,7 @@ import { createEffect, createSignal, on, onCleanup } from 'solid-js'
 import { ApiError, isAway } from '../../../src/client/errors.ts'
 import { serverNow } from './clock.ts'
 import { forget, take } from './fleet.ts'
-import { leave, login, server } from './session.ts'
+import { forNext, leave, login, server } from './session.ts'
 
 type Liveness =
   | { state: 'connecting' }
@@ -27,6 +27,9 @@ let cursor: string | null = null
 let connection: AbortController | null = null
 /** Nobody looks, so nothing is asked. */
 let isPaused = false
+
+// Also where no page is shown that would follow.
+forNext(forget)
 
 export { liveness }
 export const isLive = () => liveness().state === 'live'

@@ -1,10 +1,12 @@
 // It's your turn: told until it is seen, also after the page was closed meanwhile.
 import { createEffect, createSignal, untrack } from 'solid-js'
 import { fleet } from './fleet.ts'
+import { forNext } from './session.ts'
 import { keep, kept } from './settings.ts'
 import { NO_TURNS, type Turns, turnsOf } from './turn-rows.ts'
 
 const [turns, setTurns] = createSignal<Turns>(NO_TURNS)
+forNext(() => setTurns(NO_TURNS))
 export const served = () => turns().served
 
 const keyOf = () => `turns-${fleet.me().user ?? ''}-${fleet.me().project ?? ''}`

@@ -1,6 +1,7 @@
 // Opens the sheets in which machines are booked or asked for. Kept apart from the sheets, which load when first opened.
 import { createSignal } from 'solid-js'
 import type { Draft } from '../../data/booking-draft.ts'
+import { forNext } from '../../data/session.ts'
 
 interface BookingWanted {
   /** Uuids. */
@@ -30,3 +31,8 @@ export { getAsked }
 /** Opens the sheet in which machines are asked for, to be had at once. */
 export const openGet = (wanted: GetWanted = {}): void => void setGetAsked({ ...wanted })
 export const closeGet = (): void => void setGetAsked(null)
+
+forNext(() => {
+  closeBooking()
+  closeGet()
+})

@@ -1,6 +1,7 @@
 // Which sheet or question about machines is open. One at a time, shown once by the shell.
 import { createSignal } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
+import { forNext } from '../../data/session.ts'
 
 /** Provision verbs that are asked about first. */
 export type AskedVerb = 'deploy' | 'rebuild' | 'undeploy' | 'rescue'
@@ -31,3 +32,4 @@ const [asked, setAsked] = createSignal<Asked | null>(null)
 export { asked }
 export const ask = (question: Asked) => setAsked(question)
 export const closeAsked = () => setAsked(null)
+forNext(closeAsked)
