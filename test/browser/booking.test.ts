@@ -154,7 +154,7 @@ atDashboard(
       const moved = await leaseNamed(`1-${kind}`)
       assert.equal(Date.parse(moved.start_date) - Date.parse(made.start_date), 3_600_000)
       assert.equal(Date.parse(moved.end_date) - Date.parse(made.end_date), 2 * 3_600_000)
-      await page.getByRole('button', { name: words.doing.undo }).click()
+      await page.getByRole('button', { name: words.doing.undo }).last().click()
       await page.getByText(/^Undone: /).waitFor()
       const { start_date, end_date } = await leaseNamed(`1-${kind}`)
       assert.deepEqual([start_date, end_date], [made.start_date, made.end_date])
