@@ -60,6 +60,26 @@ atDashboard('the dashboard’s login', dashboard => {
     await me(page, words.shell.me('bob', 'nlp')).waitFor()
   })
 
+  test('whose login has ended goes on with the draft they had', async () => {
+    const page = await dashboard.open('/ui/calendar', { as: null, expecting: /401/ })
+    await logIn(page, dashboard, 'alice')
+    const form = page.getByRole('form', { name: words.booking.form })
+    const name = form.getByLabel(words.booking.name, { exact: true })
+    await form.getByLabel(words.booking.class, { exact: true }).fill('cpu-large')
+    await name.fill('kept-draft')
+    const token = await tokenOf(page)
+    const headers = { 'x-auth-token': token, 'x-subject-token': token }
+    await fetch(`${dashboard.origin}/identity/v3/auth/tokens`, { method: 'DELETE', headers })
+    await form.getByRole('button', { name: words.booking.book, exact: true }).click()
+    await page.getByText(words.login.ended).waitFor()
+    await logIn(page, dashboard, 'alice')
+    await form.getByText(words.booking.fits, { exact: true }).waitFor()
+    assert.equal(await name.inputValue(), 'kept-draft')
+    await form.getByRole('button', { name: words.booking.book, exact: true }).click()
+    await page.getByRole('button', { name: words.doing.undo, exact: true }).click()
+    await page.locator('.toast', { hasText: words.doing.undone('') }).waitFor()
+  })
+
   test('who has several projects and says none is asked for one', async () => {
     const { project } = await dashboard.login('alice')
     const { headers: admins } = await dashboard.login('carol')

@@ -15,7 +15,7 @@ atDashboard('the page of operators', dashboard => {
     await group.locator('header').getByRole('button').click()
     await group.waitFor({ state: 'detached' })
     const { nodes } = await dashboard.library('carol')
-    for (const name of names) assert.match((await nodes.show(name)).provision_state as string, /manag|verif/)
+    for (const name of names) assert.match((await nodes.show(name)).provision_state, /manag|verif/)
     await axeClean(page)
   })
 

@@ -40,6 +40,8 @@ const ALONE: Record<string, string> = {
 /** Slow files start first. Otherwise one would run last, alone, while the other cores wait. */
 const LONG = [
   'test/docs.test.ts',
+  'test/browser/now.test.ts',
+  'test/browser/craft.test.ts',
   'test/baremetal/conductors-allocations.test.ts',
   'test/races/allocations.test.ts',
   'test/crash.test.ts',

@@ -27,12 +27,13 @@ const WAYS_IN: Record<Config['auth'], string> = {
   keystone: ' -H "x-auth-token: $TOKEN"',
 }
 
-function welcome(address: string, { database, auth }: Config): string {
+function welcome(address: string, { database, auth, ui }: Config): string {
   const token = WAYS_IN[auth]
   return [
     `Holdfast is listening at ${address}`,
     `  database  ${mask(database)}`,
     `  auth      ${auth}`,
+    ...(ui === 'on' ? [`  dashboard ${address}/ui/`] : []),
     '',
     'Try:',
     `  curl -s${token} ${address}/placement/`,

@@ -4,7 +4,7 @@ import { isHoldfastError } from '../../../src/client/errors.ts'
 import { words } from '../words.ts'
 import { changeOf, type Draft, leaseOf, type Moved, nameOf } from './booking-draft.ts'
 import { lasting, serverNow, when } from './clock.ts'
-import { tell, tellDone } from './doing.ts'
+import { tellDone } from './doing.ts'
 import { server } from './session.ts'
 
 /** Throws the refusal. `id` is chosen by us, so that a booking whose answer got lost is not made twice. */
@@ -17,8 +17,11 @@ export async function book(draft: Draft, id: string, show: (made: Draft) => void
     const made = isUnclear ? await ifThere(leases.show(id)).catch(() => null) : null
     if (made === null) throw error
   }
-  const text = words.booking.booked(nameOf(draft), when(draft.start), lasting(draft.end - draft.start))
-  tell({ text, kind: 'done', action: { text: words.booking.show, act: () => show(draft) } })
+  tellDone({
+    said: words.booking.booked(nameOf(draft), when(draft.start), lasting(draft.end - draft.start)),
+    undo: ({ leases: all }) => all.delete(id),
+    show: { text: words.booking.show, act: () => show(draft) },
+  })
 }
 
 /** Throws the refusal. */

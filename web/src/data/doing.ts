@@ -10,7 +10,14 @@ interface Toast {
   text: string
   kind: 'done' | 'refused'
   /** What can be done about it. */
-  action: { text: string; act: () => void } | null
+  action: Action | null
+  /** Where it can be seen. */
+  show?: Action
+}
+
+interface Action {
+  text: string
+  act: () => void
 }
 
 /** How long something can be taken back. */
@@ -23,11 +30,12 @@ forNext(() => setToasts([]))
 
 let newest = 0
 
-export function tell(toast: Omit<Toast, 'id'>): void {
+export function tell(toast: Omit<Toast, 'id'>): number {
   const id = ++newest
   setToasts(all => [...all, { ...toast, id }].slice(-TOASTS_MAX))
   // A refusal stays until it is read.
   if (toast.kind === 'done') setTimeout(() => dismiss(id), UNDO_MS)
+  return id
 }
 
 export const dismiss = (id: number) => setToasts(all => all.filter(toast => toast.id !== id))
@@ -44,8 +52,8 @@ interface Deed {
   act: (server: Holdfast) => Promise<unknown>
   /** The inverse, if there is one. */
   undo?: (server: Holdfast) => Promise<unknown>
-  /** Where what was made can be seen, unless it can be taken back. */
-  show?: { text: string; act: () => void }
+  /** Where what was made can be seen. */
+  show?: Action
 }
 
 /** Does it, and says so. False if it was refused: then the refusal is shown. */
@@ -65,12 +73,13 @@ export async function carryOut({ said, act, undo, show }: Deed): Promise<boolean
 
 /** Says what was done, with a way back if there is one. */
 export function tellDone({ said, undo, show }: Omit<Deed, 'act'>): void {
-  const action = undo ? { text: words.doing.undo, act: () => void takeBack(said, undo) } : (show ?? null)
-  tell({ text: said, kind: 'done', action })
+  const back = undo && { text: words.doing.undo, act: () => void takeBack(id, said, undo) }
+  const id = tell({ text: said, kind: 'done', action: back ?? null, ...(show && { show }) })
 }
 
-async function takeBack(said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {
-  setToasts(all => all.filter(toast => toast.text !== said))
+async function takeBack(id: number, said: string, undo: (server: Holdfast) => Promise<unknown>): Promise<void> {
+  // Another of the same words stays: it is about something else.
+  dismiss(id)
   try {
     await undo(server())
     tell({ text: words.doing.undone(said), kind: 'done', action: null })

@@ -1,6 +1,6 @@
 // The booking that is being composed, wherever that is done: one at a time. Each change is dry-run; a change elsewhere
 // that touches it is too. Nothing is written before `writeDraft`.
-import { createEffect, createMemo, createRoot, createSignal } from 'solid-js'
+import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { browserTimers, createAsking } from './asking.ts'
 import { type Answer, answerOf, answerToRefusal, FITS, type Offer, offersFor, taken } from './booking-answer.ts'
@@ -20,7 +20,7 @@ import { book, move } from './booking-writing.ts'
 import { serverNow } from './clock.ts'
 import { reasonOf } from './doing.ts'
 import { fleet } from './fleet.ts'
-import { forNext, server } from './session.ts'
+import { hasEnded, login, server } from './session.ts'
 import { newUuid } from './uuid.ts'
 
 /** The dry run waits until the hand rests. */
@@ -92,12 +92,20 @@ const derived = createRoot(() => {
     },
     { now: null, touch: '' },
   )
+  // Another viewer has no draft of this one's. Whose login has ended goes on where they were once they are back.
+  createEffect(
+    on(login, (now, _before, whose: string | null | undefined) => {
+      const viewer = now === null ? (hasEnded() ? whose : null) : `${now.user} ${now.project}`
+      const kept = draft()
+      if (viewer !== whose) forgetDraft()
+      else if (now !== null && kept !== null) asking.change(kept)
+      return viewer
+    }),
+  )
   return { ghosts, offers }
 })
 
 export const { ghosts, offers } = derived
-// Another viewer has no draft of this one's.
-forNext(() => forgetDraft())
 
 /** What is wrong with it, before the server is asked. */
 export const wrong = (): Wrong | null => {

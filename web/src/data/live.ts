@@ -74,6 +74,8 @@ export function useLiveFleet(): void {
     document.removeEventListener('visibilitychange', wake)
     globalThis.removeEventListener('online', wake)
     connection?.abort()
+    // Whoever logs in next sees nothing of this one's, not even for a moment.
+    forget()
   })
 }
 

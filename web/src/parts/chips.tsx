@@ -97,7 +97,11 @@ const Picker: Component<PickerProps> = props => {
   let list!: HTMLUListElement
   const found = createMemo(() => {
     const text = sought().trim().toLowerCase()
-    return props.options.filter(option => option.toLowerCase().includes(text)).slice(0, LISTED_MAX)
+    const rankOf = (option: string) => (option === text ? 0 : option.startsWith(text) ? 1 : 2)
+    return props.options
+      .filter(option => option.toLowerCase().includes(text))
+      .sort((a, b) => rankOf(a.toLowerCase()) - rankOf(b.toLowerCase()))
+      .slice(0, LISTED_MAX)
   })
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

@@ -1,9 +1,11 @@
 // What comes over the page: sheets and questions. The browser's own dialog keeps the focus inside, and gives it back.
 import { createSignal, onCleanup, onMount, type ParentComponent, Show } from 'solid-js'
 import type { JSX } from 'solid-js'
-import { reasonOf } from '../data/doing.ts'
 import { words } from '../words.ts'
+import { createAttempt } from './attempt.ts'
 import { Icon } from './icon.tsx'
+
+const FIELDS = ['input', 'select', 'textarea'].map(field => `${field}:not(:disabled)`).join()
 
 interface SheetProps {
   title: string
@@ -14,7 +16,14 @@ interface SheetProps {
 
 export const Sheet: ParentComponent<SheetProps> = props => {
   let dialog!: HTMLDialogElement
-  onMount(() => dialog.showModal())
+  let cross!: HTMLButtonElement
+  onMount(() => {
+    dialog.showModal()
+    // The browser takes the first button, which closes. Who asks for nothing else wants to fill in the first field;
+    // with a finger, its keyboard would hide the rest.
+    if (document.activeElement !== cross || matchMedia('(pointer: coarse)').matches) return
+    dialog.querySelector<HTMLElement>(FIELDS)?.focus()
+  })
   onCleanup(() => dialog.close())
   const closeOutside = (event: MouseEvent) => event.target === dialog && props.close()
   return (
@@ -31,7 +40,7 @@ export const Sheet: ParentComponent<SheetProps> = props => {
       <div class="sheet-body">
         <header>
           <h2 id="sheet-title">{props.title}</h2>
-          <button type="button" class="icon" aria-label={words.doing.close} onClick={() => props.close()}>
+          <button ref={cross} type="button" class="icon" aria-label={words.doing.close} onClick={() => props.close()}>
             <Icon name="cross" />
           </button>
         </header>
@@ -55,35 +64,20 @@ interface QuestionProps {
 
 /** A question before what can't be taken back. The safe button has the focus. */
 export const Question: ParentComponent<QuestionProps> = props => {
-  const [isBusy, setIsBusy] = createSignal(false)
-  const [refusal, setRefusal] = createSignal<string | null>(null)
-  let safe!: HTMLButtonElement
-  onMount(() => safe.focus())
-  const act = async () => {
-    if (isBusy()) return
-    setIsBusy(true)
-    setRefusal(null)
-    try {
-      if (await props.act()) props.close()
-    } catch (error) {
-      setRefusal(reasonOf(error))
-    } finally {
-      setIsBusy(false)
-    }
-  }
+  const { isBusy, refusal, attempt } = createAttempt(props)
   return (
     <Sheet title={props.title} at="middle" close={props.close}>
       <div class="question">{props.children}</div>
       <Refusal words={refusal()} />
       <div class="tools end">
-        <button ref={safe} type="button" class="btn quiet" onClick={() => props.close()}>
+        <button type="button" class="btn quiet" autofocus={true} onClick={() => props.close()}>
           {props.safe ?? words.doing.cancel}
         </button>
         <button
           type="button"
           classList={{ btn: true, danger: props.isDangerous ?? false, primary: !props.isDangerous }}
           disabled={isBusy()}
-          onClick={() => void act()}
+          onClick={() => void attempt()}
         >
           {props.verb}
         </button>

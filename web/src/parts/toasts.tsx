@@ -13,13 +13,17 @@ export const Toasts: Component = () => (
           role={toast.kind === 'refused' ? 'alert' : 'status'}
         >
           <span class="grow">{toast.text}</span>
-          <Show when={toast.action}>
+          <For each={[toast.show, toast.action]}>
             {action => (
-              <button type="button" onClick={() => action().act()}>
-                {action().text}
-              </button>
+              <Show when={action}>
+                {shown => (
+                  <button type="button" onClick={() => shown().act()}>
+                    {shown().text}
+                  </button>
+                )}
+              </Show>
             )}
-          </Show>
+          </For>
           <button type="button" class="icon" aria-label={words.doing.dismiss} onClick={() => dismiss(toast.id)}>
             <Icon name="cross" />
           </button>

@@ -38,7 +38,7 @@ export const LogIn: Component = () => {
           when={isCredential()}
           fallback={
             <>
-              <Field name="user" label={words.login.user} complete="username" isRequired />
+              <Field name="user" label={words.login.user} complete="username" isRequired isFirst />
               <Field name="password" label={words.login.password} complete="current-password" isSecret isRequired />
               <Field name="project" label={words.login.project} hint={words.login.projectHint} complete="off" />
               <Show when={config()?.identity === 'keystone'}>
@@ -47,7 +47,7 @@ export const LogIn: Component = () => {
             </>
           }
         >
-          <Field name="credential" label={words.login.credential} complete="off" isRequired />
+          <Field name="credential" label={words.login.credential} complete="off" isRequired isFirst />
           <Field name="secret" label={words.login.secret} complete="off" isSecret isRequired />
         </Show>
         <Refusal words={refusal()} />
@@ -71,6 +71,8 @@ interface FieldProps {
   complete: string
   isSecret?: boolean
   isRequired?: boolean
+  /** It has the focus when it comes. */
+  isFirst?: boolean
 }
 
 const Field: Component<FieldProps> = props => (
@@ -83,6 +85,7 @@ const Field: Component<FieldProps> = props => (
       autocomplete={props.complete}
       placeholder={props.hint}
       required={props.isRequired}
+      ref={input => props.isFirst && queueMicrotask(() => input.focus())}
       autocapitalize="none"
       spellcheck={false}
     />

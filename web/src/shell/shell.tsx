@@ -25,6 +25,7 @@ import { asked } from '../parts/verbs/asked.ts'
 import { words } from '../words.ts'
 import { Bar, Tabs } from './bar.tsx'
 import { Find } from '../pages/find/find.tsx'
+import { useKeptFocus } from './kept-focus.ts'
 import { KeyList } from './key-list.tsx'
 import { Offline } from './offline.tsx'
 
@@ -37,6 +38,7 @@ const VerbSheets = lazy(() => import('../parts/verbs/verb-sheets.tsx'))
 
 export const Shell: ParentComponent = props => {
   useLiveFleet()
+  useKeptFocus()
   const navigate = useNavigate()
   const [over, setOver] = createSignal<'find' | 'keys' | null>(null)
   useKeys(words.keys.everywhere, everywhere({ go: navigate, show: setOver }))

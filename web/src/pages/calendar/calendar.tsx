@@ -143,19 +143,18 @@ const Calendar: Component = () => {
   )
 }
 
+/** For those who can change it. Others don't see all that can be booked: they ask, and are answered. */
 const NothingBookable: Component = () => (
   <Show when={!fleet.machines().some(({ bookable }) => bookable)}>
-    <div class="note">
-      <p>{words.calendar.nothingBookable}</p>
-      <Show when={fleet.machines().find(({ may }) => may.includes('bookable'))}>
-        {machine => (
-          <>
-            <p>{words.calendar.makeBookable}</p>
-            <CopyLine text={`holdfast node leasable set ${machine().name ?? machine().uuid}`} />
-          </>
-        )}
-      </Show>
-    </div>
+    <Show when={fleet.machines().find(({ may }) => may.includes('bookable'))}>
+      {machine => (
+        <div class="note">
+          <p>{words.calendar.nothingBookable}</p>
+          <p>{words.calendar.makeBookable}</p>
+          <CopyLine text={`holdfast node leasable set ${machine().name ?? machine().uuid}`} />
+        </div>
+      )}
+    </Show>
   </Show>
 )
 

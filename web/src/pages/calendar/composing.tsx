@@ -5,6 +5,7 @@ import { suits } from '../../data/booking-lanes.ts'
 import { draft, dropDraft, startMove, takeFirstWindow } from '../../data/draft.ts'
 import { fleet } from '../../data/fleet.ts'
 import { useKeys } from '../../data/keys.ts'
+import { hasEnded } from '../../data/session.ts'
 import { RefusalBeside } from '../../parts/booking/beside.tsx'
 import { createComposing } from '../../parts/booking/composing.ts'
 import { BookingForm } from '../../parts/booking/form.tsx'
@@ -69,8 +70,8 @@ const sameSet = (a: ReadonlySet<string> | null, b: ReadonlySet<string> | null) =
 /** The sentence, and what belongs to it. On a phone it is a button that opens the same in a sheet. */
 export const ComposeBar: Component = () => {
   const show = useShowBooking()
-  // Whoever leaves has left it.
-  onCleanup(() => bookingAsked() === null && dropDraft())
+  // Whoever leaves has left it; but whose login has ended comes back to it.
+  onCleanup(() => bookingAsked() === null && !hasEnded() && dropDraft())
   useKeys(words.booking.keysTitle, [
     { keys: 'f', words: words.booking.keyFirst, act: () => void takeFirstWindow() },
     // Lanes and bars take these themselves.

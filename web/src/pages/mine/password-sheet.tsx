@@ -1,6 +1,7 @@
 // Changes the password. All tokens of the old one end, so one is logged in again at once.
 import type { Component } from 'solid-js'
-import { tell } from '../../data/doing.ts'
+import { ApiError } from '../../../../src/client/errors.ts'
+import { reasonOf, tell } from '../../data/doing.ts'
 import { enter, login, server } from '../../data/session.ts'
 import { Refusal, Sheet } from '../../parts/sheet.tsx'
 import { words } from '../../words.ts'
@@ -22,7 +23,7 @@ export const PasswordSheet: Component<{ close: () => void }> = props => {
       tell({ text: words.mine.password.changed, kind: 'done', action: null })
     },
     // A wrong password is refused as an ended login is: it isn't one.
-    why: error => (error instanceof Error ? error.message : String(error)),
+    why: error => (isUnauthorized(error) ? words.mine.password.wrong : reasonOf(error)),
   })
   return (
     <Sheet title={words.mine.password.title} at="middle" close={props.close}>
@@ -43,6 +44,8 @@ export const PasswordSheet: Component<{ close: () => void }> = props => {
     </Sheet>
   )
 }
+
+const isUnauthorized = (error: unknown) => error instanceof ApiError && error.status === 401
 
 async function change(present: string, wanted: string): Promise<void> {
   const { users, user } = server()

@@ -89,7 +89,7 @@ const AddMachine: Component<{ close: () => void }> = props => {
         placeholder="52:54:00:aa:bb:01"
         lines={2}
       />
-      <p class="dim">{words.now.new.then}</p>
+      <p class="dim">{words.now.new.next}</p>
     </Form>
   )
 }

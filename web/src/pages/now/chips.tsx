@@ -1,12 +1,16 @@
 // States and classes: what is counted, what it means, and a filter, in one.
 import { type Component, createMemo, createSignal, For, Show } from 'solid-js'
-import { when } from '../../data/clock.ts'
+import { minute, wallTime, when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { words } from '../../words.ts'
 import { NONE, valuesIn } from '../../data/filter.ts'
 import { classesOf, type ClassSummary, STATES, statesShown } from './survey.ts'
 import type { NowView } from './view.ts'
+
+const SOON_MS = 12 * 3_600_000
+/** The hour alone, if it can mean only one: a card is narrow. */
+const soonShown = (at: string) => (Date.parse(at) - minute() < SOON_MS ? wallTime(at) : when(at))
 
 const wordOf = (state: string) => (Object.hasOwn(words.states, state) ? known(state).word : state)
 const known = (state: string) => words.states[state as keyof typeof words.states]
@@ -92,7 +96,7 @@ const Card: Component<{ view: NowView; summary: () => ClassSummary | undefined }
           when={summary().nextEnd}
           fallback={<Show when={booked() > 0}>{<em>{words.now.bookedToo(booked())}</em>}</Show>}
         >
-          {at => <em class="nx cut">{words.now.nextEnd(when(at()))}</em>}
+          {at => <em class="nx cut">{words.now.nextEnd(soonShown(at()))}</em>}
         </Show>
       </span>
       <span class="stack" aria-hidden="true">

@@ -120,7 +120,7 @@ function factsOf(machine: Machine): Fact[] {
     ...(until === null ? [] : [end(words.now.untilLabel, until)]),
     ...(kind !== null && until === null ? said(words.now.untilLabel, words.now.noEnd) : []),
     ...(kind === null && next !== null ? [end(words.now.freeLabel, next.start)] : []),
-    ...said(words.now.then, thenOf(machine, fleet.waiting(), when)),
+    ...said(words.now.after, thenOf(machine, fleet.waiting(), when)),
     ...said(words.now.error, error),
     ...said(words.now.because, reason),
     ...said(words.now.note, note),

@@ -76,12 +76,8 @@ export const MachineTile: Component<TileProps> = props => {
       <span class="vh" textContent={face().sentence} />
       <span class={called().length > NAME_FITS ? 'n cut' : 'n'} aria-hidden="true" textContent={called()} />
       <span class="u" aria-hidden="true">
-        <svg class={face().shape === null ? 'none' : `g g-${face().shape}`}>
-          <use href={face().shape === null ? undefined : `#s-${face().shape}`} />
-        </svg>
-        <svg class={face().isUpkeep ? 'g g-maintenance' : 'none'}>
-          <use href={face().isUpkeep ? '#s-maintenance' : undefined} />
-        </svg>
+        <i class={face().shape === null ? 'none' : `g s-${face().shape} g-${face().shape}`} />
+        <i class={face().isUpkeep ? 'g s-maintenance g-maintenance' : 'none'} />
         <span textContent={face().left} />
       </span>
       <span class={face().line === '' ? 'none' : face().second} aria-hidden="true" textContent={face().line} />

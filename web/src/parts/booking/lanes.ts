@@ -67,7 +67,9 @@ const edgesOn = (machine: string): number[] =>
 
 /** The lease or allocation behind a bar, if the viewer may move or stretch it. */
 export function movable(spans: readonly Span[]): Moved | null {
-  const [only, ...more] = spans
+  const [shown, ...more] = spans
+  // A bar may have been drawn from what the machine's row says, which doesn't say what may be done.
+  const only = shown && (fleet.spans(shown.machine).find(({ id }) => id === shown.id) ?? shown)
   if (!only || more.length > 0 || (only.kind !== 'lease' && only.kind !== 'allocation')) return null
   const { id, start, end, may, kind } = only
   if (id === null || end === null) return null

@@ -1,8 +1,9 @@
 // A sheet with a form: what is asked, what was refused, and the button that does it.
-import { createSignal, onCleanup, type ParentComponent } from 'solid-js'
-import { reasonOf } from '../../data/doing.ts'
+import type { ParentComponent } from 'solid-js'
 import { words } from '../../words.ts'
+import { createAttempt } from '../attempt.ts'
 import { Refusal, Sheet } from '../sheet.tsx'
+import './verbs.css'
 
 interface FormProps {
   title: string
@@ -17,23 +18,10 @@ interface FormProps {
 }
 
 export const Form: ParentComponent<FormProps> = props => {
-  const [isBusy, setIsBusy] = createSignal(false)
-  const [refusal, setRefusal] = createSignal<string | null>(null)
-  // Whoever closes it meanwhile may have opened another.
-  let isThere = true
-  onCleanup(() => (isThere = false))
+  const { isBusy, refusal, attempt } = createAttempt(props)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (isBusy() || props.isReady === false) return
-    setIsBusy(true)
-    setRefusal(null)
-    try {
-      if ((await props.act()) && isThere) props.close()
-    } catch (error) {
-      setRefusal(reasonOf(error))
-    } finally {
-      setIsBusy(false)
-    }
+    if (props.isReady !== false) await attempt()
   }
   return (
     <Sheet title={props.title} at="middle" close={props.close}>

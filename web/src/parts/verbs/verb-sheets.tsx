@@ -1,5 +1,4 @@
 // The sheets and questions about machines, shown by the shell when something is asked.
-import './verbs.css'
 import { type Component, Match, Switch } from 'solid-js'
 import { asked, closeAsked, type Asked } from './asked.ts'
 import { EndQuestion } from './end-question.tsx'
