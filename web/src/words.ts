@@ -79,6 +79,7 @@ export const words = {
     undone: (what: string) => `Undone: ${what}`,
     notUndone: (why: string) => `Can’t be undone: ${why}`,
     refused: (why: string) => `Refused: ${why}`,
+    noAnswer: 'The server doesn’t answer.',
     copy: 'Copy',
     copied: 'Copied',
     close: 'Close',

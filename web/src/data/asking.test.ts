@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { createAsking } from './asking.ts'
+
+const away = new Unreachable('http://127.0.0.1', 'Failed to fetch', new TypeError('Failed to fetch'))
 
 /** A clock that is moved by hand, and a server that answers when it is told to. */
 function scene() {
@@ -107,4 +110,33 @@ test('what is dropped is not asked, and its answer is not heard', async () => {
   asking.again()
   await pass(1_000)
   assert.deepEqual([sent.length, heard, isAsking()], [1, [], false])
+})
+
+test('a server that is away has not refused: it is asked again until it answers', async () => {
+  const { asking, sent, heard, pass, isAsking } = scene()
+  asking.change('a')
+  await pass(120)
+  sent[0]!.fail(away)
+  await pass(0)
+  assert.deepEqual([heard, isAsking()], [[], true])
+  await pass(2_000)
+  sent[1]!.answer('fits')
+  await pass(0)
+  assert.deepEqual([heard, isAsking()], [['a: fits'], false])
+})
+
+test('a question that is changed or dropped while the server is away is not asked again', async () => {
+  const { asking, sent, pass } = scene()
+  asking.change('a')
+  await pass(120)
+  sent[0]!.fail(away)
+  await pass(0)
+  asking.change('b')
+  await pass(120)
+  assert.equal(sent[1]!.question, 'b')
+  sent[1]!.fail(away)
+  await pass(0)
+  asking.drop()
+  await pass(5_000)
+  assert.equal(sent.length, 2)
 })

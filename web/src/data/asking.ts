@@ -1,6 +1,10 @@
 // Asks the server while someone is still changing the question: a moment after the last change, and only the newest
 // answer counts. What changes elsewhere makes it ask again, but not too often.
+import { isAway } from '../../../src/client/errors.ts'
 import { plainClock } from '../../../src/clock/plain.ts'
+
+/** After so long a server that was away is asked again. */
+const AWAY_MS = 2_000
 
 interface Timers {
   now: () => number
@@ -58,6 +62,12 @@ export function createAsking<Question, Answer>(options: AskingOptions<Question, 
       answered(answer, question)
     } catch (error) {
       if (sent !== own) return
+      // No answer is no refusal: the question stays open until the server is back.
+      if (isAway(error)) {
+        sent = null
+        cancelTimer ??= timers.later(AWAY_MS, () => void send())
+        return
+      }
       failed(error, question)
     }
     sent = null

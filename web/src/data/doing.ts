@@ -1,6 +1,6 @@
 // What the viewer does: sent to the server, told about, and taken back while it can be.
 import { createSignal } from 'solid-js'
-import { ApiError } from '../../../src/client/errors.ts'
+import { ApiError, Unreachable } from '../../../src/client/errors.ts'
 import type { Holdfast } from '../../../src/client/index.ts'
 import { words } from '../words.ts'
 import { forNext, leave, server, viewer } from './session.ts'
@@ -91,5 +91,7 @@ async function takeBack(id: number, said: string, undo: (server: Holdfast) => Pr
 /** Why something failed, in the server's words. A login that has ended leads to the login. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError && error.status === 401) void leave('ended')
+  // Browsers don't tell why.
+  if (error instanceof Unreachable) return words.doing.noAnswer
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,9 @@
 // The booking that is being composed, wherever that is done: one at a time. Each change is dry-run; a change elsewhere
 // that touches it is too. Nothing is written before `writeDraft`.
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js'
+import { isAway } from '../../../src/client/errors.ts'
 import type { Holdfast } from '../../../src/client/index.ts'
+import { words } from '../words.ts'
 import { browserTimers, createAsking } from './asking.ts'
 import { type Answer, answerOf, answerToRefusal, FITS, type Offer, offersFor, taken } from './booking-answer.ts'
 import {
@@ -18,7 +20,7 @@ import {
 import { type Ghost, ghostsFor, type LaneWorld, touchOf } from './booking-lanes.ts'
 import { book, move } from './booking-writing.ts'
 import { serverNow } from './clock.ts'
-import { reasonOf } from './doing.ts'
+import { reasonOf, tell } from './doing.ts'
 import { fleet } from './fleet.ts'
 import { hasEnded, login, server } from './session.ts'
 import { newUuid } from './uuid.ts'
@@ -227,16 +229,24 @@ export async function takeFirstWindow(): Promise<boolean> {
     // Dropped or changed meanwhile: the answer is to another question.
     if (draft() !== base) return false
     const [first] = said.fits ? [soon] : said.windows
+    setIsAsking(false)
     if (first === undefined) setAnswer(said)
     else if (first.start === base.start && first.end === base.end) asking.change(base)
     else set({ ...base, start: first.start, end: first.end })
     return first !== undefined
   } catch (error) {
-    if (draft() === base) setAnswer(answerToRefusal(error, reasonOf(error)))
-    return false
-  } finally {
     if (draft() === base) setIsAsking(false)
+    refused(base, error)
+    return false
   }
+}
+
+/** A server that is away has not refused it: the draft stays, and is asked about until there is an answer. */
+function refused(tried: Draft, error: unknown): void {
+  if (draft() !== tried) return
+  if (!isAway(error)) return void setAnswer(answerToRefusal(error, reasonOf(error)))
+  tell({ text: words.doing.refused(reasonOf(error)), kind: 'refused', action: null })
+  asking.change(tried)
 }
 
 /** Writes it. True if it is booked; a refusal looks as that of the dry run. */
@@ -249,7 +259,7 @@ export async function writeDraft(show: (made: Draft) => void): Promise<boolean> 
     if (now.lease === null) await book(now, id, show)
     else await move(now, now.lease)
   } catch (error) {
-    if (draft() === now) setAnswer(answerToRefusal(error, reasonOf(error)))
+    refused(now, error)
     return false
   } finally {
     setIsWriting(false)

@@ -12,9 +12,21 @@ export interface Key {
 }
 
 const SEQUENCE_MS = 1_200
-const [groups, setGroups] = createSignal<readonly { title: string; keys: readonly Key[] }[]>([])
+interface Group {
+  title: string
+  keys: readonly Key[]
+}
+
+/** Not in a signal: a page that goes while another comes would be put back by what the other writes. */
+const groups = new Set<Group>()
+const [version, setVersion] = createSignal(0)
+/** The newest last. */
+export const keyGroups = (): readonly Group[] => {
+  version()
+  return [...groups]
+}
 const [isOn, setIsOn] = createSignal(kept('keys') !== 'off')
-export { groups as keyGroups, isOn as areKeysOn }
+export { isOn as areKeysOn }
 
 export function switchKeys(): void {
   setIsOn(!isOn())
@@ -24,8 +36,12 @@ export function switchKeys(): void {
 /** The keys of a part, while it is shown. Later ones win. */
 export function useKeys(title: string, keys: readonly Key[]): void {
   const group = { title, keys }
-  setGroups(all => [...all, group])
-  onCleanup(() => setGroups(all => all.filter(one => one !== group)))
+  groups.add(group)
+  setVersion(n => n + 1)
+  onCleanup(() => {
+    groups.delete(group)
+    setVersion(n => n + 1)
+  })
 }
 
 let before: { key: string; at: number } | null = null
@@ -37,7 +53,7 @@ addEventListener('keydown', event => {
   const sequence = before !== null && event.timeStamp - before.at < SEQUENCE_MS ? `${before.key} ${key}` : null
   before = { key, at: event.timeStamp }
   if (!isOn() && key.length === 1) return
-  const all = groups().flatMap(group => group.keys)
+  const all = [...groups].flatMap(group => group.keys)
   const found = all.findLast(one => one.keys === sequence) ?? all.findLast(one => one.keys === key)
   if (!found) return
   before = null

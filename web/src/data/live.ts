@@ -82,6 +82,8 @@ export function useLiveFleet(): void {
 function pause(): void {
   isPaused = true
   connection?.abort()
+  // Whoever looks again sees what was true a while ago, until the server is heard.
+  setLiveness({ state: 'connecting' })
 }
 
 async function connect(since: string | null): Promise<void> {

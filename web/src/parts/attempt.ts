@@ -16,6 +16,7 @@ export function createAttempt(sheet: Attempted) {
   onCleanup(() => (isThere = false))
   const attempt = async () => {
     if (isBusy()) return
+    const pressed = document.activeElement
     setIsBusy(true)
     setRefusal(null)
     try {
@@ -24,6 +25,8 @@ export function createAttempt(sheet: Attempted) {
       setRefusal(reasonOf(error))
     } finally {
       setIsBusy(false)
+      // A button that was disabled for the while has lost the focus.
+      if (document.activeElement === document.body && pressed instanceof HTMLElement) pressed.focus()
     }
   }
   return { isBusy, refusal, attempt }

@@ -43,24 +43,30 @@ export const Shell: ParentComponent = props => {
   const [over, setOver] = createSignal<'find' | 'keys' | null>(null)
   useKeys(words.keys.everywhere, everywhere({ go: navigate, show: setOver }))
   const location = useLocation()
+  let main!: HTMLElement
+  // The router takes it for another address, and leaves the focus where it is.
+  const skip = (event: MouseEvent) => {
+    event.preventDefault()
+    main.focus()
+  }
   // What is read out and where the focus is follow the page.
   createEffect(
     on(
       () => location.pathname,
-      () => document.querySelector<HTMLElement>('#main')?.focus(),
+      () => main.focus(),
       { defer: true },
     ),
   )
   return (
     <>
       <Shapes />
-      <a class="vh skip" href="#main">
+      <a class="vh skip" href="#main" onClick={skip}>
         {words.shell.skip}
       </a>
       <Bar find={() => setOver('find')} keys={() => setOver('keys')} />
       <Offline />
       <Turn />
-      <main id="main" tabindex="-1" classList={{ stale: liveness().state === 'lost' }}>
+      <main ref={main} id="main" tabindex="-1" classList={{ stale: liveness().state === 'lost' }}>
         <ErrorBoundary fallback={(error, reset) => <Broken reason={reasonOf(error)} again={reset} />}>
           <Suspense fallback={<Patience />}>{props.children}</Suspense>
         </ErrorBoundary>
