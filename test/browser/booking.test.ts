@@ -232,6 +232,26 @@ atDashboard(
       const made = await server.allocations.show('from-the-sheet')
       assert.deepEqual([made.state, made.node_uuid], ['allocating', null])
     })
+
+    test('who asks again because no answer came gets one machine, not two', async () => {
+      const page = await dashboard.open('/ui/mine', { expecting: /ERR_FAILED|409/ })
+      await page.getByRole('button', { name: words.mine.get }).first().click()
+      const sheet = page.getByRole('dialog', { name: words.get.title })
+      const ask = sheet.getByRole('button', { name: words.get.wait })
+      await ask.waitFor()
+      const before = (await server.allocations.list()).length
+      await page.route('**/baremetal/v1/allocations**', async route => {
+        if (route.request().method() === 'POST') await route.fetch()
+        await route.abort()
+      })
+      await ask.click()
+      await sheet.getByRole('alert').waitFor()
+      assert.equal((await server.allocations.list()).length, before + 1)
+      await page.unroute('**/baremetal/v1/allocations**')
+      await ask.click()
+      await page.getByText(`Asked for 1 ${kind}`).waitFor()
+      assert.equal((await server.allocations.list()).length, before + 1)
+    })
   },
   { nodes: 0 },
 )

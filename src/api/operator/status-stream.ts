@@ -37,12 +37,12 @@ export class StatusStream extends LastingStream {
       if (this.farewell !== null) return yield comment(this.farewell, RETRY)
       if (pulse.isFailing) return yield comment('the board can not be read now; come back', RETRY)
       if (this.takeBeat()) {
-        if (++beats % limits.statusBeatsPerCheck === 0) {
-          const reason = await recheck()
-          if (reason !== null) return yield comment(reason)
-          following.renewRights()
-        }
+        const isCheck = ++beats % limits.statusBeatsPerCheck === 0
+        const reason = isCheck ? await recheck() : null
+        if (reason !== null) return yield comment(reason)
         yield comment('still here', `id: ${following.cursor}\n`)
+        // Last: with other rights there is no cursor until everything was told again.
+        if (isCheck) following.renewRights()
       } else await this.rest(signal => pulse.after(round, signal))
     }
   }

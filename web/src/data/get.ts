@@ -8,13 +8,26 @@ import { namesOf, requestOf, type Wanted } from './get-rules.ts'
 import { server } from './session.ts'
 import { newUuid } from './uuid.ts'
 
-/** How many were asked for. Throws if the first is refused; what was asked for before a later refusal stays. */
-export async function getMachines(wanted: Wanted, start: number | null): Promise<number> {
+/** The uuids of the requests for one wish: asking for it again asks for the same ones. */
+export function uuidsForWish(): (place: number) => string {
+  const uuids: string[] = []
+  return place => (uuids[place] ??= newUuid())
+}
+
+/**
+ * How many were asked for. Throws if the first is refused; what was asked for before a later refusal stays, and counts
+ * when the same uuids are asked for again.
+ */
+export async function getMachines(
+  wanted: Wanted,
+  start: number | null,
+  uuidAt: (place: number) => string,
+): Promise<number> {
   const request = requestOf(wanted, serverNow(), start)
   let made = 0
-  for (const name of namesOf(wanted)) {
+  for (const [place, name] of namesOf(wanted).entries()) {
     try {
-      await create({ ...request, uuid: newUuid(), ...(name !== undefined && { name }) })
+      await create({ ...request, uuid: uuidAt(place), ...(name !== undefined && { name }) })
       made++
     } catch (error) {
       if (made === 0) throw error
@@ -26,13 +39,13 @@ export async function getMachines(wanted: Wanted, start: number | null): Promise
   return made
 }
 
-/** The uuid is ours, so that one whose answer got lost is found. */
+/** The uuid is ours, so that one whose answer got lost is found, and isn't made twice. */
 async function create(request: NewAllocation & { uuid: string }): Promise<void> {
   const { allocations } = server()
   try {
     await allocations.create(request)
   } catch (error) {
-    const isUnclear = isHoldfastError(error, 'unavailable', 'failed')
+    const isUnclear = !isHoldfastError(error, 'invalid', 'forbidden', 'unauthorized')
     const made = isUnclear ? await ifThere(allocations.show(request.uuid)).catch(() => null) : null
     if (made === null) throw error
   }

@@ -2,6 +2,7 @@
 import { type Component, For } from 'solid-js'
 import { when } from '../data/clock.ts'
 import { fleet } from '../data/fleet.ts'
+import { machineHref } from '../data/machine-href.ts'
 import { seen, served, useTurns } from '../data/turns.ts'
 import { words } from '../words.ts'
 import { Glyph } from './glyph.tsx'
@@ -21,7 +22,11 @@ export const Turn: Component = () => {
               <span class="grow">
                 <b>{words.queue.turn}</b> {words.queue.turnOf(name, called(), until() === null ? null : when(until()!))}
               </span>
-              <a class="btn small" href={`/ui/machine/${encodeURIComponent(called())}`} onClick={() => seen(uuid)}>
+              <a
+                class="btn small"
+                href={machineHref({ name: has()?.name ?? null, uuid: machine })}
+                onClick={() => seen(uuid)}
+              >
                 {words.queue.toMachine(called())}
               </a>
               <button type="button" class="btn small quiet" onClick={() => seen(uuid)}>

@@ -2,6 +2,7 @@
 import { type Component, createMemo, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { StateWord } from '../../parts/glyph.tsx'
 import { traitShown } from '../../parts/trait.ts'
 import { createWindow } from '../../parts/window.ts'
@@ -35,7 +36,7 @@ export const Machines: Component<{ rows: readonly Machine[]; usual: ReadonlySet<
               style={{ top: `${view().before + at() * rowHeight()}px` }}
             >
               <span role="cell" class="nm">
-                <a class="med" href={`/ui/machine/${encodeURIComponent(machine.name ?? machine.uuid)}`}>
+                <a class="med" href={machineHref(machine)}>
                   {machine.name ?? machine.uuid}
                 </a>
                 <span class="tags cut">

@@ -1,6 +1,7 @@
 // Finds machines, people, projects, bookings and pages by a few letters. Pure, and quick with ten thousand machines.
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { textOf } from '../../data/machine-text.ts'
+import { machinePath } from '../../data/machine-href.ts'
 
 export type FoundKind = 'machine' | 'class' | 'deed' | 'person' | 'project' | 'booking' | 'page'
 
@@ -77,7 +78,7 @@ function machinesFor(parts: readonly string[], { machines, traits }: Searched): 
       kind: 'machine',
       id: machine.uuid,
       text: machine.name ?? machine.uuid,
-      to: `/machine/${encodeURIComponent(machine.name ?? machine.uuid)}`,
+      to: machinePath(machine),
       because: rankOf(machine.name ?? machine.uuid, parts) === null ? lineWith(textOf(machine, traits), parts) : null,
     }))
 }

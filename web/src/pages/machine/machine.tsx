@@ -4,6 +4,7 @@ import { useNavigate, useParams } from '@solidjs/router'
 import { type Component, createMemo, Show } from 'solid-js'
 import type { Machine, MachineInFull } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machinePath } from '../../data/machine-href.ts'
 import { useKeys } from '../../data/keys.ts'
 import { createMachine, type MachineLooked } from '../../data/machine.ts'
 import { Empty, Patience } from '../../parts/empty.tsx'
@@ -99,7 +100,7 @@ function useMachineKeys(name: () => string): void {
     const all = fleet.machines()
     const at = all.findIndex(one => one.name === name() || one.uuid === name())
     const to = all[at + by]
-    if (at >= 0 && to) navigate(`/machine/${encodeURIComponent(to.name ?? to.uuid)}`)
+    if (at >= 0 && to) navigate(machinePath(to))
   }
   const act = (verb: string) => () => {
     const machine = fleet.called(name())

@@ -3,6 +3,7 @@ import { type Component, createMemo, For, Show } from 'solid-js'
 import type { Lease } from '../../../../src/client/leases.ts'
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { lasting, minute, when } from '../../data/clock.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { fleet } from '../../data/fleet.ts'
 import { createKept } from '../../data/kept.ts'
 import { server } from '../../data/session.ts'
@@ -118,7 +119,7 @@ export const Held: Component<{ machines: readonly Machine[] }> = props => {
               <For each={machines}>
                 {(machine, place) => (
                   <>
-                    <a class="mono" href={`/ui/machine/${encodeURIComponent(machine.name ?? machine.uuid)}`}>
+                    <a class="mono" href={machineHref(machine)}>
                       {machine.name ?? machine.uuid}
                     </a>
                     {place() < machines.length - 1 ? ', ' : ''}

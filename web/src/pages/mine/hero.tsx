@@ -2,6 +2,7 @@
 import { type Component, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { left, utc, when } from '../../data/clock.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { actionOf } from '../../parts/verbs/actions.ts'
 import { ask } from '../../parts/verbs/asked.ts'
@@ -22,7 +23,7 @@ export const Hero: Component<{ machine: Machine }> = props => {
           <p class="dimmer">{words.mine.endsNext}</p>
           <p>
             <b class="strong">{props.machine.what ?? props.machine.name}</b> {words.mine.on}{' '}
-            <a class="mono" href={`/ui/machine/${encodeURIComponent(props.machine.name ?? props.machine.uuid)}`}>
+            <a class="mono" href={machineHref(props.machine)}>
               {props.machine.name ?? props.machine.uuid}
             </a>
           </p>

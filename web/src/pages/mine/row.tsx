@@ -3,6 +3,7 @@ import { useNavigate } from '@solidjs/router'
 import { type Component, createMemo, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { left, minute, utc, when, zone } from '../../data/clock.ts'
+import { machineHref, machinePath } from '../../data/machine-href.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu, type MenuItem } from '../../parts/menu.tsx'
 import { StateWord } from '../../parts/glyph.tsx'
@@ -43,7 +44,7 @@ export const Row: Component<RowProps> = props => {
         </Show>
       </td>
       <td class="mono mn cut">
-        <a data-uuid={props.machine.uuid} href={`/ui/machine/${encodeURIComponent(name())}`}>
+        <a data-uuid={props.machine.uuid} href={machineHref(props.machine)}>
           {name()}
         </a>
       </td>
@@ -106,7 +107,7 @@ const More: Component<{ machine: Machine; what: string }> = props => {
     { text: words.mine.copyCommand, act: () => void copy(commandLine(props.machine)) },
     {
       text: words.mine.open,
-      act: () => navigate(`/machine/${encodeURIComponent(props.machine.name ?? props.machine.uuid)}`),
+      act: () => navigate(machinePath(props.machine)),
     },
   ])
   return (

@@ -2,6 +2,7 @@
 import { type Component, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { left, utc, when } from '../../data/clock.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { fleet } from '../../data/fleet.ts'
 import { StateWord } from '../../parts/glyph.tsx'
 import { Popover } from '../../parts/popover.tsx'
@@ -9,7 +10,6 @@ import type { Action } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
 import { allActions } from './all-actions.ts'
 import { makeOf, thenOf, whoShown } from './said.ts'
-import { machineHref } from './machine-tile.tsx'
 
 interface MachinePopoverProps {
   machine: Machine

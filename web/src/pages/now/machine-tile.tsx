@@ -2,6 +2,7 @@
 import { type Component, createMemo, Show } from 'solid-js'
 import { minute, when } from '../../data/clock.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { shapeOf } from '../../parts/glyph.tsx'
 import { words } from '../../words.ts'
 import { footOf, fullness, leftShort, sentenceOf, tileLine } from './said.ts'
@@ -14,9 +15,6 @@ interface TileProps {
   isWall: boolean
   isCurrent: boolean
 }
-
-export const machineHref = ({ name, uuid }: Pick<Machine, 'name' | 'uuid'>) =>
-  `/ui/machine/${encodeURIComponent(name ?? uuid)}`
 
 /** So many letters fit into any tile. What may be longer is cut, which costs time in each frame. */
 const [NAME_FITS, LINE_FITS] = [3, 5]

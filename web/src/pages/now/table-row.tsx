@@ -2,6 +2,7 @@
 import { type Component, createMemo, createRenderEffect, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { left, when } from '../../data/clock.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { fleet } from '../../data/fleet.ts'
 import { Glyph, StateWord } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -13,7 +14,6 @@ import type { Group, Grouping } from './groups.ts'
 import { traitsShort, whoShown } from './said.ts'
 import type { Marked, Selection } from './selection.ts'
 import { type GroupFacts, STATES } from './survey.ts'
-import { machineHref } from './machine-tile.tsx'
 
 interface RowProps {
   line: string

@@ -3,6 +3,7 @@ import { useNavigate } from '@solidjs/router'
 import { type Component, createEffect, createMemo, createSelector, createSignal, For, Show } from 'solid-js'
 import type { StatusHost } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machinePath } from '../../data/machine-href.ts'
 import { useKeys } from '../../data/keys.ts'
 import { createWindow } from '../../parts/window.ts'
 import { words } from '../../words.ts'
@@ -12,7 +13,7 @@ import { flash } from './flash.ts'
 import { type Group, groupKeyOf, shortName } from './groups.ts'
 import { type Line, linesIn, placeOf, rowsOf, stepTo, stripsOf, type TileSizes, topOf } from './strips.ts'
 import { factsBy, type GroupFacts } from './survey.ts'
-import { HostTile, machineHref, MachineTile } from './machine-tile.tsx'
+import { HostTile, MachineTile } from './machine-tile.tsx'
 import type { Frozen, NowView } from './view.ts'
 import { GroupHead } from './group-head.tsx'
 
@@ -102,7 +103,7 @@ export const Tiles: Component<TilesProps> = props => {
                 close={hover.close}
                 keep={hover.keep}
                 leave={hover.leave}
-                open={() => navigate(machineHref(machine()).replace(/^\/ui/, ''))}
+                open={() => navigate(machinePath(machine()))}
               />
             )}
           </Show>

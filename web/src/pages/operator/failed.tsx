@@ -2,6 +2,7 @@
 import { type Component, createMemo, createSignal, For, Show } from 'solid-js'
 import type { Machine } from '../../../../src/client/status.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { actionOf } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
@@ -65,7 +66,7 @@ const ByMachine: Component<{ failures: readonly Failure[] }> = props => (
 
 const FailedMachine: Component<{ machine: Machine; hasError?: boolean }> = props => (
   <li>
-    <a class="mono" href={`/ui/machine/${encodeURIComponent(props.machine.name ?? props.machine.uuid)}`}>
+    <a class="mono" href={machineHref(props.machine)}>
       {props.machine.name ?? props.machine.uuid}
     </a>
     <span class="dimmer cut">{props.hasError ? (props.machine.error ?? '') : props.machine.class}</span>

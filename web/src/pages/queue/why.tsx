@@ -2,6 +2,7 @@
 import { type Component, createMemo, createResource, For, Show } from 'solid-js'
 import type { Machine, Waiting } from '../../../../src/client/status.ts'
 import { reasonOf } from '../../data/doing.ts'
+import { machineHref } from '../../data/machine-href.ts'
 import { fleet } from '../../data/fleet.ts'
 import { explained } from '../../data/queue.ts'
 import { Patience } from '../../parts/empty.tsx'
@@ -62,7 +63,7 @@ export const Why: Component<{ row: Waiting }> = props => {
 const Holder: Component<{ machine: Machine }> = props => (
   <tr>
     <td>
-      <a class="med" href={`/ui/machine/${encodeURIComponent(props.machine.name ?? props.machine.uuid)}`}>
+      <a class="med" href={machineHref(props.machine)}>
         {props.machine.name ?? props.machine.uuid}
       </a>
     </td>

@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../data/booking-draft.ts'
 import { serverNow } from '../../data/clock.ts'
 import { reasonOf, tell } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
-import { getMachines } from '../../data/get.ts'
+import { getMachines, uuidsForWish } from '../../data/get.ts'
 import { type Outlook, outlookOf, requestOf, type Wanted } from '../../data/get-rules.ts'
 import { isLive } from '../../data/live.ts'
 import { server } from '../../data/session.ts'
@@ -57,6 +57,9 @@ function wantedFrom({ machines = [], ...asked }: GetWanted): Wanted {
 const Open: Component<{ asked: GetWanted }> = props => {
   const navigate = useNavigate()
   const [wanted, setWanted] = createSignal(wantedFrom(props.asked))
+  let uuidAt = uuidsForWish()
+  // Another wish is another request.
+  createEffect(on(wanted, () => void (uuidAt = uuidsForWish()), { defer: true }))
   const { outlook, refusal, isAsking } = useOutlook(wanted)
   const [isBusy, setIsBusy] = createSignal(false)
   const [failure, setFailure] = createSignal<string | null>(null)
@@ -70,7 +73,7 @@ const Open: Component<{ asked: GetWanted }> = props => {
     setIsBusy(true)
     setFailure(null)
     try {
-      const made = await getMachines(wanted(), outlook()?.start ?? null)
+      const made = await getMachines(wanted(), outlook()?.start ?? null, uuidAt)
       const show = { text: words.booking.show, act: () => navigate('/mine') }
       tell({ text: words.get.asked(made, wanted().class), kind: 'done', action: show })
       closeGet()
