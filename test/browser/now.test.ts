@@ -229,7 +229,9 @@ atDashboard(
       await page.getByText(words.now.new.macWrong('52:54:00')).waitFor()
       await page.getByLabel(words.now.new.macs).fill('52-54-00-AA-BB-01')
       await add.click()
-      await tile(page, 'lab-01').waitFor()
+      // Its page says what comes next.
+      await page.getByRole('heading', { name: 'lab-01', level: 1 }).waitFor()
+      await page.getByRole('button', { name: 'manage', exact: true }).first().waitFor()
       const library = await dashboard.library('carol')
       const { uuid, extra } = await library.nodes.show('lab-01')
       assert.deepEqual(extra, { rack: 'rack-z' })
@@ -239,6 +241,8 @@ atDashboard(
         [['52:54:00:aa:bb:01', uuid]],
       )
       await page.getByRole('button', { name: words.doing.undo }).click()
+      await page.getByText(words.doing.undone(words.now.new.made('lab-01'))).waitFor()
+      await page.getByRole('link', { name: words.shell.now, exact: true }).first().click()
       await page.getByRole('heading', { name: words.now.emptyTitle }).waitFor()
     })
   },

@@ -1,7 +1,9 @@
 // A new machine: its name, what it is, where it stands, and how it is reached.
+import { useNavigate } from '@solidjs/router'
 import { type Component, createMemo, createResource, createSignal, Show } from 'solid-js'
 import { carryOut, reasonOf } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
+import { machinePath } from '../../data/machine-href.ts'
 import { server } from '../../data/session.ts'
 import { SelectField, TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/verbs/form.tsx'
@@ -9,6 +11,7 @@ import { words } from '../../words.ts'
 import { type Draft, EMPTY_DRAFT, macsIn, nodeOf, wrongIn } from './new-machine.ts'
 
 const AddMachine: Component<{ close: () => void }> = props => {
+  const navigate = useNavigate()
   const [draft, setDraft] = createSignal<Draft>(EMPTY_DRAFT)
   const [isTried, setIsTried] = createSignal(false)
   const [drivers] = createResource(async () => {
@@ -40,7 +43,11 @@ const AddMachine: Component<{ close: () => void }> = props => {
       })
       portsMade.add(address)
     }
-    return carryOut({ said: words.now.new.made(name), act: async () => {}, undo: again => again.nodes.delete(uuid) })
+    const said = words.now.new.made(name)
+    const isDone = await carryOut({ said, act: async () => {}, undo: again => again.nodes.delete(uuid) })
+    // Its page says what comes next.
+    if (isDone) navigate(machinePath(made))
+    return isDone
   }
   return (
     <Form title={words.now.add} verb={words.now.new.make} act={act} close={props.close}>
