@@ -545,6 +545,7 @@ export const words = {
       considered === 0 ? `There is no machine of class ${kind}.` : 'Nothing fits',
     leaveOut: (what: readonly string[]) => `Leave out ${list(what)}`,
     theChoice: 'the choice of machines',
+    bookInstead: 'Book instead…',
     cause: (cause: string, n: number, traits: readonly string[]) => {
       const is = n === 1 ? 'is' : 'are'
       const said: Readonly<Record<string, string>> = {

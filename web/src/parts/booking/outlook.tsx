@@ -3,9 +3,11 @@ import { type Component, createMemo, For, Match, Show, Switch } from 'solid-js'
 import type { Reasons } from '../../../../src/client/allocations.ts'
 import { when } from '../../data/clock.ts'
 import { type Outlook, type Relaxation, relaxationsOf, relaxed, type Wanted } from '../../data/get-rules.ts'
+import { fleet } from '../../data/fleet.ts'
 import { words } from '../../words.ts'
 import { Glyph } from '../glyph.tsx'
 import { traitShown } from '../trait.ts'
+import { closeGet, openBooking } from './open.ts'
 
 interface OutlookProps {
   outlook: Outlook | null
@@ -31,6 +33,9 @@ const Said: Component<Omit<OutlookProps, 'isAsking' | 'outlook'> & { outlook: Ou
     return words.get.place(place.place, place.of, start === null ? null : when(start))
   }
   const relaxations = createMemo(() => relaxationsOf(props.outlook.reasons))
+  /** How many can only be booked, if the viewer may. */
+  const kept = () =>
+    fleet.me().may.includes('book') && props.outlook.reasons?.causes.find(({ cause }) => cause === 'leasable')?.count
   const glyph = () => ({ now: 'free', later: 'held', never: 'broken' })[props.outlook.when]
   return (
     <>
@@ -54,10 +59,23 @@ const Said: Component<Omit<OutlookProps, 'isAsking' | 'outlook'> & { outlook: Ou
               </button>
             )}
           </For>
+          <Show when={kept()}>
+            {count => (
+              <button type="button" onClick={() => bookInstead(props.wanted.class)}>
+                <b>{words.get.bookInstead}</b>
+                <em>{words.booking.machines(count())}</em>
+              </button>
+            )}
+          </Show>
         </div>
       </Show>
     </>
   )
+}
+
+function bookInstead(kind: string): void {
+  closeGet()
+  openBooking({ class: kind })
 }
 
 const leftOut = ({ traits, machines }: Relaxation) =>
