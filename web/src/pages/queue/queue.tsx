@@ -128,17 +128,35 @@ const Nobody: Component<{ who: string; clear: () => void }> = props => (
   </Switch>
 )
 
-/** The cards, which don't move under the hand. */
-const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }> = props => {
-  const [shown, setShown] = createSignal(STEP)
-  const { steady, hold, release } = createSteady(
-    () => props.rows,
-    ({ uuid }) => uuid,
-  )
+interface More {
+  /** How many of the rest come next; 0 if all are shown. */
+  count: () => number
+  show: () => void
+}
+
+/** The first of many rows, and more of them when asked. They don't move under the hand. */
+function createFirst(rows: () => readonly Waiting[], step: number) {
+  const [shown, setShown] = createSignal(step)
+  const { steady, hold, release } = createSteady(rows, ({ uuid }) => uuid)
   const keys = createMemo(() => steady().keys.slice(0, shown()), [], {
     equals: (a, b) => a.length === b.length && a.every((key, at) => key === b[at]),
   })
-  const rest = () => steady().keys.length - keys().length
+  const count = () => Math.min(step, steady().keys.length - keys().length)
+  const more: More = { count, show: () => setShown(shown() + step) }
+  return { steady, hold, release, keys, more }
+}
+
+const More: Component<{ of: More }> = props => (
+  <Show when={props.of.count() > 0}>
+    <button type="button" class="btn" onClick={() => props.of.show()}>
+      {PAGE.more(props.of.count())}
+    </button>
+  </Show>
+)
+
+/** The cards of those who wait. */
+const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }> = props => {
+  const { steady, hold, release, keys, more } = createFirst(() => props.rows, STEP)
   return (
     <div class="line" {...hold}>
       <Show when={steady().pending > 0}>
@@ -153,25 +171,13 @@ const Line: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }>
           </Show>
         )}
       </For>
-      <Show when={rest() > 0}>
-        <button type="button" class="btn" onClick={() => setShown(shown() + STEP)}>
-          {PAGE.more(Math.min(STEP, rest()))}
-        </button>
-      </Show>
+      <More of={more} />
     </div>
   )
 }
 
 const GaveUps: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void }> = props => {
-  const [shown, setShown] = createSignal(GAVE_UP_STEP)
-  const { steady, hold } = createSteady(
-    () => props.rows,
-    ({ uuid }) => uuid,
-  )
-  const keys = createMemo(() => steady().keys.slice(0, shown()), [], {
-    equals: (a, b) => a.length === b.length && a.every((key, at) => key === b[at]),
-  })
-  const rest = () => steady().keys.length - keys().length
+  const { steady, hold, keys, more } = createFirst(() => props.rows, GAVE_UP_STEP)
   return (
     <Show when={props.rows.length > 0}>
       <section class="line" aria-labelledby="queue-gave-up" {...hold}>
@@ -183,11 +189,7 @@ const GaveUps: Component<{ rows: readonly Waiting[]; ask: (asked: Asked) => void
         <For each={keys()}>
           {key => <Show when={steady().rows.get(key)}>{row => <GaveUp row={row()} ask={props.ask} />}</Show>}
         </For>
-        <Show when={rest() > 0}>
-          <button type="button" class="btn" onClick={() => setShown(shown() + GAVE_UP_STEP)}>
-            {PAGE.more(Math.min(GAVE_UP_STEP, rest()))}
-          </button>
-        </Show>
+        <More of={more} />
       </section>
     </Show>
   )
