@@ -28,6 +28,18 @@ const states: Readonly<Record<MachineState, { word: string; means: string }>> = 
   retired: { word: 'retired', means: 'leaving the fleet' },
 }
 
+/** What filters of machines are called. */
+const fields = {
+  class: 'class',
+  state: 'state',
+  trait: 'trait',
+  project: 'project',
+  who: 'who',
+  until: 'until',
+  rack: 'rack',
+  q: 'text',
+}
+
 export const words = {
   states,
   you: 'you',
@@ -193,16 +205,7 @@ export const words = {
     filter: 'Filter',
     filters: 'Filters',
     filterText: 'Name, MAC, person, note',
-    fields: {
-      class: 'class',
-      state: 'state',
-      trait: 'trait',
-      project: 'project',
-      who: 'who',
-      until: 'until',
-      rack: 'rack',
-      q: 'text',
-    },
+    fields,
     hints: {
       class: 'gpu-a100, gpu-*',
       state: 'free, booked',
@@ -349,16 +352,7 @@ export const words = {
     rowsBy: (rows: string) => `Rows by ${rows}`,
     filter: 'Filter',
     all: 'all',
-    filters: {
-      class: 'class',
-      state: 'state',
-      trait: 'trait',
-      project: 'project',
-      who: 'who',
-      until: 'until',
-      rack: 'rack',
-      q: 'search',
-    },
+    filters: fields,
     dropFilter: (name: string) => `Drop the filter ${name}`,
     asList: 'As a list',
     asChart: 'As a chart',
