@@ -1,6 +1,6 @@
 // Who changed what, newest first, with a search that is in the address.
 import { useSearchParams } from '@solidjs/router'
-import { type Component, createEffect, createResource, createSignal, For, on, Show } from 'solid-js'
+import { type Component, createEffect, createResource, createSignal, For, on, onCleanup, Show } from 'solid-js'
 import type { AuditEntry } from '../../../../src/client/operations.ts'
 import type { Query } from '../../../../src/client/wire.ts'
 import { serverNow, utc, zone } from '../../data/clock.ts'
@@ -70,6 +70,10 @@ export const Audit: Component = () => {
     ),
   )
   let typed: ReturnType<typeof setTimeout> | undefined
+  onCleanup(() => {
+    clearTimeout(due)
+    clearTimeout(typed)
+  })
   const search = (text: string) => {
     clearTimeout(typed)
     typed = setTimeout(() => {

@@ -15,7 +15,7 @@ export interface Checked {
   fsck: Fsck
 }
 
-/** A conductor that was silent so long is taken over. Below it, a beat may just be late. */
+/** Less may be a busy moment; more needs a person. */
 const FEED_BEHIND_S_MAX = 30
 const DUTY_LATE_S_MAX = 60
 

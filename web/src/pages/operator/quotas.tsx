@@ -118,7 +118,8 @@ const EditQuota: Component<{ quota: QuotaInFull; close: () => void; done: () => 
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const { project, limits } = props.quota
-    const [wanted, before]: Record<string, number | null>[] = [{}, {}]
+    const wanted: Record<string, number | null> = {}
+    const before: Record<string, number | null> = {}
     for (const { name, max, is_default } of limits) {
       const typed = form.get(name)
       const text = typeof typed === 'string' ? typed.trim() : ''
@@ -126,15 +127,15 @@ const EditQuota: Component<{ quota: QuotaInFull; close: () => void; done: () => 
       const value = text === '' ? null : Number(text)
       const known = is_default ? null : max
       if (value === known) continue
-      wanted![name] = value
-      before![name] = known
+      wanted[name] = value
+      before[name] = known
     }
-    if (Object.keys(wanted!).length === 0) return props.close()
+    if (Object.keys(wanted).length === 0) return props.close()
     const isDone = await carryOut({
       said: words.operator.quotaSet(nameOf(project)),
-      act: to => to.quotas.set(project, wanted!),
+      act: to => to.quotas.set(project, wanted),
       undo: async to => {
-        await to.quotas.set(project, before!)
+        await to.quotas.set(project, before)
         props.done()
       },
     })
