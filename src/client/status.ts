@@ -142,7 +142,7 @@ export interface Status {
     user: string | null
     project: string | null
     roles: string[]
-    /** What you may make. */
+    /** What you may make, and see besides the machines. */
     may: string[]
   }
   /** The names of the traits that machines have. */

@@ -70,7 +70,7 @@ const MACHINE: Readonly<Record<MachineVerb, Action>> = {
   book: 'blazar:leases:post',
 }
 
-/** What callers may make. */
+/** What callers may make or see, besides what is about one thing. */
 const NEW: Readonly<Record<string, Action>> = {
   allocate: 'baremetal:allocation:create',
   'allocate for others': 'baremetal:allocation:create_for_others',
@@ -80,6 +80,8 @@ const NEW: Readonly<Record<string, Action>> = {
   'create node': 'baremetal:node:create',
   'create webhook': 'holdfast:webhooks:set',
   'set quota': 'holdfast:quotas:set',
+  'see capacity': 'holdfast:capacity:get',
+  'see health': 'holdfast:health:get',
 }
 
 /** How what has a machine is related to the caller, as bits beside those of the machine. */

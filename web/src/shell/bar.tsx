@@ -23,7 +23,8 @@ interface Page {
 
 const waits = () => fleet.waiting().filter(({ state }) => state === 'waiting').length
 const failed = createRootMemo(() => fleet.machines().filter(({ state }) => state === 'broken').length)
-const isOperator = () => fleet.me().may.includes('set quota')
+const seesCapacity = () => fleet.me().may.includes('see capacity')
+const isOperator = () => fleet.me().may.includes('see health')
 
 const PAGES: readonly Page[] = [
   { path: '/now', text: words.shell.now, icon: 'tiles' },
@@ -35,7 +36,7 @@ const PAGES: readonly Page[] = [
     pip: () => ({ number: waits(), title: words.shell.wait(waits()), isHot: false }),
   },
   { path: '/mine', text: words.shell.mine, icon: 'person' },
-  { path: '/capacity', text: words.shell.capacity, icon: 'rows', isFor: isOperator },
+  { path: '/capacity', text: words.shell.capacity, icon: 'rows', isFor: seesCapacity },
   {
     path: '/operator',
     text: words.shell.operator,

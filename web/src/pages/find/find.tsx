@@ -21,19 +21,15 @@ const ICONS: Readonly<Record<Exclude<FoundKind, 'machine'>, IconName>> = {
   page: 'right',
 }
 
-const isOperator = () => fleet.me().may.includes('set quota')
+const sees = (what: string) => fleet.me().may.includes(`see ${what}`)
 
 const pages = () => [
   { text: words.shell.now, path: '/now' },
   { text: words.shell.calendar, path: '/calendar' },
   { text: words.shell.queue, path: '/queue' },
   { text: words.shell.mine, path: '/mine' },
-  ...(isOperator()
-    ? [
-        { text: words.shell.capacity, path: '/capacity' },
-        { text: words.shell.operator, path: '/operator' },
-      ]
-    : []),
+  ...(sees('capacity') ? [{ text: words.shell.capacity, path: '/capacity' }] : []),
+  ...(sees('health') ? [{ text: words.shell.operator, path: '/operator' }] : []),
   { text: words.shell.api, path: '/reference' },
 ]
 

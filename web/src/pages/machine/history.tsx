@@ -65,7 +65,10 @@ const Line: Component<{ past: Past }> = props => {
 
 /** Operators find it in the audit. */
 const Request: Component<{ id: string }> = props => (
-  <Show when={fleet.me().may.includes('set quota')} fallback={<span class="mono dimmer">{props.id.slice(0, 12)}</span>}>
+  <Show
+    when={fleet.me().may.includes('see health')}
+    fallback={<span class="mono dimmer">{props.id.slice(0, 12)}</span>}
+  >
     <a
       class="mono dimmer"
       href={`/ui/operator?audit=${encodeURIComponent(props.id)}`}

@@ -12,7 +12,7 @@ import { Quotas } from './quotas.tsx'
 
 const Operator: Component = () => (
   <Show when={fleet.isLoaded()}>
-    <Show when={fleet.me().may.includes('set quota')} fallback={<Empty title={words.operator.notYours} />}>
+    <Show when={fleet.me().may.includes('see health')} fallback={<Empty title={words.operator.notYours} />}>
       <Page />
     </Show>
   </Show>
