@@ -22,7 +22,7 @@ async function shown(dashboard: Dashboard, path: string, view: Parameters<Dashbo
   const page = await dashboard.open(path.replace('NAME', machine!.name ?? machine!.uuid), view)
   await page.locator('header').getByText(words.shell.live, { exact: true }).waitFor({ state: 'attached' })
   await page.locator('main h1').first().waitFor()
-  await page.locator('main [aria-busy=true]').waitFor({ state: 'detached' })
+  await page.locator('main [aria-busy=true]').first().waitFor({ state: 'detached' })
   return page
 }
 

@@ -150,7 +150,7 @@ atDashboard('mine in the dashboard', dashboard => {
       .getByRole('button', { name: words.mine.deleteOf('ci') })
       .click()
     await dialog(page).getByRole('alertdialog').getByRole('button', { name: words.mine.delete }).click()
-    await dialog(page).locator('.things li').waitFor({ state: 'detached' })
+    await dialog(page).locator('.things li').first().waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: words.mine.calendar.title }).click()

@@ -151,7 +151,7 @@ atDashboard(
       await page.keyboard.press('ArrowLeft')
       await page.getByRole('row', { expanded: false }).waitFor()
       await page.keyboard.press('ArrowRight')
-      await page.getByRole('row', { expanded: false }).waitFor({ state: 'detached' })
+      await page.getByRole('row', { expanded: false }).first().waitFor({ state: 'detached' })
       assert.equal(await page.getByRole('row').count(), before)
       await page.keyboard.press('j')
       await page.locator('tr[aria-level="2"]:focus').waitFor()

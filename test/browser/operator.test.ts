@@ -13,7 +13,7 @@ atDashboard('the page of operators', dashboard => {
     const names = await group.getByRole('link').allTextContents()
     assert.ok(names.length > 0)
     await group.locator('header').getByRole('button').click()
-    await group.waitFor({ state: 'detached' })
+    await group.first().waitFor({ state: 'detached' })
     const { nodes } = await dashboard.library('carol')
     for (const name of names) assert.match((await nodes.show(name)).provision_state, /manag|verif/)
     await axeClean(page)
@@ -26,7 +26,7 @@ atDashboard('the page of operators', dashboard => {
     const before = await reasons.count()
     const reason = (await reasons.first().locator('.grow').textContent())!
     await reasons.first().getByRole('button').click()
-    await reasons.filter({ hasText: reason }).waitFor({ state: 'detached' })
+    await reasons.filter({ hasText: reason }).first().waitFor({ state: 'detached' })
     await page.getByRole('button', { name: words.doing.undo, exact: true }).click()
     await reasons.filter({ hasText: reason }).waitFor()
     assert.equal(await reasons.count(), before)
@@ -38,7 +38,7 @@ atDashboard('the page of operators', dashboard => {
     await entries.first().waitFor()
     await page.getByRole('searchbox', { name: words.operator.auditSearch }).fill('bob')
     await page.waitForURL(/audit=bob/)
-    await entries.filter({ hasNotText: 'bob' }).waitFor({ state: 'detached' })
+    await entries.filter({ hasNotText: 'bob' }).first().waitFor({ state: 'detached' })
     await page.reload()
     await entries.first().waitFor()
     assert.equal(await page.getByRole('searchbox', { name: words.operator.auditSearch }).inputValue(), 'bob')
@@ -59,7 +59,7 @@ atDashboard('the page of operators', dashboard => {
     const row = page.getByRole('row').filter({ hasText: 'vision' })
     await row.getByText(words.operator.ofLimit(700)).waitFor()
     await page.getByRole('button', { name: words.doing.undo, exact: true }).click()
-    await row.getByText(words.operator.ofLimit(700)).waitFor({ state: 'detached' })
+    await row.getByText(words.operator.ofLimit(700)).first().waitFor({ state: 'detached' })
   })
 
   test('fsck runs from the page and says how many invariants hold', async () => {
