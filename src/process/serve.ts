@@ -1,5 +1,4 @@
 // Runs the service: opens the store, listens, and drains when it has to stop.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { loadPolicy } from '../api/policy.ts'
 import { recordAll } from '../audit/record.ts'
 import { systemClock } from '../clock/clock.ts'
@@ -19,8 +18,6 @@ import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './migrate.ts'
-import { FakeHardware } from '../metal/drivers/fake.ts'
-import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -34,6 +31,7 @@ import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
+import { driversFor } from './drivers.ts'
 
 interface RunningApi {
   address: string
@@ -174,10 +172,6 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   publisher.start()
   const drivers = driversFor(config)
   return { config, policy, store, log, metrics, census, drivers, bell, clock, memory, publisher, carrier }
-}
-
-function driversFor({ fakeDelayMs }: Config): Drivers {
-  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
 }
 
 async function requireMigrated(store: Store): Promise<void> {

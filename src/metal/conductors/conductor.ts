@@ -13,12 +13,12 @@ import type { NodeId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Write } from '../../store/transaction.ts'
 import { affinityOf } from './rows.ts'
-import { HardwareFailure, type Task } from '../drivers/port.ts'
+import { HardwareFailure, type Site, type Task } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { InspectionRule } from '../nodes/inspection.ts'
 import type { NodeRow } from '../nodes/rows.ts'
 import { Presence } from './presence.ts'
-import { driverOf, workOf } from '../nodes/transitions.ts'
+import { driverOf, type Work, workOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
 import * as writes from './node-writes.ts'
 
@@ -51,6 +51,8 @@ export class Conductor {
   readonly #taking: Duty
   /** Heartbeat and take-over. A duty each: a take-over may have to wait for rows that a dead conductor has locked. */
   readonly #watching: readonly Duty[]
+  /** Ends the tasks that the process does not wait for any longer. */
+  readonly #stopping = new AbortController()
   #strayLocks = 0
   #stopped = false
 
@@ -116,6 +118,8 @@ export class Conductor {
     for (const duty of this.#watching) void duty.stop()
     await this.#taking.stop()
     await Promise.race([Promise.all(this.#tasks.values()), sleep(limits.drainMsMax / 2, null, { ref: false })])
+    this.#stopping.abort()
+    await Promise.allSettled([...this.#options.drivers.values()].map(async driver => driver.stop?.()))
     await this.#presence.leave().catch(() => {})
   }
 
@@ -202,7 +206,8 @@ export class Conductor {
             : recorded(writes.stepDone(turn, outcome.found, rules, clock.now()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {
-        if (error instanceof writes.LockLost) throw error
+        // A process that stops says nothing of the step: another one goes on with it.
+        if (error instanceof writes.LockLost || this.#stopping.signal.aborted) throw error
         const reason = this.#reasonOf(error, before)
         node = await this.#write(() =>
           recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),
@@ -218,14 +223,27 @@ export class Conductor {
     return 'The conductor met an error of its own; its log tells more.'
   }
 
-  async #run(node: NodeRow, { incarnation }: writes.Lock) {
-    await this.#requireIncarnation(incarnation)
+  async #run(node: NodeRow, turn: writes.Turn) {
+    await this.#requireIncarnation(turn.incarnation)
     const work = workOf(node)!
     const task: Task =
       work.kind === 'power'
         ? { step: work.target, args: work.args, resumed: false }
         : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
-    return driverOf(node, this.#options.drivers).run(task, machineOf(node))
+    return driverOf(node, this.#options.drivers).run(task, machineOf(node), this.#siteOf(work, turn))
+  }
+
+  #siteOf(work: Work, turn: writes.Turn): Site {
+    const { clock } = this.#options
+    return {
+      part: work.kind === 'power' ? 0 : (work.part ?? 0),
+      begin: async (index, part) => {
+        await this.#requireIncarnation(turn.incarnation)
+        await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
+      },
+      note: async () => {},
+      signal: this.#stopping.signal,
+    }
   }
 
   /**

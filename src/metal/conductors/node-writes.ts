@@ -8,7 +8,7 @@ import { all, mark, type Read, together, type Write } from '../../store/transact
 import { databaseNow } from '../../clock/database-now.ts'
 import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import { keptOn } from '../allocations/keeping.ts'
-import type { Done, Json } from '../drivers/port.ts'
+import type { Done, Json, Part } from '../drivers/port.ts'
 import { inspected, type InspectionRule } from '../nodes/inspection.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
@@ -17,14 +17,14 @@ import { STEPS, type StepName } from '../nodes/states.ts'
 import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
 
 /** Which lock a conductor holds. */
-export interface Lock {
+interface Lock {
   node: NodeId
   incarnation: string
   term: number
 }
 
 /** A step under the lock: a repeated write must not end the next step too. */
-interface Turn extends Lock {
+export interface Turn extends Lock {
   step: number
 }
 
@@ -152,8 +152,13 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
-  const power = found.powerState ? { power_state: found.powerState } : {}
-  if (work.kind === 'power') return yield* save(node, { ...node, ...power, ...SETTLED, updated_at: now }, now)
+  const learned = {
+    ...(found.powerState && { power_state: found.powerState }),
+    ...(found.bootMode && { boot_mode: found.bootMode }),
+    ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
+    ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
+  }
+  if (work.kind === 'power') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
   const stays = step === 'tearDown' && (node.leased_to !== null || (yield* keptOn(node.id, now)) !== null)
@@ -164,13 +169,18 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
     ...node,
-    ...power,
+    ...learned,
     ...changes,
     ...stateChange(node, next ? STEPS[next].during : work.to, now),
-    ...(next ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false }) } : SETTLED),
+    ...(next ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false, part: 0 }) } : SETTLED),
     updated_at: now,
   }
   return yield* save(node, after, now, traits)
+}
+
+function withInternal({ driver_internal_info }: NodeRow, found: Json) {
+  const kept = Object.entries({ ...jsonIn(driver_internal_info), ...found }).filter(([, value]) => value !== null)
+  return jsonText(Object.fromEntries(kept))
 }
 
 interface Effects {
@@ -223,6 +233,18 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
     updated_at: now,
   }
   return yield* save(node, after, now)
+}
+
+/** Writes down which part of the step begins, where people and the next conductor find it. */
+export function* partBegins(turn: Turn, index: number, part: Part, now: number): Write<void> {
+  const { node, isDone } = yield* locked(turn)
+  const work = workOf(node)
+  if (isDone || work?.kind !== 'provision') throw new LockLost()
+  const step = work.steps[work.step]!
+  const shown = jsonText({ ...part, priority: 0 })
+  const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
+  const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
+  yield* saveNode(node, after)
 }
 
 /** Puts a node from the waiting state back into the busy state of its step. */
@@ -281,8 +303,12 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
   return { silent, resumed, failed: failures }
 }
 
-/** Switching power is safe to repeat; for steps, the table of steps decides. */
-const resumes = (work: Work): boolean => work.kind === 'power' || STEPS[work.steps[work.step]!].onTakeOver === 'resume'
+/** Switching power is safe to repeat; for steps, the table of steps and the driver decide. */
+function resumes(work: Work): boolean {
+  if (work.kind === 'power') return true
+  const step = work.steps[work.step]!
+  return STEPS[step].onTakeOver === 'resume' || (work.resumable ?? []).includes(step)
+}
 
 /** Facts about a task for the log. */
 export const describe = (work: Work): Json =>

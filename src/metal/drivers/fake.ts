@@ -31,6 +31,7 @@ export class FakeHardware implements Driver {
     fake_inventory: 'An object that inspection reports. Optional.',
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
+  readonly resumable = []
   readonly #delayMs: number
   readonly #pause: (ms: number) => Promise<unknown>
 

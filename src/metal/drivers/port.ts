@@ -3,6 +3,7 @@
 import type { Json } from '../../shared/json.ts'
 import type { PowerState } from '../../store/schema/states.ts'
 import type { StepName } from '../nodes/states.ts'
+import type { Answer, Question } from './questions.ts'
 
 export type { Json } from '../../shared/json.ts'
 export type { PowerState } from '../../store/schema/states.ts'
@@ -29,11 +30,14 @@ export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
 /** What a driver sees of a node. */
 export interface Machine {
   readonly uuid: string
+  readonly name: string | null
   readonly powerState: PowerState | null
   readonly driverInfo: Json
   readonly driverInternalInfo: Json
   readonly properties: Json
   readonly instanceInfo: Json
+  readonly instanceUuid: string | null
+  readonly targetRaidConfig: Json
   readonly interfaces: Readonly<Record<InterfaceName, string>>
 }
 
@@ -48,15 +52,64 @@ export interface Task {
   resumed: boolean
 }
 
+/** A network card that inspection found. */
+export interface FoundPort {
+  address: string
+  pxeEnabled?: boolean
+  extra?: Json
+}
+
 /** The result of a task; absent members are unknown. */
 export interface Done {
   powerState?: PowerState
-  /** What inspection found out. */
+  bootMode?: 'uefi' | 'bios'
+  /** What inspection found out: kept whole, and its basics become properties. */
   inventory?: Json
+  /** Ports that the node gets, unless a port has that address already. */
+  ports?: readonly FoundPort[]
+  /** What the driver wants to know next time: merged into driver_internal_info; null removes a key. */
+  internal?: Json
+  /** Settings of the firmware as they are now. */
+  bios?: readonly BiosSetting[]
+  raidConfig?: Json
+}
+
+/** As GET /v1/nodes/X/bios shows it; absent members are unknown. */
+export interface BiosSetting {
+  name: string
+  value: string | null
+  attribute_type?: string | null
+  allowable_values?: readonly string[] | null
+  lower_bound?: number | null
+  upper_bound?: number | null
+  min_length?: number | null
+  max_length?: number | null
+  read_only?: boolean | null
+  reset_required?: boolean | null
+  unique?: boolean | null
 }
 
 /** The step is done, or the machine works by itself and is asked again after `ms`. */
 export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+
+/** A part of a step, as the node's deploy_step or clean_step shows it. */
+export interface Part {
+  interface: InterfaceName
+  step: string
+  args?: Json
+}
+
+/** Where a step runs: what the conductor does for a driver meanwhile. */
+export interface Site {
+  /** The part to go on with; more than 0 after the death of another conductor. */
+  readonly part: number
+  /** Writes down which part begins. Throws when the lock is lost: then nothing more may be done to the machine. */
+  begin(index: number, part: Part): Promise<void>
+  /** A line in the node's history; `output` is what a program printed. */
+  note(entry: { event: string; severity?: 'info' | 'error'; output?: string }): Promise<void>
+  /** Aborted when the process stops or the lock is lost. */
+  readonly signal: AbortSignal
+}
 
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
@@ -68,8 +121,16 @@ export interface Driver {
   /** The keys of driver_info that it reads, explained. */
   readonly properties: Readonly<Record<string, string>>
   readonly bootDevices: readonly string[]
-  /** What is wrong with an interface's settings, or null when it would work. */
+  /** Steps that another conductor may finish, besides those that only read. */
+  readonly resumable: readonly StepName[]
+  /** What is wrong with an interface's settings, or null when it would work. The machine is not asked. */
   validate(name: InterfaceName, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
-  run(task: Task, machine: Machine): Promise<StepResult>
+  run(task: Task, machine: Machine, site: Site): Promise<StepResult>
+  /** What the power really is. Absent: the node's row is the truth. */
+  readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
+  /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
+  ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  /** Lets go of sessions and connections. */
+  stop?(): Promise<void>
 }

@@ -34,6 +34,10 @@ export type Work =
       to: Stable
       /** The machine has been in the waiting state of this step. */
       resumed: boolean
+      /** The part of the step that was begun last. */
+      part?: number
+      /** Steps that another conductor may finish with this driver. */
+      resumable?: readonly StepName[]
       args: Json
       /** The request that asked for it. */
       request?: string
@@ -69,7 +73,8 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
-  const after = steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, now)
+  const after =
+    steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
@@ -147,9 +152,21 @@ function begun<N extends NodeRow>(
   { verb, to }: Transition,
   steps: readonly StepName[],
   { args, request }: Order,
+  drivers: Drivers,
   now: number,
 ): N {
-  const work: Work = { kind: 'provision', verb, steps, step: 0, to, resumed: false, args, ...(request && { request }) }
+  const { resumable } = driverOf(node, drivers)
+  const work: Work = {
+    kind: 'provision',
+    verb,
+    steps,
+    step: 0,
+    to,
+    resumed: false,
+    args,
+    ...(resumable.length > 0 && { resumable }),
+    ...(request && { request }),
+  }
   return {
     ...node,
     ...stateChange(node, STEPS[steps[0]!].during, now),

@@ -12,11 +12,14 @@ import { called } from '../called.ts'
 export function machineOf(node: NodeRow): Machine {
   return {
     uuid: node.uuid,
+    name: node.name,
     powerState: node.power_state,
     driverInfo: jsonIn(node.driver_info),
     driverInternalInfo: jsonIn(node.driver_internal_info),
     properties: jsonIn(node.properties),
     instanceInfo: jsonIn(node.instance_info),
+    instanceUuid: node.instance_uuid,
+    targetRaidConfig: jsonIn(node.target_raid_config),
     interfaces: jsonIn(node.interfaces) as Record<InterfaceName, string>,
   }
 }

@@ -14,3 +14,4 @@ export type ServerId = number & { readonly of: 'server' }
 export type MoveId = number & { readonly of: 'move' }
 export type WebhookId = number & { readonly of: 'webhook' }
 export type DeliveryId = number & { readonly of: 'delivery' }
+export type CallId = number & { readonly of: 'call' }

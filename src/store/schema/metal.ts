@@ -2,7 +2,7 @@
 import type { Generated } from 'kysely'
 import type { Json, JsonText } from '../../shared/json.ts'
 import type { NodeColumns } from '../../shared/node-fields.ts'
-import type { AllocationId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
+import type { AllocationId, CallId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
 import type { PowerState, State } from './states.ts'
 
 export interface MetalTables {
@@ -93,6 +93,42 @@ export interface MetalTables {
     extra: JsonText<Json>
     created_at: number
     updated_at: number | null
+  }
+  /** What became of a node, for people; kept longer than the log, by number and age. */
+  node_history: {
+    id: Generated<number>
+    uuid: string
+    node_id: NodeId
+    at: number
+    severity: 'info' | 'error'
+    /** provisioning, power, maintenance, hand-over, hook … */
+    type: string
+    event: string
+    /** What a program of the operator's printed. */
+    output: string | null
+    user_id: string | null
+    conductor: string | null
+  }
+  /** Large facts about a node, which its row doesn't carry. */
+  node_documents: {
+    node_id: NodeId
+    kind: 'inventory' | 'bios'
+    document: JsonText<object>
+    updated_at: number
+  }
+  /** A question to a machine: any process asks, a conductor with its driver answers. */
+  calls: {
+    id: Generated<CallId>
+    node_id: NodeId
+    question: string
+    args: JsonText<object>
+    /** What the asker may wait for, by the database's clock; then the row is swept. */
+    expires_at: number
+    /** Who answers it. */
+    incarnation: string | null
+    answered_at: number | null
+    answer: JsonText<object> | null
+    failure: string | null
   }
   portgroups: {
     id: Generated<PortgroupId>

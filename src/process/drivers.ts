@@ -1,0 +1,9 @@
+// The hardware drivers: all that there are, and how each is made from the configuration.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import { FakeHardware } from '../metal/drivers/fake.ts'
+import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
+
+export function driversFor({ fakeDelayMs }: Config): Drivers {
+  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
+}
