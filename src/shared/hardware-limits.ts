@@ -1,0 +1,15 @@
+// The limits of what drivers do with machines, each with its reason.
+
+export const hardwareLimits = {
+  // Power is read after pauses that grow by half, from the first of these to the last: quick machines are seen soon, and
+  // slow BMCs aren't asked all the time.
+  powerPollMs: 500,
+  powerPollMsMax: 5_000,
+  // How long a machine may take to be on or off after a hard command, as upstream has it.
+  powerMsMax: 60_000,
+  // How long an operating system may take to shut down, as upstream has it.
+  softPowerMsMax: 600_000,
+  // Some BMCs refuse to switch on for up to a minute after the machine went off.
+  powerOnTries: 6,
+  powerOnPauseMs: 10_000,
+} as const
