@@ -12,4 +12,15 @@ export const hardwareLimits = {
   // Some BMCs refuse to switch on for up to a minute after the machine went off.
   powerOnTries: 6,
   powerOnPauseMs: 10_000,
+
+  // A BMC that is busy with its media is asked again, as upstream does.
+  mediaTries: 3,
+  mediaPauseMs: 3_000,
+  // How often a medium is looked at until it is connected or gone: half a minute.
+  mediaLooks: 10,
+
+  // A config drive, unpacked: some hundred kB as a rule, and its text must fit into a field of the node.
+  configDriveBytesMax: 16 * 1024 * 1024,
+  // Config drives that are kept ready: BMCs that stream a medium ask for it sector by sector.
+  configDrivesKept: 4,
 } as const
