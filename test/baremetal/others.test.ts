@@ -59,6 +59,31 @@ eachMetal('others', api => {
     assert.deepEqual((await api.get(`/v1/ports?address=${address}`)).body.ports, [])
   })
 
+  void test('ports: found by uuid alone', async () => {
+    for (const name of ['52:54:00:00:00:01', 'malformed:uuid', 'eth0']) {
+      expectStatus(await api.get(`/v1/ports/${name}`), 400)
+      expectStatus(await api.patch(`/v1/ports/${name}`, [add('/extra/a', 1)]), 400)
+      expectStatus(await api.del(`/v1/ports/${name}`), 400)
+    }
+    expectFault(await api.get(`/v1/ports/${uuid()}`), 404)
+  })
+
+  void test('ports: those of a group are in one physical network', async () => {
+    const node = await api.node()
+    const group = expectStatus(await api.post('/v1/portgroups', { node_uuid: node }), 201).body.uuid
+    const make = (more: object) => api.post('/v1/ports', { node_uuid: node, address: mac(), ...more })
+    const first = expectStatus(await make({ portgroup_uuid: group, physical_network: 'p1' }), 201).body.uuid
+    expectFault(await make({ portgroup_uuid: group, physical_network: 'p2' }), 409, /physical network/)
+    expectFault(await make({ portgroup_uuid: group }), 409)
+    const other = expectStatus(await make({ physical_network: 'p2' }), 201).body.uuid
+    expectFault(await api.patch(`/v1/ports/${other}`, [add('/portgroup_uuid', group)]), 409)
+    const both = [add('/portgroup_uuid', group), add('/physical_network', 'p1')]
+    expectStatus(await api.patch(`/v1/ports/${other}`, both), 200)
+    expectFault(await api.patch(`/v1/ports/${other}`, [add('/physical_network', 'p3')]), 409)
+    expectStatus(await api.del(`/v1/ports/${other}`), 204)
+    expectStatus(await api.patch(`/v1/ports/${first}`, [add('/physical_network', 'p3')]), 200)
+  })
+
   void test('ports: each field is set and shown from its version on', async () => {
     const node = await api.node()
     const group = expectStatus(await api.post('/v1/portgroups', { node_uuid: node }), 201).body.uuid
