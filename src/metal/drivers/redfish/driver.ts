@@ -15,17 +15,12 @@ import {
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
 import type { Bmc } from './bmc.ts'
-import { accessOf, type BmcAccess, PROPERTIES } from './driver-info.ts'
+import type { Bmcs } from './pool.ts'
 import { interrupt, type Pause, readPower, switchPower } from './power.ts'
-
-/** Where BMCs come from. Those of the same address and account share a session. */
-export interface Bmcs {
-  open(access: BmcAccess, signal: AbortSignal): Bmc
-  stop(): Promise<void>
-}
+import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
 
 interface Options {
-  bmcs: Bmcs
+  bmcs: Pick<Bmcs, 'of' | 'stop'>
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
@@ -68,7 +63,7 @@ export class RedfishHardware implements Driver {
     storage: ['noop'],
     vendor: or('vendor'),
   } as const
-  readonly properties = PROPERTIES
+  readonly properties = REDFISH_PROPERTIES
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'uefihttp']
   readonly resumable: readonly StepName[] = ['deploy', 'clean']
   readonly #options: Options
@@ -80,13 +75,7 @@ export class RedfishHardware implements Driver {
   validate(name: InterfaceName, machine: Machine): string | null {
     if (machine.interfaces[name] === `no-${name}`)
       return `Driver redfish does not support ${name} (disabled or not implemented).`
-    try {
-      accessOf(machine)
-      return null
-    } catch (error) {
-      if (error instanceof HardwareFailure) return error.message
-      throw error
-    }
+    return wrongWithBmcSettings(machine)
   }
 
   async run({ step, args }: Task, machine: Machine, { signal }: Site): Promise<StepResult> {
@@ -116,7 +105,7 @@ export class RedfishHardware implements Driver {
   #visit(machine: Machine, signal: AbortSignal): Visit {
     const { bmcs, pause } = this.#options
     return {
-      bmc: bmcs.open(accessOf(machine), signal),
+      bmc: bmcs.of(machine, signal),
       machine,
       pause: async ms => void (await pause(ms, signal)),
     }
