@@ -68,6 +68,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'reservation-max-ms': [86_400_000, 86_401_000, 86_402_000, 86_403_000],
   'take-over-ms': [10_000, 1_001, 1_002, 1_003],
   'fake-delay-ms': [0, 1, 2, 3],
+  'media-url': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],

@@ -237,6 +237,12 @@ const TABLE = {
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
   },
+  mediaUrl: {
+    flag: 'media-url <url>',
+    is: orNull(Type.String({ pattern: '^https?://[^@?#\\s]+$' })),
+    fallback: null,
+    help: 'http(s) address under which BMCs reach this service, for config drives',
+  },
   audit: {
     flag: 'audit <word>',
     is: oneOf('on', 'off'),

@@ -8,6 +8,9 @@ import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 
 const pause = (ms: number, signal?: AbortSignal) => sleep(ms, null, { ref: false, signal })
 
-export function driversFor({ fakeDelayMs }: Config): Drivers {
-  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause }), new RedfishHardware({ bmcs: new Bmcs(), pause }))
+export function driversFor({ fakeDelayMs, mediaUrl }: Config): Drivers {
+  return driversOf(
+    new FakeHardware({ delayMs: fakeDelayMs, pause }),
+    new RedfishHardware({ mediaUrl, bmcs: new Bmcs(), pause }),
+  )
 }
