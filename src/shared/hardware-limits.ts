@@ -22,6 +22,10 @@ export const hardwareLimits = {
   redfishWordsMax: 500,
   // Members of one collection: log entries are the longest.
   redfishMembersMax: 2_000,
+  // More than the largest machines have.
+  redfishSensorsMax: 1_000,
+  // The newest entries of the event log: more than anyone reads at once.
+  redfishEventsMax: 500,
   // How long a task of a BMC is awaited, and how often it is looked at unless it says so itself.
   redfishTaskMs: 600_000,
   redfishTaskPollMs: 1_000,
