@@ -36,6 +36,9 @@ export const hardwareLimits = {
   // Logging out when the process stops: nobody waits long for a BMC that is gone.
   redfishLogoutMs: 3_000,
 
+  // Resources that an inspection reads: a large machine has some hundred, and a slow BMC needs a second for each.
+  inspectionReadsMax: 2_000,
+
   // Power is read after pauses that grow by half, from the first of these to the last: quick machines are seen soon, and
   // slow BMCs aren't asked all the time.
   powerPollMs: 500,
