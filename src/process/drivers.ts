@@ -1,9 +1,23 @@
 // The hardware drivers: all that there are, and how each is made from the configuration.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
+import { namesOf } from '../identity/seen-names.ts'
 import { FakeHardware } from '../metal/drivers/fake.ts'
+import { Manual } from '../metal/drivers/manual/manual.ts'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
+import { headersFor } from '../webhooks/signature.ts'
+import type { Context } from './context.ts'
 
-export function driversFor({ fakeDelayMs }: Config): Drivers {
-  return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }))
+/** What drivers need of the process. */
+type Surroundings = Pick<Context, 'store' | 'clock'>
+
+export function driversFor({ fakeDelayMs, hooks }: Config, { store, clock }: Surroundings): Drivers {
+  return driversOf(
+    new FakeHardware({ delayMs: fakeDelayMs, pause: ms => sleep(ms, null, { ref: false }) }),
+    new Manual({
+      hooks,
+      sign: ({ id, body, secret }) => headersFor({ id, body, secrets: [secret] }, clock.now()),
+      namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+    }),
+  )
 }

@@ -228,8 +228,14 @@ export class Conductor {
     const work = workOf(node)!
     const task: Task =
       work.kind === 'power'
-        ? { step: work.target, args: work.args, resumed: false }
-        : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
+        ? { step: work.target, args: work.args, resumed: false, attempt: attemptOf(node, work.target), holder: null }
+        : {
+            step: work.steps[work.step]!,
+            args: work.args,
+            resumed: work.resumed,
+            attempt: attemptOf(node, work.steps[work.step]!),
+            holder: work.holder ?? null,
+          }
     return driverOf(node, this.#options.drivers).run(task, machineOf(node), this.#siteOf(work, turn))
   }
 
@@ -279,6 +285,9 @@ export class Conductor {
     await sleep(RETRY_MS)
   }
 }
+
+const attemptOf = (node: NodeRow, step: string) =>
+  `${node.uuid}.${workOf(node)!.attempt ?? 0}.${step.replaceAll(' ', '-')}`
 
 function deedOf(node: NodeRow, outcome: Outcome): Deed {
   const work = workOf(node)!

@@ -223,6 +223,8 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
   if (isDone) return node
   const work = workOf(node)!
   if (work.kind === 'power') return yield* save(node, failed(node, 'The driver left the power undecided.', now), now)
+  // Whoever it was for has given it back meanwhile, so nobody waits for it.
+  if (work.verb === 'deleted' && work.steps[work.step] === 'deploy') return yield* stepDone(turn, {}, [], now)
   const step = STEPS[work.steps[work.step]!]
   const after: NodeRow = {
     ...node,
