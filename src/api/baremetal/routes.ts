@@ -12,6 +12,7 @@ import {
 } from './chassis.ts'
 import { listAllConductors, showConductor } from './conductors.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
+import { showInventory } from './inventory.ts'
 import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates, showValidation, showValidationOf } from './node-states.ts'
@@ -41,7 +42,6 @@ import {
   listShards,
   listTargets,
   listTargetsOfNode,
-  showInventory,
   showVolume,
   showVolumeOfNode,
 } from './shards.ts'
