@@ -1,7 +1,9 @@
 // What the redfish driver reads and changes besides power and boot: sensors, lights, the event log, firmware settings, RAID.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { applyBios, readBios, resetBios } from '../../src/metal/drivers/redfish/bios.ts'
+import type { Machine } from '../../src/metal/drivers/port.ts'
+import type { Bmc } from '../../src/metal/drivers/redfish/bmc.ts'
+import { applyBios, biosShown, resetBios } from '../../src/metal/drivers/redfish/bios.ts'
 import { readEvents } from '../../src/metal/drivers/redfish/events.ts'
 import { listIndicators, readIndicator, switchIndicator } from '../../src/metal/drivers/redfish/indicators.ts'
 import { Bmcs } from '../../src/metal/drivers/redfish/pool.ts'
@@ -117,6 +119,7 @@ test('the event log is read, oldest first', async t => {
   ])
 })
 
+const readBios = async (bmc: Bmc) => (await biosShown({ bmc, machine: { interfaces: {} } as Machine })).bios ?? []
 const pause = async () => {}
 /** No machine needs so many pauses. */
 const patience = (max: number) => {
@@ -153,6 +156,12 @@ test('settings without a registry are read all the same', async t => {
   const { bmc, test } = await machineWith(t)
   test.resources.delete('/redfish/v1/Registries/BiosAttributeRegistry.v1_0_0.json')
   assert.deepEqual((await readBios(bmc))[0], { name: 'BootMode', value: 'Uefi' })
+})
+
+test('a machine that shows no settings has none', async t => {
+  const { bmc, machine } = await machineWith(t)
+  delete machine.system['Bios']
+  assert.deepEqual(await readBios(bmc), [])
 })
 
 test('a change of settings waits for a restart, and comes into force with it', async t => {

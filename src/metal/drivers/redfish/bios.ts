@@ -2,18 +2,16 @@
 import { isObject } from '../../../shared/is-object.ts'
 import { type BiosSetting, type Done, HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
-import { type Pause, switchPower } from './power.ts'
+import { switchPower } from './power.ts'
 import { until } from './settle.ts'
+import type { Visit as FullVisit } from './visit.ts'
 import { textOf } from './words.ts'
 
-interface Visit {
-  readonly bmc: Bmc
-  readonly pause: Pause
-}
+type Visit = Pick<FullVisit, 'bmc' | 'pause'>
 
 type Value = string | number | boolean | null
 
-export async function readBios(bmc: Bmc): Promise<BiosSetting[]> {
+async function readBios(bmc: Bmc): Promise<BiosSetting[]> {
   const bios = await biosOf(bmc)
   const known = await registryOf(bmc, textOf(bios.body['AttributeRegistry']))
   return Object.entries(attributesIn(bios)).map(([name, value]) => ({
@@ -21,6 +19,17 @@ export async function readBios(bmc: Bmc): Promise<BiosSetting[]> {
     value: value === null ? null : String(value),
     ...known.get(name),
   }))
+}
+
+/** For a node that is looked at for the first time. A machine is of use without them, too. */
+export async function biosShown({ bmc, machine }: Pick<FullVisit, 'bmc' | 'machine'>): Promise<Pick<Done, 'bios'>> {
+  if (machine.interfaces.bios === 'no-bios') return {}
+  try {
+    return { bios: await readBios(bmc) }
+  } catch (error) {
+    if (error instanceof HardwareFailure) return {}
+    throw error
+  }
 }
 
 /** Puts settings into force: `args.settings` is a list of names and values. */

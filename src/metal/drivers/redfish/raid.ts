@@ -2,16 +2,13 @@
 import { isObject } from '../../../shared/is-object.ts'
 import { type Done, HardwareFailure, type Json, type Machine } from '../port.ts'
 import { type Bmc, linkIn, type Resource } from './bmc.ts'
-import { type Pause, switchPower } from './power.ts'
+import { switchPower } from './power.ts'
 import { type Controller, type Drive, LEVELS, logicalDisksIn, type PlannedVolume, planVolumes } from './raid-plan.ts'
 import { until } from './settle.ts'
+import type { Visit as FullVisit } from './visit.ts'
 import { textOf } from './words.ts'
 
-interface Visit {
-  readonly bmc: Bmc
-  readonly pause: Pause
-  readonly machine: Pick<Machine, 'targetRaidConfig'>
-}
+type Visit = Pick<FullVisit, 'bmc' | 'pause'> & { readonly machine: Pick<Machine, 'targetRaidConfig'> }
 
 const GIB = 1024 ** 3
 
