@@ -2,10 +2,12 @@
 // once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
+import type { CallId } from '../../store/schema/ids.ts'
 import { type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Driver, Json, PowerTarget } from '../drivers/port.ts'
+import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
@@ -43,6 +45,14 @@ export type Work =
       request?: string
     }
   | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
+  | {
+      kind: 'call'
+      call: CallId
+      question: Question
+      /** Someone waits for the answer. Else a failure is the node's last_error. */
+      isAwaited: boolean
+      request?: string
+    }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
   transition === null ? null : (jsonIn(transition) as Work)
