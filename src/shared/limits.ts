@@ -1,4 +1,4 @@
-// A limit on everything, each with its reason. Those of machines, and of what tells people and programs, have files of their own.
+// A limit on everything, each with its reason. Those of hardware, and of what tells people and programs, have files of their own.
 import { hardwareLimits } from './hardware-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
 

@@ -35,7 +35,7 @@ const openOfNode = query((db, a: { node: NodeId }, on) =>
     .where('expires_at', '>', databaseNow(on)),
 )
 
-export interface Taker {
+interface Taker {
   incarnation: string
   group: string
   /** Only nodes with one of these drivers. */
