@@ -186,7 +186,8 @@ export class RedfishHardware implements Driver {
   }
 
   async readPower(machine: Machine, signal: AbortSignal): Promise<PowerState> {
-    return readPower(this.#visit(machine, signal).bmc)
+    // Whoever looks at all machines looks again soon, and must not wait long for one that is away.
+    return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
