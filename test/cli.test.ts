@@ -70,6 +70,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'fake-delay-ms': [0, 1, 2, 3],
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
+  'history-keep': [300, 1, 2, 3],
+  'history-keep-days': [180, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],

@@ -12,6 +12,7 @@ import {
 } from './chassis.ts'
 import { listAllConductors, showConductor } from './conductors.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
+import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
 import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates, showValidation, showValidationOf } from './node-states.ts'
@@ -37,7 +38,6 @@ import {
   listConnectors,
   listConnectorsOfNode,
   listDeployTemplates,
-  listHistory,
   listShards,
   listTargets,
   listTargetsOfNode,
@@ -128,7 +128,9 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history': onFound({ GET: [listNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/detail': onFound({ GET: [listNodeHistoryInDetail, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/:event': onFound({ GET: [showNodeHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),

@@ -241,7 +241,10 @@ export class Conductor {
         await this.#requireIncarnation(turn.incarnation)
         await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
       },
-      note: async () => {},
+      note: async ({ event, severity, output }) => {
+        const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
+        await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
+      },
       signal: this.#stopping.signal,
     }
   }
@@ -280,8 +283,9 @@ export class Conductor {
   }
 }
 
-function deedOf(node: NodeRow, outcome: Outcome): Deed {
-  const work = workOf(node)!
+const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
+
+function deedIn(work: Work, outcome: Outcome): Deed {
   const action = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
   return { action, outcome, request: work.request }
 }
