@@ -103,4 +103,15 @@ export const hardwareLimits = {
   callAnswerCharsMax: 4 * 1024 * 1024,
   // Characters of a reason that a driver gives.
   callFailureCharsMax: 2_000,
+
+  // Characters of a line in a node's history: the longest last_error is as long.
+  historyEventMax: 4_096,
+  // Characters of what a program printed: a screen or two. The end is kept, because it says why the program failed.
+  historyOutputMax: 16_384,
+  // Old lines are looked for this often. Counting the lines of a thousand nodes reads some megabytes.
+  historyPruneMs: 10 * 60_000,
+  // Lines that are dropped at once: a commit of some milliseconds.
+  historyPruneBatch: 500,
+  // More would make a page of the API slow.
+  historyKeepMax: 10_000,
 } as const

@@ -16,6 +16,7 @@ import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
 import { showInventory } from './inventory.ts'
 import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
 import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
+import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
@@ -40,7 +41,6 @@ import {
   listConnectors,
   listConnectorsOfNode,
   listDeployTemplates,
-  listHistory,
   listShards,
   listTargets,
   listTargetsOfNode,
@@ -182,7 +182,9 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history': onFound({ GET: [listNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/detail': onFound({ GET: [listNodeHistoryInDetail, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/:event': onFound({ GET: [showNodeHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
