@@ -11,6 +11,9 @@ import {
   showChassis,
 } from './chassis.ts'
 import { listAllConductors, showConductor } from './conductors.ts'
+import { listBios, showBiosSetting } from './bios.ts'
+import { deleteDeployTemplate, listDeployTemplates } from './deploy-templates.ts'
+import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './deploy-templates.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
 import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
@@ -23,6 +26,7 @@ import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPort
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
+import { putRaidConfig, showLogicalDiskProperties } from './raid.ts'
 import {
   deleteOneReservation,
   listAllReservations,
@@ -32,20 +36,13 @@ import {
   showReservation,
 } from './reservations.ts'
 import { showV1 } from './root.ts'
-import {
-  listBios,
-  listConnectors,
-  listConnectorsOfNode,
-  listDeployTemplates,
-  listHistory,
-  listShards,
-  listTargets,
-  listTargetsOfNode,
-  showInventory,
-  showVolume,
-  showVolumeOfNode,
-} from './shards.ts'
+import { listHistory, listShards, showInventory } from './shards.ts'
 import type { Word } from './versions.ts'
+import { deleteOneConnector, listConnectors, listConnectorsOfNode } from './volume-connectors.ts'
+import { patchConnector, postConnector, showConnector } from './volume-connectors.ts'
+import { deleteOneTarget, listTargets, listTargetsOfNode } from './volume-targets.ts'
+import { patchTarget, postTarget, showTarget } from './volume-targets.ts'
+import { showVolume, showVolumeOfNode } from './volume.ts'
 
 /** Paths where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set([
@@ -87,6 +84,7 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/states': onFound({ GET: [showStates, 'baremetal:node:get_states'] }),
   '/nodes/:ident/states/provision': onFound({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
   '/nodes/:ident/states/power': onFound({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
+  '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
     DELETE: [deleteMaintenance, 'baremetal:node:clear_maintenance'],
@@ -130,6 +128,7 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
+  '/nodes/:ident/bios/:setting': onFound({ GET: [showBiosSetting, 'baremetal:node:bios:get'] }, 'bios'),
   '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
@@ -171,6 +170,10 @@ export const routes: Routes<Word> = {
   '/drivers': to({ GET: [listDrivers, 'baremetal:driver:get'] }),
   '/drivers/:name': to({ GET: [showDriver, 'baremetal:driver:get'] }),
   '/drivers/:name/properties': to({ GET: [showDriverProperties, 'baremetal:driver:get'] }),
+  '/drivers/:name/raid/logical_disk_properties': to(
+    { GET: [showLogicalDiskProperties, 'baremetal:driver:get'] },
+    'raidConfig',
+  ),
   '/conductors': to({ GET: [listAllConductors, 'baremetal:conductor:get'] }, 'conductors'),
   '/conductors/:hostname': to({ GET: [showConductor, 'baremetal:conductor:get'] }, 'conductors'),
   '/allocations': to(
@@ -205,8 +208,44 @@ export const routes: Routes<Word> = {
     'reservations',
   ),
   '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/connectors': to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/targets': to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
-  '/deploy_templates': to({ GET: [listDeployTemplates, 'baremetal:deploy_template:get'] }, 'deployTemplates'),
+  '/volume/connectors': {
+    ...to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postConnector, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/connectors/:uuid': onFound(
+    {
+      GET: [showConnector, 'baremetal:volume:get'],
+      PATCH: [patchConnector, 'baremetal:volume:update'],
+      DELETE: [deleteOneConnector, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/volume/targets': {
+    ...to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postTarget, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/targets/:uuid': onFound(
+    {
+      GET: [showTarget, 'baremetal:volume:get'],
+      PATCH: [patchTarget, 'baremetal:volume:update'],
+      DELETE: [deleteOneTarget, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/deploy_templates': to(
+    {
+      GET: [listDeployTemplates, 'baremetal:deploy_template:get'],
+      POST: [postDeployTemplate, 'baremetal:deploy_template:create'],
+    },
+    'deployTemplates',
+  ),
+  '/deploy_templates/:ident': to(
+    {
+      GET: [showDeployTemplate, 'baremetal:deploy_template:get'],
+      PATCH: [patchDeployTemplate, 'baremetal:deploy_template:update'],
+      DELETE: [deleteDeployTemplate, 'baremetal:deploy_template:delete'],
+    },
+    'deployTemplates',
+  ),
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }
