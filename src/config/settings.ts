@@ -1,5 +1,6 @@
 // The table of all settings: flag, schema, default and help.
 import { type Static, Type } from 'typebox'
+import { DEFAULT_RULES } from '../metal/nodes/inspection-defaults.ts'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
 import { limits } from '../shared/limits.ts'
 import { minutes, oneOf, orNull, port, type Setting, text, yesOrNo } from './kinds.ts'
@@ -237,6 +238,12 @@ const TABLE = {
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
   },
+  mediaUrl: {
+    flag: 'media-url <url>',
+    is: orNull(Type.String({ pattern: '^https?://[^@?#\\s]+$' })),
+    fallback: null,
+    help: 'http(s) address under which BMCs reach this service, for config drives',
+  },
   audit: {
     flag: 'audit <word>',
     is: oneOf('on', 'off'),
@@ -252,8 +259,8 @@ const TABLE = {
   inspectionRules: {
     flag: 'inspection-rules <json>',
     is: Type.Array(InspectionRule, { maxItems: 256 }),
-    fallback: [],
-    help: 'what inspection sets in a node: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}',
+    fallback: DEFAULT_RULES,
+    help: 'what inspection sets in a node, in place of the built-in rules: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}; [] for nothing',
   },
   testClock: {
     flag: 'test-clock',

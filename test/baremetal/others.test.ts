@@ -194,7 +194,7 @@ eachMetal('others', api => {
 
   void test('drivers and their properties', async () => {
     const { body } = expectStatus(await api.get('/v1/drivers'), 200)
-    const [driver] = body.drivers
+    const driver = body.drivers.find(({ name }: { name: string }) => name === 'fake-hardware')
     assert.deepEqual([driver.name, driver.type, driver.hosts.length], ['fake-hardware', 'dynamic', 1])
     assert.equal(driver.properties.length, 2)
     assert.deepEqual((await api.get('/v1/drivers?type=classic')).body.drivers, [])
@@ -204,7 +204,11 @@ eachMetal('others', api => {
     for (const kind of kinds.split(', ')) {
       assert.ok(one[`enabled_${kind}_interfaces`].includes(one[`default_${kind}_interface`]), kind)
     }
-    assert.deepEqual((await api.get('/v1/drivers?detail=True')).body.drivers, [one])
+    const detailed = (await api.get('/v1/drivers?detail=True')).body.drivers
+    assert.deepEqual(
+      detailed.find(({ name }: { name: string }) => name === 'fake-hardware'),
+      one,
+    )
     const properties = expectStatus(await api.get('/v1/drivers/fake-hardware/properties'), 200).body
     assert.equal(typeof properties.fake_delay, 'string')
     expectFault(await api.get('/v1/drivers/nonsense'), 404)
@@ -216,7 +220,7 @@ eachMetal('others', api => {
     assert.deepEqual(Object.keys(conductors[0]).sort(), ['alive', 'conductor_group', 'hostname', 'links'])
     const { hostname } = conductors[0]
     const one = expectStatus(await api.get(`/v1/conductors/${hostname}`), 200).body
-    assert.deepEqual([one.alive, one.drivers], [true, ['fake-hardware']])
+    assert.ok(one.alive && one.drivers.includes('fake-hardware'))
     assert.match(one.created_at, /\+00:00$/)
     const [detailed, ...rest] = (await api.get('/v1/conductors?detail=True')).body.conductors
     // Its heart may have beaten between the two looks.
@@ -255,7 +259,6 @@ eachMetal('others', api => {
       assert.deepEqual((await api.get(`/v1/nodes/${node}/${name}`)).body, { [name]: [] })
       expectFault(await api.get(`/v1/nodes/${uuid()}/${name}`), 404)
     }
-    expectStatus(await api.get(`/v1/nodes/${node}/inventory`), 200)
     expectStatus(await api.get('/v1/volume'), 200)
     for (const name of ['connectors', 'targets']) {
       assert.deepEqual((await api.get(`/v1/volume/${name}`)).body, { [name]: [] })

@@ -15,6 +15,7 @@ import type { Write } from '../../store/transaction.ts'
 import { affinityOf } from './rows.ts'
 import { HardwareFailure, type Site, type Task } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import type { Inspecting } from '../nodes/after-inspection.ts'
 import type { InspectionRule } from '../nodes/inspection.ts'
 import type { NodeRow } from '../nodes/rows.ts'
 import { Presence } from './presence.ts'
@@ -188,7 +189,7 @@ export class Conductor {
   /** Runs step after step, until the lock is released. */
   async #workOff(taken: NodeRow): Promise<void> {
     const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
-    const { clock, rules } = this.#options
+    const { clock } = this.#options
     const work = workOf(taken)!
     const hasWaited = work.kind === 'provision' && work.resumed
     const turnAt = (node: NodeRow) => ({ ...lock, step: writes.stepOf(workOf(node)!) })
@@ -203,7 +204,7 @@ export class Conductor {
         node = await this.#write(() =>
           outcome.kind === 'waiting'
             ? recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
-            : recorded(writes.stepDone(turn, outcome.found, rules, clock.now()), this.witness(deedOf(before, 'done'))),
+            : recorded(writes.stepDone(turn, outcome.found, this.#inspecting()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {
         // A process that stops says nothing of the step: another one goes on with it.
@@ -214,6 +215,11 @@ export class Conductor {
         )
       }
     }
+  }
+
+  #inspecting(): Inspecting {
+    const { clock, rules } = this.#options
+    return { rules, now: clock.now(), newUuid: () => clock.newUuid() }
   }
 
   #reasonOf(error: unknown, node: NodeRow): string {

@@ -10,10 +10,9 @@ import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import { keptOn } from '../allocations/keeping.ts'
 import type { Done, Json, Part } from '../drivers/port.ts'
 import { keepBios } from '../nodes/bios.ts'
-import { inspected, type InspectionRule } from '../nodes/inspection.ts'
+import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
-import { withTraits } from '../nodes/traits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
 
@@ -149,7 +148,8 @@ const UNLOCKED = { reservation: null, lock_incarnation: null }
 const SETTLED = { ...UNLOCKED, transition: null, due_at: null, target_provision_state: null, target_power_state: null }
 
 /** Goes on to the next step, or ends the work. Returns the changed node, which stays locked if work is left. */
-export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
+export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
@@ -166,8 +166,10 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   const stays = step === 'tearDown' && (node.leased_to !== null || (yield* keptOn(node.id, now)) !== null)
   if (step === 'tearDown' && node.instance_uuid !== null && !stays)
     yield* releaseInstance(node, node.instance_uuid, 'torn_down', now)
-  const { changes, newTraits = [] } = effectsOf(step, node, stays, found, rules, now)
-  const traits = newTraits.length > 0 ? yield* withTraits(node, newTraits) : undefined
+  const { changes, traits } =
+    step === 'inspect'
+      ? yield* inspected(node, found, inspecting)
+      : { changes: effectsOf(step, node, stays), traits: undefined }
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
     ...node,
@@ -185,31 +187,17 @@ function withInternal({ driver_internal_info }: NodeRow, found: Json) {
   return jsonText(Object.fromEntries(kept))
 }
 
-interface Effects {
-  changes: Partial<NodeRow>
-  newTraits?: readonly string[]
-}
-
 /** What a finished step changes in the node. */
-function effectsOf(
-  step: StepName,
-  node: NodeRow,
-  stays: boolean,
-  found: Done,
-  rules: readonly InspectionRule[],
-  now: number,
-): Effects {
+function effectsOf(step: StepName, node: NodeRow, stays: boolean): Partial<NodeRow> {
   switch (step) {
     case 'tearDown':
-      return { changes: { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 } }
-    case 'inspect':
-      return inspected(node, found.inventory ?? {}, rules, now)
+      return { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 }
     case 'clean':
-      return { changes: { clean_step: EMPTY } }
+      return { clean_step: EMPTY }
     case 'deploy':
-      return { changes: { deploy_step: EMPTY } }
+      return { deploy_step: EMPTY }
     default:
-      return { changes: {} }
+      return {}
   }
 }
 

@@ -16,6 +16,7 @@ import type {
 import { fakeParts, fakeStepProblem } from './fake-steps.ts'
 import { inParts } from './parts.ts'
 import { HardwareFailure } from './port.ts'
+import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
 
@@ -42,7 +43,7 @@ export class FakeHardware implements Driver {
     fake_fail: 'The step that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
     fake_step_delay: 'Seconds that each deploy step or clean step takes that was asked for. Optional.',
-    fake_inventory: 'An object that inspection reports. Optional.',
+    fake_inventory: 'An object that inspection reports, in part or as a whole. Its interfaces become ports. Optional.',
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
@@ -115,14 +116,9 @@ const POWER_AFTER: Partial<Record<Task['step'], PowerState>> = {
 }
 
 function foundBy(step: Task['step'], { powerState, driverInfo }: Machine): Done {
-  if (step === 'inspect') return { inventory: inventoryOf(driverInfo) }
+  if (step === 'inspect') return fakeInspection(driverInfo['fake_inventory'])
   // A machine that was never switched is off. Later its power state is what the node's row says.
   return { powerState: POWER_AFTER[step] ?? powerState ?? 'power off' }
-}
-
-function inventoryOf(driverInfo: Json): Json {
-  const given = driverInfo['fake_inventory']
-  return { cpus: 8, memory_mb: 16_384, local_gb: 100, cpu_arch: 'x86_64', ...(isObject(given) ? given : {}) }
 }
 
 function requireInterface(step: 'rescue' | 'unrescue' | 'inspect', { interfaces }: Machine): void {

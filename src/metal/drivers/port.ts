@@ -65,6 +65,8 @@ export interface Done {
   bootMode?: 'uefi' | 'bios'
   /** What inspection found out: kept whole, and its basics become properties. */
   inventory?: Json
+  /** What inspection could not find out, in words for the operator. */
+  notes?: readonly string[]
   /** Ports that the node gets, unless a port has that address already. */
   ports?: readonly FoundPort[]
   /** What the driver wants to know next time: merged into driver_internal_info; null removes a key. */
