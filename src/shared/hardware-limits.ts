@@ -26,6 +26,9 @@ export const hardwareLimits = {
   redfishSensorsMax: 1_000,
   // The newest entries of the event log: more than anyone reads at once.
   redfishEventsMax: 500,
+  // After a change of firmware settings or volumes the machine starts anew: servers with much memory need ten minutes.
+  redfishSettleMs: 900_000,
+  redfishSettlePollMs: 10_000,
   // How long a task of a BMC is awaited, and how often it is looked at unless it says so itself.
   redfishTaskMs: 600_000,
   redfishTaskPollMs: 1_000,

@@ -26,12 +26,16 @@ import {
   setSecureBoot,
   supportedDevices,
 } from './boot.ts'
+import { biosShown } from './bios.ts'
 import { bootOnce, cleanParts, deployParts, isByHttp, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
+import { readEvents } from './events.ts'
 import { explicitParts, requireRepeatable } from './explicit-steps.ts'
+import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
 import { hasSlot } from './media.ts'
 import type { Bmcs } from './pool.ts'
 import { interrupt, readPower, switchPower } from './power.ts'
+import { readSensors } from './sensors.ts'
 import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
 import type { Visit } from './visit.ts'
 
@@ -72,6 +76,14 @@ const ANSWERS: Answers = {
     await interrupt(bmc)
     return {}
   },
+  sensors: async ({ bmc }) => ({ sensors: await readSensors(bmc) }),
+  indicators: ({ bmc }) => listIndicators(bmc),
+  indicator: ({ bmc }, light) => readIndicator(bmc, light),
+  set_indicator: async ({ bmc }, light) => {
+    await switchIndicator(bmc, light)
+    return {}
+  },
+  events: async ({ bmc }) => ({ events: await readEvents(bmc) }),
 }
 
 function deviceOf(word: string): BootDevice {
@@ -147,7 +159,9 @@ export class RedfishHardware implements Driver {
       const { timeout } = args
       return done({ powerState: await switchPower(visit.bmc, { target: step, timeout }, visit.pause) })
     }
-    if (step === 'verify' || step === 'adopt') return done({ powerState: await readPower(visit.bmc) })
+    if (step === 'verify' || step === 'adopt') {
+      return done({ powerState: await readPower(visit.bmc), ...(await biosShown(visit)) })
+    }
     const parts = this.#partsOf(task, visit)
     if (!parts) throw new HardwareFailure(`Driver redfish does not support ${step} (disabled or not implemented).`)
     requireRepeatable(parts, site.part)
@@ -172,7 +186,8 @@ export class RedfishHardware implements Driver {
   }
 
   async readPower(machine: Machine, signal: AbortSignal): Promise<PowerState> {
-    return readPower(this.#visit(machine, signal).bmc)
+    // Whoever looks at all machines looks again soon, and must not wait long for one that is away.
+    return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
