@@ -36,6 +36,9 @@ export const hardwareLimits = {
   // Logging out when the process stops: nobody waits long for a BMC that is gone.
   redfishLogoutMs: 3_000,
 
+  // Resources that an inspection reads: a large machine has some hundred, and a slow BMC needs a second for each.
+  inspectionReadsMax: 2_000,
+
   // Power is read after pauses that grow by half, from the first of these to the last: quick machines are seen soon, and
   // slow BMCs aren't asked all the time.
   powerPollMs: 500,
@@ -58,4 +61,43 @@ export const hardwareLimits = {
   configDriveBytesMax: 16 * 1024 * 1024,
   // Config drives that are kept ready: BMCs that stream a medium ask for it sector by sector.
   configDrivesKept: 4,
+
+  // How long a hook takes at most if the operator doesn't say: writing an image over a network of a lab.
+  hookSecondsDefault: 600,
+  hookSecondsMax: 24 * 60 * 60,
+  // Between asking a hook to end and ending it. Less than a conductor is silent before another takes over.
+  hookGraceMs: 5_000,
+  // A program whose output is still open after its end has left someone behind: nobody waits for that.
+  hookDrainMs: 500,
+  // What is kept of a hook's output, from its end: a screen or two, where it says why it failed.
+  hookOutputCharsMax: 16_000,
+  // What a message repeats of a hook's last line.
+  hookReasonCharsMax: 500,
+  // A hook that asks for more time is asked again after these, and so often: about a day.
+  hookPauseMs: 5_000,
+  hookPauseMsMax: 5 * 60_000,
+  hookAsksMax: 300,
+  // Sets of hooks, and the words of a command.
+  hookSetsMax: 64,
+  hookWordsMax: 64,
+
+  // A question to a machine: a slow BMC takes half a minute, and proxies and clients give up after a minute.
+  callMsMax: 50_000,
+  // For `validate`: people wait for it, and whoever has many machines asks all of them.
+  callValidateMs: 15_000,
+  // Before whoever asked gives up, the conductor says what it knows, and that has to travel.
+  callMarginMs: 1_000,
+  // A conductor's questions under way. A BMC that hangs has one of these for a minute.
+  callsAtOnce: 128,
+  // Questions to one machine that wait for an answer. BMCs are asked one question at a time.
+  callsPerNodeMax: 16,
+  // Answers wake whoever waits; this is for a ring that was lost.
+  callPollMs: 1_000,
+  // How long an answer stays for whoever asked, and how often what is older is swept.
+  callKeepMs: 60_000,
+  callSweepMs: 30_000,
+  // Characters of an answer: the event log of a BMC with some thousand lines.
+  callAnswerCharsMax: 4 * 1024 * 1024,
+  // Characters of a reason that a driver gives.
+  callFailureCharsMax: 2_000,
 } as const

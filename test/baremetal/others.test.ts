@@ -259,7 +259,6 @@ eachMetal('others', api => {
       assert.deepEqual((await api.get(`/v1/nodes/${node}/${name}`)).body, { [name]: [] })
       expectFault(await api.get(`/v1/nodes/${uuid()}/${name}`), 404)
     }
-    expectStatus(await api.get(`/v1/nodes/${node}/inventory`), 200)
     expectStatus(await api.get('/v1/volume'), 200)
     for (const name of ['connectors', 'targets']) {
       assert.deepEqual((await api.get(`/v1/volume/${name}`)).body, { [name]: [] })

@@ -1,10 +1,9 @@
 // /v1/shards, and the lists that are always empty here.
 import { Type } from 'typebox'
 import { findNode } from '../../metal/nodes/rows.ts'
-import { jsonIn } from '../../shared/json.ts'
 import { countShards } from '../../metal/nodes/shards.ts'
 import type { Operation } from '../operation.ts'
-import { Count, Document, named, Text } from '../shapes.ts'
+import { Count, named, Text } from '../shapes.ts'
 import { Links, linksTo } from './links.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
@@ -88,14 +87,3 @@ export const listDeployTemplates = emptyList('deploy_templates', {
   id: 'listDeployTemplates',
   summary: 'List the deploy templates: there are none',
 })
-
-showInventory.operation = {
-  summary: 'Show what the last inspection of a node found',
-  answers: { 200: Type.Object({ inventory: Document, plugin_data: Document }) },
-} satisfies Operation
-
-/** Shows the node's properties: inspection stores its results there. */
-export async function showInventory(request: MetalRequest): Promise<Answer> {
-  const node = await request.context.store.read(() => findNode(nodeIdent(request), request.access()))
-  return { status: 200, body: { inventory: jsonIn(node.properties), plugin_data: {} } }
-}
