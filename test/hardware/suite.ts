@@ -148,7 +148,7 @@ async function deployed(tested: Tested, deaths: readonly Death[]) {
       note: async () => {},
       signal: new AbortController().signal,
     }
-    const task: Task = { step: 'deploy', args: {}, resumed: false }
+    const task: Task = { step: 'deploy', args: {}, resumed: false, attempt: 'a', holder: null }
     try {
       const result = await driver.run(task, machineOf(driver, machine), site)
       // After the last part nobody begins another: it dies before it has told of the end.
@@ -165,10 +165,12 @@ async function deployed(tested: Tested, deaths: readonly Death[]) {
 const machineOf = (driver: Driver, { driverInfo, instanceInfo }: TestedMachine): Machine => ({
   uuid: 'c0ffee00-0000-4000-8000-000000000001',
   name: null,
+  resourceClass: null,
   powerState: null,
   driverInfo,
   driverInternalInfo: {},
   properties: {},
+  extra: {},
   instanceInfo,
   instanceUuid: null,
   targetRaidConfig: {},

@@ -20,6 +20,7 @@ import { BOOT_DEVICES } from './boot.ts'
 import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable } from './explicit-steps.ts'
+import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
 import { readPower, switchPower } from './power.ts'
 import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
@@ -62,8 +63,7 @@ export class RedfishHardware implements Driver {
   }
 
   validate(name: InterfaceName, machine: Machine): string | null {
-    if (machine.interfaces[name] === `no-${name}`)
-      return `Driver redfish does not support ${name} (disabled or not implemented).`
+    if (machine.interfaces[name] === `no-${name}`) return unsupported(name)
     const wrong = wrongWithBmcSettings(machine)
     if (wrong !== null || (name !== 'deploy' && name !== 'boot')) return wrong
     return wrongDeployment(machine, this.#options)
@@ -78,8 +78,9 @@ export class RedfishHardware implements Driver {
       return done({ powerState: await switchPower(visit.bmc, { target: step, timeout }, visit.pause) })
     }
     if (step === 'verify' || step === 'adopt') return done({ powerState: await readPower(visit.bmc) })
+    if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
     const parts = this.#partsOf(task, visit)
-    if (!parts) throw new HardwareFailure(`Driver redfish does not support ${step} (disabled or not implemented).`)
+    if (!parts) throw new HardwareFailure(unsupported(step))
     requireRepeatable(parts, site.part)
     return inParts(parts, site)
   }
@@ -122,6 +123,8 @@ export class RedfishHardware implements Driver {
     }
   }
 }
+
+const unsupported = (what: string) => `Driver redfish does not support ${what} (disabled or not implemented).`
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })
 
