@@ -114,4 +114,9 @@ export const hardwareLimits = {
   historyPruneBatch: 500,
   // More would make a page of the API slow.
   historyKeepMax: 10_000,
+
+  // Steps in a deploy template or in one request: more than anybody has thought of for a machine.
+  stepsMax: 256,
+  // Logical disks of one machine: a controller makes 64 to 240 of them.
+  logicalDisksMax: 256,
 } as const

@@ -14,6 +14,7 @@ import { keptOn } from '../allocations/keeping.ts'
 import { wordsOf } from '../calls/driver-asked.ts'
 import { answerLocked } from '../calls/rows.ts'
 import type { Done, Json, Part } from '../drivers/port.ts'
+import { keepBios } from '../nodes/bios.ts'
 import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { ONCE } from '../drivers/questions.ts'
 import { takenOver } from '../history/lines.ts'
@@ -171,6 +172,7 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
     ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
   }
+  if (found.bios) yield* keepBios(node.id, found.bios, now)
   if (work.kind !== 'provision') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
@@ -245,7 +247,7 @@ export function* partBegins(turn: Turn, index: number, part: Part, now: number):
   const work = workOf(node)
   if (isDone || work?.kind !== 'provision') throw new LockLost()
   const step = work.steps[work.step]!
-  const shown = jsonText({ ...part, priority: 0 })
+  const shown = jsonText({ ...part, priority: part.priority ?? 0 })
   const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
   const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
   yield* saveNode(node, after)
