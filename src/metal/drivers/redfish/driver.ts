@@ -13,15 +13,15 @@ import {
   type Site,
   type StepResult,
   type Task,
+  type WantedStep,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
-import { answerTo } from './answers.ts'
+import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
 import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
-import { readEvents } from './events.ts'
-import { explicitParts, requireRepeatable } from './explicit-steps.ts'
+import { explicitParts, requireRepeatable, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
 import { readPower, switchPower } from './power.ts'
@@ -57,6 +57,7 @@ export class RedfishHardware implements Driver {
     boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
   }
   readonly bootDevices = BOOT_DEVICES
+  readonly vendorMethods = VENDOR_METHODS
   readonly resumable: readonly StepName[] = ['deploy', 'clean']
   readonly #options: Options
 
@@ -69,6 +70,10 @@ export class RedfishHardware implements Driver {
     const wrong = wrongWithBmcSettings(machine)
     if (wrong !== null || (name !== 'deploy' && name !== 'boot')) return wrong
     return wrongDeployment(machine, this.#options)
+  }
+
+  validateStep(_during: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+    return wrongStep(step, machine)
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {

@@ -1,19 +1,31 @@
 // The steps that operators may name in clean_steps and deploy_steps.
 import { isObject } from '../../../shared/is-object.ts'
 import type { PlannedPart } from '../parts.ts'
-import { type Done, HardwareFailure, type InterfaceName, type Json } from '../port.ts'
-import { applyBios, resetBios } from './bios.ts'
-import { createRaid, deleteRaid } from './raid.ts'
+import {
+  type Done,
+  HardwareFailure,
+  type InterfaceName,
+  type Json,
+  type Machine,
+  type Part,
+  type WantedStep,
+} from '../port.ts'
+import { applyBios, resetBios, wrongSettings } from './bios.ts'
+import { createRaid, deleteRaid, wrongVolumes } from './raid.ts'
 import type { Visit } from './visit.ts'
 
-type ExplicitStep = (visit: Visit, args: Json) => Promise<Done | void>
+interface ExplicitStep {
+  run: (visit: Visit, args: Json) => Promise<Done | void>
+  /** What is wrong with the arguments, or null. */
+  wrong?: (args: Json, machine: Machine) => string | null
+}
 
 /** By interface and step. */
 const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
-  'bios.apply_configuration': applyBios,
-  'bios.factory_reset': resetBios,
-  'raid.create_configuration': createRaid,
-  'raid.delete_configuration': deleteRaid,
+  'bios.apply_configuration': { run: applyBios, wrong: wrongSettings },
+  'bios.factory_reset': { run: resetBios },
+  'raid.create_configuration': { run: createRaid, wrong: wrongVolumes },
+  'raid.delete_configuration': { run: deleteRaid },
 }
 
 /** Those that must not be begun a second time: the disks may be half changed. */
@@ -37,16 +49,23 @@ export function explicitParts(visit: Visit, given: unknown): PlannedPart[] {
   // Priority 0 switches a step off, as upstream has it.
   const due = named.filter(({ priority }) => priority > 0).sort((a, b) => b.priority - a.priority)
   return due.map(({ interface: kind, step, args }) => {
-    const run = Object.hasOwn(EXPLICIT, `${kind}.${step}`) ? EXPLICIT[`${kind}.${step}`]! : null
-    if (!run || visit.machine.interfaces[kind] === `no-${kind}`) throw unknownStep(kind, step)
-    return { interface: kind, step, args, run: () => run(visit, args) }
+    const found = stepOf({ interface: kind, step }, visit.machine)
+    if (typeof found === 'string') throw new HardwareFailure(`Driver redfish ${found}.`)
+    return { interface: kind, step, args, run: () => found.run(visit, args) }
   })
 }
 
-function unknownStep(kind: string, step: string): HardwareFailure {
-  const there = Object.keys(EXPLICIT)
-  const offer = there.length > 0 ? `It has ${there.join(', ')}.` : 'It has none.'
-  return new HardwareFailure(`Driver redfish has no step ${step} of interface ${kind} on this node. ${offer}`)
+/** What is wrong with a step that a client wants, or null. */
+export function wrongStep({ args, ...step }: WantedStep, machine: Machine): string | null {
+  const found = stepOf(step, machine)
+  return typeof found === 'string' ? `the driver redfish ${found}` : (found.wrong?.(args ?? {}, machine) ?? null)
+}
+
+/** The step, or why there is none. */
+function stepOf({ interface: kind, step }: Part, { interfaces }: Machine): ExplicitStep | string {
+  const name = `${kind}.${step}`
+  if (Object.hasOwn(EXPLICIT, name) && interfaces[kind] !== `no-${kind}`) return EXPLICIT[name]!
+  return `has no step ${step} of interface ${kind} on this node; it has ${Object.keys(EXPLICIT).join(', ')}`
 }
 
 /** Whoever takes over in the middle of such a step leaves it to a person. */
