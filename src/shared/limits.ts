@@ -1,8 +1,10 @@
 // A limit on everything, each with its reason. Those of what tells people and programs have a file of their own.
 import { tellingLimits } from './telling-limits.ts'
+import { ipmiLimits } from './ipmi-limits.ts'
 
 export const limits = {
   ...tellingLimits,
+  ...ipmiLimits,
 
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
   bodyBytesMax: 256 * 1024,

@@ -111,6 +111,15 @@ export interface Site {
   readonly signal: AbortSignal
 }
 
+/** A serial console while it is open. One for each machine, whoever watches. */
+export interface SerialLine {
+  /** What the machine prints. Ends with the line; throws a HardwareFailure when it is lost. */
+  readonly output: AsyncIterable<Buffer>
+  /** What is typed. */
+  write(bytes: Buffer): void
+  close(): Promise<void>
+}
+
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
 
@@ -123,6 +132,8 @@ export interface Driver {
   readonly bootDevices: readonly string[]
   /** Steps that another conductor may finish, besides those that only read. */
   readonly resumable: readonly StepName[]
+  /** What this machine lacks for the driver, in words; null when it can work here. */
+  lacks?(): string | null
   /** What is wrong with an interface's settings, or null when it would work. The machine is not asked. */
   validate(name: InterfaceName, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
@@ -131,6 +142,8 @@ export interface Driver {
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
+  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }
