@@ -1,15 +1,6 @@
 // The steps that operators may name in clean_steps and deploy_steps.
-import { isObject } from '../../../shared/is-object.ts'
 import type { PlannedPart } from '../parts.ts'
-import {
-  type Done,
-  HardwareFailure,
-  type InterfaceName,
-  type Json,
-  type Machine,
-  type Part,
-  type WantedStep,
-} from '../port.ts'
+import { type Done, HardwareFailure, type Json, type Machine, type Part, type WantedStep } from '../port.ts'
 import { applyBios, resetBios, wrongSettings } from './bios.ts'
 import { createRaid, deleteRaid, wrongVolumes } from './raid.ts'
 import type { Visit } from './visit.ts'
@@ -31,24 +22,10 @@ const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
 /** Those that must not be begun a second time: the disks may be half changed. */
 const ONCE: ReadonlySet<string> = new Set(['raid.create_configuration', 'raid.delete_configuration'])
 
-interface Named {
-  interface: InterfaceName
-  step: string
-  args: Json
-  priority: number
-}
-
-/** The steps in the order in which they run. Throws before anything is done if there is no such step. */
+/** The steps, in the order in which they are given. Throws before anything is done if there is no such step. */
 export function explicitParts(visit: Visit, given: unknown): PlannedPart[] {
-  const named = (Array.isArray(given) ? given : []).filter(isObject).map((step): Named => ({
-    interface: step['interface'] as InterfaceName,
-    step: step['step'] as string,
-    args: isObject(step['args']) ? step['args'] : {},
-    priority: typeof step['priority'] === 'number' ? step['priority'] : 1,
-  }))
-  // Priority 0 switches a step off, as upstream has it.
-  const due = named.filter(({ priority }) => priority > 0).sort((a, b) => b.priority - a.priority)
-  return due.map(({ interface: kind, step, args }) => {
+  const steps = Array.isArray(given) ? (given as WantedStep[]) : []
+  return steps.map(({ interface: kind, step, args }) => {
     const found = stepOf({ interface: kind, step }, visit.machine)
     if (typeof found === 'string') throw new HardwareFailure(`Driver redfish ${found}.`)
     return { interface: kind, step, args, run: () => found.run(visit, args) }
@@ -58,7 +35,7 @@ export function explicitParts(visit: Visit, given: unknown): PlannedPart[] {
 /** What is wrong with a step that a client wants, or null. */
 export function wrongStep({ args, ...step }: WantedStep, machine: Machine): string | null {
   const found = stepOf(step, machine)
-  return typeof found === 'string' ? `the driver redfish ${found}` : (found.wrong?.(args ?? {}, machine) ?? null)
+  return typeof found === 'string' ? `the driver redfish ${found}` : (found.wrong?.(args, machine) ?? null)
 }
 
 /** The step, or why there is none. */
