@@ -17,6 +17,7 @@ import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
 import { Allocator } from '../metal/allocations/allocator.ts'
 import { Answering } from '../metal/calls/answering.ts'
 import { Conductor } from '../metal/conductors/conductor.ts'
+import { historyDuty } from '../metal/history/duty.ts'
 import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
@@ -70,6 +71,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
+  const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
   const duties = [
@@ -80,6 +82,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     healing,
     usage,
     audit,
+    history,
     courier.duty,
     ...answering.duties,
     ...takeOver,

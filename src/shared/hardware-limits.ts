@@ -26,6 +26,9 @@ export const hardwareLimits = {
   redfishSensorsMax: 1_000,
   // The newest entries of the event log: more than anyone reads at once.
   redfishEventsMax: 500,
+  // After a change of firmware settings or volumes the machine starts anew: servers with much memory need ten minutes.
+  redfishSettleMs: 900_000,
+  redfishSettlePollMs: 10_000,
   // How long a task of a BMC is awaited, and how often it is looked at unless it says so itself.
   redfishTaskMs: 600_000,
   redfishTaskPollMs: 1_000,
@@ -100,4 +103,20 @@ export const hardwareLimits = {
   callAnswerCharsMax: 4 * 1024 * 1024,
   // Characters of a reason that a driver gives.
   callFailureCharsMax: 2_000,
+
+  // Characters of a line in a node's history: the longest last_error is as long.
+  historyEventMax: 4_096,
+  // Characters of what a program printed: a screen or two. The end is kept, because it says why the program failed.
+  historyOutputMax: 16_384,
+  // Old lines are looked for this often. Counting the lines of a thousand nodes reads some megabytes.
+  historyPruneMs: 10 * 60_000,
+  // Lines that are dropped at once: a commit of some milliseconds.
+  historyPruneBatch: 500,
+  // More would make a page of the API slow.
+  historyKeepMax: 10_000,
+
+  // Steps in a deploy template or in one request: more than anybody has thought of for a machine.
+  stepsMax: 256,
+  // Logical disks of one machine: a controller makes 64 to 240 of them.
+  logicalDisksMax: 256,
 } as const

@@ -268,7 +268,10 @@ export class Conductor {
         await this.#requireIncarnation(turn.incarnation)
         await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
       },
-      note: async () => {},
+      note: async ({ event, severity, output }) => {
+        const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
+        await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
+      },
       signal: this.#stopping.signal,
     }
   }
@@ -307,10 +310,9 @@ export class Conductor {
   }
 }
 
-function deedOf(node: NodeRow, outcome: Outcome): Deed {
-  const work = workOf(node)!
-  return { action: actionOf(work), outcome, request: work.request }
-}
+const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
+
+const deedIn = (work: Work, outcome: Outcome): Deed => ({ action: actionOf(work), outcome, request: work.request })
 
 function actionOf(work: Work): string {
   if (work.kind === 'power') return 'power'

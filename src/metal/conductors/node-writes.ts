@@ -1,7 +1,10 @@
 // A conductor's writes on nodes. Each transaction first checks that the lock is still this conductor's: a late
 // conductor finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
+import type { Entry } from '../../audit/entry.ts'
+import { noted } from '../../audit/record.ts'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import type { HistoryLine } from '../../store/node-history.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
@@ -11,8 +14,10 @@ import { keptOn } from '../allocations/keeping.ts'
 import { wordsOf } from '../calls/driver-asked.ts'
 import { answerLocked } from '../calls/rows.ts'
 import type { Done, Json, Part } from '../drivers/port.ts'
+import { keepBios } from '../nodes/bios.ts'
 import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { ONCE } from '../drivers/questions.ts'
+import { takenOver } from '../history/lines.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
@@ -167,6 +172,7 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
     ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
   }
+  if (found.bios) yield* keepBios(node.id, found.bios, now)
   if (work.kind !== 'provision') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
@@ -241,10 +247,16 @@ export function* partBegins(turn: Turn, index: number, part: Part, now: number):
   const work = workOf(node)
   if (isDone || work?.kind !== 'provision') throw new LockLost()
   const step = work.steps[work.step]!
-  const shown = jsonText({ ...part, priority: 0 })
+  const shown = jsonText({ ...part, priority: part.priority ?? 0 })
   const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
   const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
   yield* saveNode(node, after)
+}
+
+/** A line in the history about the step. Late ones of a conductor that was given up are not written. */
+export function* noteStep(turn: Turn, line: Omit<HistoryLine, 'node' | 'type'>, entry: Entry): Write<void> {
+  const { node } = yield* locked(turn)
+  yield* noted({ ...line, node: node.uuid, type: 'hook' }, entry)
 }
 
 /** Puts a node from the waiting state back into the busy state of its step. */
@@ -299,6 +311,7 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
     const term = { lock_term: node.lock_term + 1 }
     if (resumes(work)) {
       yield* saveNode(node, { ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
+      yield* mark({ kind: 'node', id: node.uuid, history: takenOver(node) })
       resumed++
     } else {
       yield* fail({ ...node, ...term }, deathOf(node, work), now)

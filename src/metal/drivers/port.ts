@@ -112,6 +112,14 @@ export interface Part {
   interface: InterfaceName
   step: string
   args?: Json
+  priority?: number
+}
+
+/** What a client wants done in a deployment or a cleaning: `deploy_steps` and `clean_steps` among a task's arguments. */
+export interface WantedStep extends Part {
+  args: Json
+  /** Steps with a higher one come first; clean steps are done in the order given. */
+  priority: number
 }
 
 /** Where a step runs: what the conductor does for a driver meanwhile. */
@@ -149,6 +157,8 @@ export interface Driver {
   lacks?(): string | null
   /** What is wrong with an interface's settings, or null when it would work. The machine is not asked. */
   validate(name: InterfaceName, machine: Machine): string | null
+  /** Why a step that a client wants can't be done, or null. Absent: there are no such steps. */
+  validateStep?(during: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
   run(task: Task, machine: Machine, site: Site): Promise<StepResult>
   /**

@@ -13,13 +13,15 @@ import {
   type Site,
   type StepResult,
   type Task,
+  type WantedStep,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
 import { answerTo } from './answers.ts'
 import { BOOT_DEVICES } from './boot.ts'
 import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import { biosShown } from './bios.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
-import { explicitParts, requireRepeatable } from './explicit-steps.ts'
+import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
 import { readPower, switchPower } from './power.ts'
@@ -69,6 +71,10 @@ export class RedfishHardware implements Driver {
     return wrongDeployment(machine, this.#options)
   }
 
+  validateStep(_: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+    return wrongStep(step, machine)
+  }
+
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
     const visit = this.#visit(machine, site.signal)
     const { step, args } = task
@@ -77,7 +83,9 @@ export class RedfishHardware implements Driver {
       const { timeout } = args
       return done({ powerState: await switchPower(visit.bmc, { target: step, timeout }, visit.pause) })
     }
-    if (step === 'verify' || step === 'adopt') return done({ powerState: await readPower(visit.bmc) })
+    if (step === 'verify' || step === 'adopt') {
+      return done({ powerState: await readPower(visit.bmc), ...(await biosShown(visit)) })
+    }
     if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
     const parts = this.#partsOf(task, visit)
     if (!parts) throw new HardwareFailure(unsupported(step))
@@ -91,19 +99,20 @@ export class RedfishHardware implements Driver {
       case 'deploy': {
         const wrong = wrongDeployment(visit.machine, this.#options)
         if (wrong !== null) throw new HardwareFailure(wrong)
-        return deployParts(visit, this.#options, explicitParts(visit, args['deploy_steps']))
+        return deployParts(visit, this.#options, explicitParts(visit, stepsIn(args, 'deploy_steps')))
       }
       case 'tearDown':
         return tearDownParts(visit)
       case 'clean':
-        return cleanParts(visit, explicitParts(visit, args['clean_steps']))
+        return cleanParts(visit, explicitParts(visit, stepsIn(args, 'clean_steps')))
       default:
         return null
     }
   }
 
   async readPower(machine: Machine, signal: AbortSignal): Promise<PowerState> {
-    return readPower(this.#visit(machine, signal).bmc)
+    // Whoever looks at all machines looks again soon, and must not wait long for one that is away.
+    return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
