@@ -16,6 +16,7 @@ import {
 import type { StepName } from '../../nodes/states.ts'
 import type { Bmc } from './bmc.ts'
 import type { Bmcs } from './pool.ts'
+import { inspect } from './inspect.ts'
 import { interrupt, type Pause, readPower, switchPower } from './power.ts'
 import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
 
@@ -85,6 +86,7 @@ export class RedfishHardware implements Driver {
       return done({ powerState: await switchPower(visit.bmc, { target: step, timeout }, visit.pause) })
     }
     if (step === 'verify' || step === 'adopt') return done({ powerState: await readPower(visit.bmc) })
+    if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
     throw new HardwareFailure(`Driver redfish does not support ${step} (disabled or not implemented).`)
   }
 
