@@ -142,13 +142,17 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
-function allocatorOf({ config, store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
+function allocatorOf(
+  { config, store, clock, log, metrics, memory, drivers }: Workplace,
+  conductor: Conductor,
+): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
   const affinity = () => conductor.affinity
   const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
   const rules = rulesOf(config)
-  return new Allocator({ store, clock, log, supply, catchUp, affinity, rules, witness: conductor.witness, observe })
+  const { witness } = conductor
+  return new Allocator({ store, clock, log, supply, drivers, catchUp, affinity, rules, witness, observe })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

@@ -170,7 +170,7 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     made => made.stop(),
   )
   publisher.start()
-  const drivers = driversFor(config)
+  const drivers = driversFor(config, { store, clock })
   return { config, policy, store, log, metrics, census, drivers, bell, clock, memory, publisher, carrier }
 }
 

@@ -22,6 +22,10 @@ export const hardwareLimits = {
   redfishWordsMax: 500,
   // Members of one collection: log entries are the longest.
   redfishMembersMax: 2_000,
+  // More than the largest machines have.
+  redfishSensorsMax: 1_000,
+  // The newest entries of the event log: more than anyone reads at once.
+  redfishEventsMax: 500,
   // How long a task of a BMC is awaited, and how often it is looked at unless it says so itself.
   redfishTaskMs: 600_000,
   redfishTaskPollMs: 1_000,
@@ -57,4 +61,23 @@ export const hardwareLimits = {
   configDriveBytesMax: 16 * 1024 * 1024,
   // Config drives that are kept ready: BMCs that stream a medium ask for it sector by sector.
   configDrivesKept: 4,
+
+  // How long a hook takes at most if the operator doesn't say: writing an image over a network of a lab.
+  hookSecondsDefault: 600,
+  hookSecondsMax: 24 * 60 * 60,
+  // Between asking a hook to end and ending it. Less than a conductor is silent before another takes over.
+  hookGraceMs: 5_000,
+  // A program whose output is still open after its end has left someone behind: nobody waits for that.
+  hookDrainMs: 500,
+  // What is kept of a hook's output, from its end: a screen or two, where it says why it failed.
+  hookOutputCharsMax: 16_000,
+  // What a message repeats of a hook's last line.
+  hookReasonCharsMax: 500,
+  // A hook that asks for more time is asked again after these, and so often: about a day.
+  hookPauseMs: 5_000,
+  hookPauseMsMax: 5 * 60_000,
+  hookAsksMax: 300,
+  // Sets of hooks, and the words of a command.
+  hookSetsMax: 64,
+  hookWordsMax: 64,
 } as const

@@ -203,7 +203,7 @@ export class Conductor {
         const outcome = await this.#run(before, turn)
         node = await this.#write(() =>
           outcome.kind === 'waiting'
-            ? recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
+            ? recorded(writes.stepWaits(turn, outcome.ms, this.#inspecting()), this.witness(deedOf(before, 'accepted')))
             : recorded(writes.stepDone(turn, outcome.found, this.#inspecting()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {
@@ -234,8 +234,14 @@ export class Conductor {
     const work = workOf(node)!
     const task: Task =
       work.kind === 'power'
-        ? { step: work.target, args: work.args, resumed: false }
-        : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
+        ? { step: work.target, args: work.args, resumed: false, attempt: attemptOf(node, work.target), holder: null }
+        : {
+            step: work.steps[work.step]!,
+            args: work.args,
+            resumed: work.resumed,
+            attempt: attemptOf(node, work.steps[work.step]!),
+            holder: work.holder ?? null,
+          }
     return driverOf(node, this.#options.drivers).run(task, machineOf(node), this.#siteOf(work, turn))
   }
 
@@ -285,6 +291,9 @@ export class Conductor {
     await sleep(RETRY_MS)
   }
 }
+
+const attemptOf = (node: NodeRow, step: string) =>
+  `${node.uuid}.${workOf(node)!.attempt ?? 0}.${step.replaceAll(' ', '-')}`
 
 function deedOf(node: NodeRow, outcome: Outcome): Deed {
   const work = workOf(node)!

@@ -206,11 +206,14 @@ function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> 
 }
 
 /** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
-export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+export function* stepWaits(turn: Turn, ms: number, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
   if (work.kind === 'power') return yield* save(node, failed(node, 'The driver left the power undecided.', now), now)
+  // Whoever it was for has given it back meanwhile, so nobody waits for it.
+  if (work.verb === 'deleted' && work.steps[work.step] === 'deploy') return yield* stepDone(turn, {}, inspecting)
   const step = STEPS[work.steps[work.step]!]
   const after: NodeRow = {
     ...node,

@@ -31,10 +31,12 @@ export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
 export interface Machine {
   readonly uuid: string
   readonly name: string | null
+  readonly resourceClass: string | null
   readonly powerState: PowerState | null
   readonly driverInfo: Json
   readonly driverInternalInfo: Json
   readonly properties: Json
+  readonly extra: Json
   readonly instanceInfo: Json
   readonly instanceUuid: string | null
   readonly targetRaidConfig: Json
@@ -44,12 +46,23 @@ export interface Machine {
 export const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting'] as const
 export type PowerTarget = (typeof POWER_TARGETS)[number]
 
+/** Who has the machine; while it is taken back, who had it. */
+export interface Holder {
+  project: string
+  user: string
+  allocation: { uuid: string; name: string | null; extra: Json } | null
+}
+
 export interface Task {
   step: StepName | PowerTarget
   /** The arguments of the verb, such as clean steps. */
   args: Json
   /** The step goes on after its waiting state. */
   resumed: boolean
+  /** The same for whoever goes on with this step, and another one when it is asked for again. */
+  attempt: string
+  /** Null where nobody has it, or the driver doesn't hand machines over. */
+  holder: Holder | null
 }
 
 /** A network card that inspection found. */
@@ -129,6 +142,11 @@ export interface Driver {
   validate(name: InterfaceName, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
   run(task: Task, machine: Machine, site: Site): Promise<StepResult>
+  /**
+   * Whether something is to be done to this machine when it changes hands: then whoever gets it by an allocation has it
+   * deployed, and it is undeployed when the allocation ends. Absent: those who have it do so themselves.
+   */
+  handsOver?(machine: Machine): boolean
   /** What the power really is. Absent: the node's row is the truth. */
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
