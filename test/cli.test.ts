@@ -79,6 +79,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
     { lab: { clean: { command: ['/bin/environment'], seconds: 5 } } },
     { lab: {} },
   ],
+  'history-keep': [300, 1, 2, 3],
+  'history-keep-days': [180, 1, 2, 3],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],
   queue: ['fifo', 'fair', 'fifo', 'fair'],

@@ -257,6 +257,18 @@ const TABLE = {
     fallback: 0,
     help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
+  historyKeep: {
+    flag: 'history-keep <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.historyKeepMax }),
+    fallback: 300,
+    help: 'lines of the history of each node that are kept; 0 keeps all',
+  },
+  historyKeepDays: {
+    flag: 'history-keep-days <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
+    fallback: 180,
+    help: 'days after which lines of the history of nodes are dropped; 0 keeps them for ever',
+  },
   inspectionRules: {
     flag: 'inspection-rules <json>',
     is: Type.Array(InspectionRule, { maxItems: 256 }),

@@ -80,4 +80,35 @@ export const hardwareLimits = {
   // Sets of hooks, and the words of a command.
   hookSetsMax: 64,
   hookWordsMax: 64,
+
+  // A question to a machine: a slow BMC takes half a minute, and proxies and clients give up after a minute.
+  callMsMax: 50_000,
+  // For `validate`: people wait for it, and whoever has many machines asks all of them.
+  callValidateMs: 15_000,
+  // Before whoever asked gives up, the conductor says what it knows, and that has to travel.
+  callMarginMs: 1_000,
+  // A conductor's questions under way. A BMC that hangs has one of these for a minute.
+  callsAtOnce: 128,
+  // Questions to one machine that wait for an answer. BMCs are asked one question at a time.
+  callsPerNodeMax: 16,
+  // Answers wake whoever waits; this is for a ring that was lost.
+  callPollMs: 1_000,
+  // How long an answer stays for whoever asked, and how often what is older is swept.
+  callKeepMs: 60_000,
+  callSweepMs: 30_000,
+  // Characters of an answer: the event log of a BMC with some thousand lines.
+  callAnswerCharsMax: 4 * 1024 * 1024,
+  // Characters of a reason that a driver gives.
+  callFailureCharsMax: 2_000,
+
+  // Characters of a line in a node's history: the longest last_error is as long.
+  historyEventMax: 4_096,
+  // Characters of what a program printed: a screen or two. The end is kept, because it says why the program failed.
+  historyOutputMax: 16_384,
+  // Old lines are looked for this often. Counting the lines of a thousand nodes reads some megabytes.
+  historyPruneMs: 10 * 60_000,
+  // Lines that are dropped at once: a commit of some milliseconds.
+  historyPruneBatch: 500,
+  // More would make a page of the API slow.
+  historyKeepMax: 10_000,
 } as const

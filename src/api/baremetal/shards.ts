@@ -63,10 +63,6 @@ export const listBios = emptyListOfNode('bios', {
   id: 'listBios',
   summary: 'List the BIOS settings of a node: none are kept',
 })
-export const listHistory = emptyListOfNode('history', {
-  id: 'listHistory',
-  summary: 'List the history of a node: none is kept',
-})
 export const listConnectorsOfNode = emptyListOfNode('connectors', {
   id: 'listConnectorsOfNode',
   summary: 'List the volume connectors of a node: there are none',

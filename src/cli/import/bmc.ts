@@ -1,6 +1,7 @@
 // Machines by the address of their BMC: short members of a node in a fleet file, and what they are short for.
 import type { Json } from '../../client/index.ts'
 import { isObject } from '../../shared/is-object.ts'
+import { isScalar } from '../../shared/scalar.ts'
 import type { Finding } from './checks.ts'
 import type { Path } from './mistake.ts'
 
@@ -86,7 +87,7 @@ export function bmcPlaceOf(info: unknown): BmcPlace | null {
     .toLowerCase()
     .replace(/^[a-z]+:\/\//, '')
     .replace(/\/+$/, '')
-  const port = info['ipmi_port'] === undefined || driver === 'redfish' ? [] : [String(info['ipmi_port'])]
+  const port = driver === 'ipmi' && isScalar(info['ipmi_port']) ? [String(info['ipmi_port'])] : []
   const system = typeof info['redfish_system_id'] === 'string' ? [lastOf(info['redfish_system_id'])] : []
   const parts = [host, ...port, ...system].filter(part => part !== '')
   const name = parts.map(nameable).join('-').slice(0, NAME_CHARS_MAX)
@@ -97,7 +98,7 @@ const NAME_CHARS_MAX = 255
 const lastOf = (path: string) => path.toLowerCase().replace(/\/+$/, '').split('/').at(-1)!
 const nameable = (text: string) => text.replaceAll(/[^a-z0-9._~-]+/g, '-').replaceAll(/^-+|-+$/g, '')
 
-export interface Login {
+interface Login {
   username: string | null
   password: string | null
 }

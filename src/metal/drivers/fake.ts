@@ -6,6 +6,8 @@ import { HardwareFailure } from './port.ts'
 import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
+import { fakeAnswer } from './fake-answers.ts'
+import type { Answer, Question } from './questions.ts'
 
 const or = (none: string): [string, string] => ['fake', none]
 
@@ -26,13 +28,14 @@ export class FakeHardware implements Driver {
     vendor: or('no-vendor'),
   } as const
   readonly properties = {
-    fake_delay: 'Seconds that each step takes, or an object with the seconds by step. Optional.',
-    fake_fail: 'The step that fails, or a list of them. Optional.',
+    fake_delay: 'Seconds that each step takes, or an object with the seconds by step or question. Optional.',
+    fake_fail: 'The step or question that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
     fake_inventory: 'An object that inspection reports, in part or as a whole. Its interfaces become ports. Optional.',
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
+  readonly vendorMethods = { echo: { http: ['GET', 'POST'], description: 'Answers with what it was given.' } } as const
   readonly #delayMs: number
   readonly #pause: (ms: number) => Promise<unknown>
 
@@ -63,6 +66,17 @@ export class FakeHardware implements Driver {
     const waitMs = resumed || !canWait(step) ? 0 : (msFor(info['fake_wait'], step) ?? 0)
     if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
     return { kind: 'done', found: foundBy(step, machine) }
+  }
+
+  async ask(question: Question, machine: Machine): Promise<Answer> {
+    const { fake_delay: delay, fake_fail: fail } = machine.driverInfo
+    // One number is for the steps.
+    const delayMs = isObject(delay) ? (msFor(delay, question.name) ?? 0) : 0
+    if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
+    if ([fail].flat().includes(question.name)) {
+      throw new HardwareFailure(`fake-hardware was told to fail at ${question.name}`)
+    }
+    return fakeAnswer(question, machine, this.bootDevices)
   }
 }
 

@@ -129,6 +129,11 @@ export interface Site {
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
 
+export interface VendorMethod {
+  http: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[]
+  description: string
+}
+
 export interface Driver {
   readonly name: string
   /** The first of each kind is the default. */
@@ -138,6 +143,10 @@ export interface Driver {
   readonly bootDevices: readonly string[]
   /** Steps that another conductor may finish, besides those that only read. */
   readonly resumable: readonly StepName[]
+  /** What only this driver can do, by name: answers to the question `vendor`. */
+  readonly vendorMethods?: Readonly<Record<string, VendorMethod>>
+  /** What this machine lacks for the driver, in words; null when it can work here. */
+  lacks?(): string | null
   /** What is wrong with an interface's settings, or null when it would work. The machine is not asked. */
   validate(name: InterfaceName, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */

@@ -6,6 +6,8 @@ import { type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Driver, Holder, Json, PowerTarget } from '../drivers/port.ts'
+import type { CallId } from '../../store/schema/ids.ts'
+import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
@@ -48,6 +50,14 @@ export type Work =
       request?: string
     }
   | { kind: 'power'; target: PowerTarget; attempt?: number; args: Json; request?: string }
+  | {
+      kind: 'call'
+      call: CallId
+      question: Question
+      /** Someone waits for the answer. Else a failure is the node's last_error. */
+      isAwaited: boolean
+      request?: string
+    }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
   transition === null ? null : (jsonIn(transition) as Work)
