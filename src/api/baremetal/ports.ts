@@ -141,8 +141,16 @@ showPort.operation = {
 } satisfies Operation
 
 export async function showPort(request: MetalRequest): Promise<Answer> {
-  const port = await request.context.store.read(() => findPort(request.param('uuid'), request.access()))
+  const uuid = portUuid(request)
+  const port = await request.context.store.read(() => findPort(uuid, request.access()))
   return { status: 200, body: c.shownOne(ports, port, request) }
+}
+
+/** Ports are found by their uuids alone; an address would be taken for one that isn't there. */
+function portUuid(request: MetalRequest): string {
+  const uuid = request.param('uuid')
+  if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
+  return uuid
 }
 
 /** The columns of a port from its members. An unknown node or port group is a bad request. */
@@ -202,15 +210,16 @@ patchPort.operation = { summary: 'Change a port', body: [c.PATCH], answers: { 20
 
 export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
+  const uuid = portUuid(request)
   const after = await context.store.write(function* () {
-    const port = yield* findPort(request.param('uuid'), request.access())
+    const port = yield* findPort(uuid, request.access())
     const before = documentOf(port)
     const given = c.patchedMembers(request, before, NEW)
     requireKnown(
       request,
       Object.keys(NEW.checks).filter(name => !isDeepStrictEqual(given[name] ?? null, before[name] ?? null)),
     )
-    return yield* savePort({ ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
+    return yield* savePort(port, { ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
   })
   return { status: 200, body: ports.show(after, request) }
 }
@@ -230,8 +239,7 @@ const documentOf = (port: Port): Json => ({
 deleteOnePort.operation = { summary: 'Delete a port', answers: { 204: null } } satisfies Operation
 
 export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
-  const uuid = request.param('uuid')
-  if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
+  const uuid = portUuid(request)
   await request.context.store.write(() => deletePort(uuid, request.access()))
   return { status: 204 }
 }

@@ -56,15 +56,16 @@ export const BULK: ReadonlySet<string> = new Set([
 ])
 
 type Handle = Route<Word>['handle']
-type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null]>>
+/** The third: how a version without it refuses, if not as a path that isn't there. */
+type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null, Route['absent']?]>>
 
 const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
 
 const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Word> =>
   Object.fromEntries(
-    Object.entries(handles).map(([method, [handle, action]]) => [
+    Object.entries(handles).map(([method, [handle, action, absent]]) => [
       method,
-      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }) },
+      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }), ...(absent && { absent }) },
     ]),
   )
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
@@ -93,15 +94,16 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/validate': onFound({ GET: [showValidation, 'baremetal:node:validate'] }),
   '/nodes/:ident/traits': onFound(
     {
-      GET: [listNodeTraits, 'baremetal:node:traits:list'],
-      PUT: [putNodeTraits, 'baremetal:node:traits:set'],
+      // Older versions refuse each method in another way, as upstream's clients expect.
+      GET: [listNodeTraits, 'baremetal:node:traits:list', 'not_acceptable'],
+      PUT: [putNodeTraits, 'baremetal:node:traits:set', 'method_not_allowed'],
       DELETE: [deleteNodeTraits, 'baremetal:node:traits:delete'],
     },
     'traits',
   ),
   '/nodes/:ident/traits/:trait': onFound(
     {
-      PUT: [putNodeTrait, 'baremetal:node:traits:set'],
+      PUT: [putNodeTrait, 'baremetal:node:traits:set', 'method_not_allowed'],
       DELETE: [deleteNodeTrait, 'baremetal:node:traits:delete'],
     },
     'traits',

@@ -7,7 +7,7 @@ import { jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
-import { attributesOf, BLANK, checkAttributes, columnsOf } from './attributes.ts'
+import { attributesOf, BLANK, checkAttributes, columnsOf, requireFlagsOfReasons } from './attributes.ts'
 import { chassisId } from '../chassis.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
@@ -57,6 +57,7 @@ interface NewNodeRequest {
 export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Principal, now: number): Write<Node> {
   const { uuid, attributes, state } = wanted
   checkAttributes(attributes)
+  requireFlagsOfReasons(Object.keys(attributes), attributes)
   const columns = columnsOf(attributes, drivers)
   const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
   yield* requireFreeNames(uuid, columns.name, null)
@@ -110,6 +111,7 @@ export function* patchNode(
   if (patches.length === 0) return node
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
   checkAttributes(attributes)
+  requireFlagsOfReasons(new Set(patches.map(({ path }) => path[0])), attributes)
   const columns = columnsOf(attributes, drivers)
   requireAllowed(node, columns)
   if (columns.driver !== node.driver || columns.conductor_group !== node.conductor_group) {
