@@ -4,7 +4,7 @@ import { after, afterEach, describe, test } from 'node:test'
 import { Baremetal, eachMetal, expectFault, NEWEST, newClass, spawnConductor, waitFor } from '../support/baremetal.ts'
 import { Hooks } from '../support/hooks.ts'
 import { expectStatus } from '../support/placement.ts'
-import { type Server, spawnServer, startServer } from '../support/server.ts'
+import { type Command, type Server, spawnServer, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const MANUAL = { driver: 'manual' }
@@ -231,7 +231,35 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
       }
     }
 
+    void test('that stops in a hook ends it, and the next one asks again, in the same attempt', async () => {
+      hooks.reset()
+      const database = await create()
+      const api = new Baremetal()
+      let server = await startServer(database, { hooks: sets })
+      const move = () => (api.origins = api.placement.origins = [server.origin])
+      move()
+      try {
+        const resource_class = newClass()
+        const node = await api.node({ ...MANUAL, resource_class }, 'available')
+        hooks.tell('hand_over', 'hang')
+        await api.allocated({ resource_class })
+        const pid = await hooks.begun('hand_over', node)
+        await server.stop()
+        assert.ok(!isAlive(pid))
+        hooks.letGo()
+        server = await startServer(database, { hooks: sets })
+        move()
+        await api.until(node, 'active', 60_000)
+        const [first, second] = hooks.letters(node).slice(-2)
+        assert.deepEqual([first!.attempt, second!.asked], [second!.attempt, 2])
+      } finally {
+        api.close()
+        await server.stop()
+      }
+    })
+
     void test('that is killed in a hook ends it, and whoever goes on asks again, in the same attempt', async () => {
+      hooks.reset()
       const database = await create()
       const api = new Baremetal()
       const at = ({ origin }: Server) => (api.origins = api.placement.origins = [origin])
@@ -239,12 +267,13 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
       at(doomed)
       const resource_class = newClass()
       const node = await api.node({ ...MANUAL, resource_class }, 'available')
-      const second = kind === 'sqlite' ? null : await spawnConductor(database, 'second', ARGS)
+      let second: Command | null = null
       let server: Server = doomed
       try {
         hooks.tell('hand_over', 'hang')
         const { uuid } = await api.allocated({ resource_class })
         const pid = await hooks.begun('hand_over', node)
+        if (kind === 'postgres') second = await spawnConductor(database, 'second', ARGS)
         await doomed.kill9()
         await waitFor('the hook is ended', async () => !isAlive(pid))
         hooks.letGo()

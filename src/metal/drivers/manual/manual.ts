@@ -74,6 +74,8 @@ export class Manual implements Driver {
   /** Hooks may be run twice, so another conductor runs the one again in which the first has died. */
   readonly resumable = ['deploy', 'clean'] as const
   readonly #options: ManualOptions
+  /** The hooks under way. */
+  readonly #running = new Set<Promise<Ran>>()
 
   constructor(options: ManualOptions) {
     this.#options = options
@@ -117,6 +119,11 @@ export class Manual implements Driver {
       default:
         throw new HardwareFailure(`Driver manual can't do this: the machine has no BMC to ask (${question.name}).`)
     }
+  }
+
+  /** Waits until the hooks are ended, which were told to: whoever takes over must not meet them. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#running)
   }
 
   #hooksOf(machine: Machine): HookSet {
@@ -196,10 +203,12 @@ export class Manual implements Driver {
     const letter = { hook: name, task, asked, names, ...(power !== undefined && { power }) }
     const body = jsonText(letterFor(letter, machine))
     const words = power === undefined ? [] : [power]
-    const ran: Ran =
+    const running =
       'url' in hook
-        ? await makeCall({ call: hook, id: task.attempt, body, sign: this.#options.sign, signal })
-        : await runProgram({ program: hook, words, input: body, signal })
+        ? makeCall({ call: hook, id: task.attempt, body, sign: this.#options.sign, signal })
+        : runProgram({ program: hook, words, input: body, signal })
+    this.#running.add(running)
+    const ran = await running.finally(() => this.#running.delete(running))
     // Then the hook was ended by us, and says nothing of the machine.
     signal.throwIfAborted()
     return { verdict: verdictOn(ran), output: ran.output }
