@@ -2,7 +2,6 @@
 // them when they change hands is what the operator's hooks do.
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
 import { jsonText } from '../../../shared/json.ts'
 import {
   type Done,
@@ -20,7 +19,7 @@ import type { Answer, Question } from '../questions.ts'
 import { makeCall, type Sign } from './call.ts'
 import { type Hook, type HookName, hooksFor, type HookSet, type HookSets } from './hooks.ts'
 import { letterFor, type Names } from './letter.ts'
-import { runProgram } from './program.ts'
+import { fileOf, runProgram } from './program.ts'
 import { pauseMs, type Ran, type Verdict, verdictOn } from './verdict.ts'
 
 interface ManualOptions {
@@ -237,11 +236,12 @@ interface Asking {
 
 /** Looks whether the program is there. A call isn't made for that. */
 async function wrongWith(name: HookName, hook: Hook | undefined): Promise<string | null> {
-  if (hook === undefined || 'url' in hook || !isAbsolute(hook.command[0]!)) return null
+  if (hook === undefined || 'url' in hook || !hook.command[0]!.includes('/')) return null
+  const file = fileOf(hook)
   try {
-    await access(hook.command[0]!, constants.X_OK)
+    await access(file, constants.X_OK)
     return null
   } catch {
-    return `Hook ${name}: ${hook.command[0]} is not there, or may not be executed`
+    return `Hook ${name}: ${file} is not there, or may not be executed`
   }
 }
