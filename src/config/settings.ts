@@ -1,5 +1,6 @@
 // The table of all settings: flag, schema, default and help.
 import { type Static, Type } from 'typebox'
+import { DEFAULT_RULES } from '../metal/nodes/inspection-defaults.ts'
 import { HookSets } from '../metal/drivers/manual/hooks.ts'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
 import { limits } from '../shared/limits.ts'
@@ -238,6 +239,12 @@ const TABLE = {
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
   },
+  mediaUrl: {
+    flag: 'media-url <url>',
+    is: orNull(Type.String({ pattern: '^https?://[^@?#\\s]+$' })),
+    fallback: null,
+    help: 'http(s) address under which BMCs reach this service, for config drives',
+  },
   audit: {
     flag: 'audit <word>',
     is: oneOf('on', 'off'),
@@ -250,11 +257,23 @@ const TABLE = {
     fallback: 0,
     help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
+  historyKeep: {
+    flag: 'history-keep <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.historyKeepMax }),
+    fallback: 300,
+    help: 'lines of the history of each node that are kept; 0 keeps all',
+  },
+  historyKeepDays: {
+    flag: 'history-keep-days <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
+    fallback: 180,
+    help: 'days after which lines of the history of nodes are dropped; 0 keeps them for ever',
+  },
   inspectionRules: {
     flag: 'inspection-rules <json>',
     is: Type.Array(InspectionRule, { maxItems: 256 }),
-    fallback: [],
-    help: 'what inspection sets in a node: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}',
+    fallback: DEFAULT_RULES,
+    help: 'what inspection sets in a node, in place of the built-in rules: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}; [] for nothing',
   },
   hooks: {
     flag: 'hooks <json>',

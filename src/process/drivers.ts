@@ -15,10 +15,10 @@ type Surroundings = Pick<Context, 'store' | 'clock'>
 
 const pause = (ms: number, signal?: AbortSignal) => sleep(ms, null, { ref: false, signal })
 
-export function driversFor({ fakeDelayMs, hooks }: Config, { store, clock }: Surroundings): Drivers {
+export function driversFor({ fakeDelayMs, mediaUrl, hooks }: Config, { store, clock }: Surroundings): Drivers {
   return driversOf(
     new FakeHardware({ delayMs: fakeDelayMs, pause }),
-    new RedfishHardware({ bmcs: new Bmcs(), pause }),
+    new RedfishHardware({ mediaUrl, bmcs: new Bmcs(), pause }),
     new Manual({
       hooks,
       sign: ({ id, body, secret }) => headersFor({ id, body, secrets: [secret] }, clock.now()),

@@ -53,7 +53,7 @@ export function* backfill(
   const claimant = { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user } as const
   yield* claimNode(node, { ...claimant, view: access.view }, now)
   const { id } = (yield* one(insertAllocation(row)))!
-  yield* markGiven(row, node)
+  yield* markGiven(row, node, 'allocation')
   if (row.expires_at !== null) yield* wake('expiry')
   yield* saveNode(node, {
     ...node,
@@ -127,7 +127,7 @@ export function* giveNode(
   }
   const row = { ...none, ...given, ...place, state: 'active', created_at: now, started_at: now } as const
   yield* one(insertAllocation(row))
-  yield* markGiven(row, node)
+  yield* markGiven(row, node, 'lease')
   const instance_info = withTraits(node, traits)
   const after = { ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now }
   yield* saveNode(node, after)

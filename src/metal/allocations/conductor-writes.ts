@@ -13,6 +13,7 @@ import type { View } from '../access.ts'
 import { allocationBecame, type AllocationRow, wishOf, withTraits } from './rows.ts'
 import { affinityOf, conductorBecame, hostOf, liveConductors } from '../conductors/rows.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import { given } from '../history/lines.ts'
 import { isOpen } from '../nodes/fleet.ts'
 import { handOver } from '../nodes/hand-over.ts'
 import { isOf } from './matching.ts'
@@ -255,7 +256,7 @@ function activated(allocation: AllocationRow, node: NodeRow, now: number): Subje
   const since = allocation.updated_at ?? allocation.created_at
   const waited = allocation.reasons === null ? {} : { waited_seconds: Math.round((now - since) / 1_000) }
   const states = { from: allocation.state, to: 'active' }
-  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited })
+  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited }, given(allocation, node))
 }
 
 export interface Verdict {

@@ -5,7 +5,9 @@ import { jsonIn, jsonText } from '../../shared/json.ts'
 import { type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
-import type { Driver, Holder, Json, PowerTarget } from '../drivers/port.ts'
+import type { Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/port.ts'
+import type { CallId } from '../../store/schema/ids.ts'
+import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
@@ -21,7 +23,7 @@ import {
   type Verb,
 } from './states.ts'
 import { holderIn } from './holder.ts'
-import { requireDeployable } from './validation.ts'
+import { deployStepsOf, machineOf, requireDeployable, stepProblem } from './validation.ts'
 import { called } from '../called.ts'
 
 /** Work on a node, saved for the conductor that takes it. */
@@ -48,6 +50,14 @@ export type Work =
       request?: string
     }
   | { kind: 'power'; target: PowerTarget; attempt?: number; args: Json; request?: string }
+  | {
+      kind: 'call'
+      call: CallId
+      question: Question
+      /** Someone waits for the answer. Else a failure is the node's last_error. */
+      isAwaited: boolean
+      request?: string
+    }
 
 export const workOf = ({ transition }: NodeRow): Work | null =>
   transition === null ? null : (jsonIn(transition) as Work)
@@ -76,10 +86,11 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
   if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  const args = yield* withSteps(node, order, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after =
-    steps.length === 0 ? settled(ours, transition, now) : yield* begun(ours, transition, order, drivers, now)
+    steps.length === 0 ? settled(ours, transition, now) : yield* begun(ours, transition, { ...order, args }, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
@@ -99,6 +110,19 @@ function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, n
   order.permitHold?.({ project: hold.owner })
   yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
   return { ...node, instance_uuid: hold.instance_uuid }
+}
+
+/** The arguments of the verb, with all steps that its work has; refused if the driver can't do one of them. */
+function* withSteps(node: NodeRow, { verb, args }: Order, drivers: Drivers): Read<Json> {
+  const { clean_steps: clean, deploy_steps: given = [], ...others } = args
+  const isDeploying = verb === 'active' || verb === 'rebuild'
+  if (!isDeploying && clean === undefined) return args
+  const machine = machineOf(node)
+  const steps = isDeploying ? yield* deployStepsOf(machine, given as WantedStep[]) : (clean as WantedStep[])
+  const wrong = stepProblem(driverOf(node, drivers), machine, isDeploying ? 'deploy' : 'clean', steps)
+  if (wrong) throw problem('invalid_parameter', { reason: wrong })
+  if (!isDeploying) return args
+  return steps.length > 0 ? { ...others, deploy_steps: steps } : others
 }
 
 /** Verbs that end with a machine on the node. */
