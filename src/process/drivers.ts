@@ -5,9 +5,33 @@ import { FakeHardware } from '../metal/drivers/fake.ts'
 import { RedfishHardware } from '../metal/drivers/redfish/driver.ts'
 import { Bmcs } from '../metal/drivers/redfish/pool.ts'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
+import { UsageError } from '../shared/usage-error.ts'
 
 const pause = (ms: number, signal?: AbortSignal) => sleep(ms, null, { ref: false, signal })
 
 export function driversFor({ fakeDelayMs }: Config): Drivers {
   return driversOf(new FakeHardware({ delayMs: fakeDelayMs, pause }), new RedfishHardware({ bmcs: new Bmcs(), pause }))
+}
+
+/**
+ * The drivers that the conductor of this process offers: those that are named, else all that can work on this machine.
+ * Every process knows all drivers; only these are worked with.
+ */
+export function enabledDrivers({ enabledDrivers: named }: Pick<Config, 'enabledDrivers'>, all: Drivers): Drivers {
+  const names = named
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '')
+  if (names.length === 0) return driversOf(...[...all.values()].filter(driver => (driver.lacks?.() ?? null) === null))
+  return driversOf(
+    ...names.map(name => {
+      const driver = all.get(name)
+      if (!driver) {
+        throw new UsageError(`enabled-drivers: there is no driver '${name}'; there are ${[...all.keys()].join(', ')}`)
+      }
+      const lack = driver.lacks?.() ?? null
+      if (lack !== null) throw new UsageError(`enabled-drivers: ${name} can't work on this machine: ${lack}`)
+      return driver
+    }),
+  )
 }

@@ -16,6 +16,7 @@ import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands, printNode, PROJECTS } from './change.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
+import { addMachineCommands } from './machine.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
@@ -54,6 +55,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   )
   addVerbCommands(node)
   addStateCommands(node)
+  addMachineCommands(node)
   addTraitCommands(node)
   addPortCommands(node)
   addLeasableCommands(node)
