@@ -70,6 +70,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'fake-delay-ms': [0, 1, 2, 3],
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
+  'power-sync-seconds': [60, 1, 2, 3],
   'history-keep': [300, 1, 2, 3],
   'history-keep-days': [180, 1, 2, 3],
   'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],

@@ -21,6 +21,7 @@ import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
+import { PowerSync } from '../metal/power-sync/sync.ts'
 import { rulesOf } from '../metal/queue/order.ts'
 import { countUsage } from '../metal/queue/usage.ts'
 import type { Bell } from '../store/bell.ts'
@@ -71,7 +72,20 @@ export async function startWork(place: Workplace): Promise<Work> {
   const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
-  const duties = [allocations, expiry, servers, leases, healing, usage, audit, history, courier.duty, ...takeOver]
+  const power = powerSyncOf(place, conductor)
+  const duties = [
+    allocations,
+    expiry,
+    servers,
+    leases,
+    healing,
+    usage,
+    audit,
+    history,
+    courier.duty,
+    ...takeOver,
+    ...(power ? [power.duty] : []),
+  ]
   const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
     nodes: conductor,
     allocations,
@@ -90,7 +104,10 @@ export async function startWork(place: Workplace): Promise<Work> {
   for (const duty of duties) void duty.wake()
   courier.start()
   const stop = async () => {
-    await atMost(limits.drainMsMax / 2, Promise.all([courier.stop(), ...duties.map(duty => duty.stop())]))
+    await atMost(
+      limits.drainMsMax / 2,
+      Promise.all([courier.stop(), power?.stop(), ...duties.map(duty => duty.stop())]),
+    )
     await atMost(limits.drainMsMax, conductor.stop())
   }
   return { hostname: conductor.hostname, allocator, duties, stop }
@@ -151,6 +168,27 @@ function allocatorOf({ config, store, clock, log, metrics, memory }: Workplace, 
   const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
   const rules = rulesOf(config)
   return new Allocator({ store, clock, log, supply, catchUp, affinity, rules, witness: conductor.witness, observe })
+}
+
+function powerSyncOf(place: Workplace, conductor: Conductor): PowerSync | null {
+  const { config, metrics } = place
+  if (config.powerSyncSeconds === 0) return null
+  const power = new PowerSync({
+    ...place,
+    witness: conductor.witness,
+    group: config.conductorGroup,
+    hostname: () => conductor.hostname,
+    silentMs: conductor.silentMs,
+    periodMs: config.powerSyncSeconds * 1_000,
+    observe: (outcome, ms) => metrics.powerLook(outcome, ms),
+  })
+  metrics.watch('holdfast_power_sync_nodes', 'Nodes that this conductor asks for their power.', () => power.nodes)
+  metrics.watch(
+    'holdfast_power_sync_behind',
+    'Nodes whose turn has come, but which wait because too many others are being asked.',
+    () => power.behind,
+  )
+  return power
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

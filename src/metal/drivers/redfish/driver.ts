@@ -89,7 +89,8 @@ export class RedfishHardware implements Driver {
   }
 
   async readPower(machine: Machine, signal: AbortSignal): Promise<PowerState> {
-    return readPower(this.#visit(machine, signal).bmc)
+    // One try: whoever asks by the minute asks again by itself.
+    return readPower(this.#options.bmcs.of(machine, signal, { tries: 1 }))
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
