@@ -11,7 +11,7 @@ import type { Told } from './transaction.ts'
 export type LogRow = Omit<Selectable<Schema['log']>, 'id' | 'xid' | 'origin' | 'providers' | 'topics'>
 
 /** What there may be work on. 'any' wakes everyone. */
-export type Topic = 'nodes' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
+export type Topic = 'nodes' | 'calls' | 'answers' | 'allocations' | 'expiry' | 'servers' | 'leases' | 'healing' | 'any'
 
 /** What a transaction has told besides its statements. */
 export class Report {

@@ -36,9 +36,9 @@ class Telling extends FakeHardware {
   constructor() {
     super({ delayMs: 0, pause: async () => {} })
   }
-  override async run(task: Task, machine: Machine, site?: Site) {
-    await this.tell(site!)
-    return super.run(task, machine)
+  override async run(task: Task, machine: Machine, site: Site) {
+    await this.tell(site)
+    return super.run(task, machine, site)
   }
 }
 

@@ -257,7 +257,6 @@ eachMetal('others', api => {
     const node = await api.node({ shard: 's' })
     assert.deepEqual((await api.get(`/v1/nodes/${node}/bios`)).body, { bios: [] })
     expectFault(await api.get(`/v1/nodes/${uuid()}/bios`), 404)
-    expectStatus(await api.get(`/v1/nodes/${node}/inventory`), 200)
     expectStatus(await api.get('/v1/volume'), 200)
     for (const name of ['connectors', 'targets']) {
       assert.deepEqual((await api.get(`/v1/volume/${name}`)).body, { [name]: [] })

@@ -3,7 +3,18 @@ import type { Generated } from 'kysely'
 import type { Json, JsonText } from '../../shared/json.ts'
 import type { NodeColumns } from '../../shared/node-fields.ts'
 import type { HistoryType } from '../node-history.ts'
-import type { AllocationId, CallId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
+import type {
+  AllocationId,
+  CallId,
+  ChassisId,
+  DeployTemplateId,
+  NodeId,
+  PortgroupId,
+  PortId,
+  ProviderId,
+  VolumeConnectorId,
+  VolumeTargetId,
+} from './ids.ts'
 import type { PowerState, State } from './states.ts'
 
 export interface MetalTables {
@@ -134,6 +145,37 @@ export interface MetalTables {
     answered_at: number | null
     answer: JsonText<object> | null
     failure: string | null
+  }
+  deploy_templates: {
+    id: Generated<DeployTemplateId>
+    uuid: string
+    name: string
+    steps: JsonText<readonly Json[]>
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
+  }
+  volume_connectors: {
+    id: Generated<VolumeConnectorId>
+    uuid: string
+    node_id: NodeId
+    type: string
+    connector_id: string
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
+  }
+  volume_targets: {
+    id: Generated<VolumeTargetId>
+    uuid: string
+    node_id: NodeId
+    volume_type: string
+    volume_id: string
+    boot_index: number
+    properties: JsonText<Json>
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
   }
   portgroups: {
     id: Generated<PortgroupId>

@@ -23,7 +23,7 @@ const isLoaded = ({ body }: Resource) =>
 
 const holds = (slot: Resource, url: string) => isLoaded(slot) && slot.body['Image'] === url
 
-export interface Medium {
+interface Medium {
   url: string
   /** How messages call it: its URL may be a secret. */
   called: string
@@ -54,6 +54,9 @@ export async function insertMedium(bmc: Bmc, medium: Medium, pause: Pause): Prom
       : `The BMC has no slot for ${medium.called}: it needs virtual media of type ${kinds}.`,
   )
 }
+
+export const hasSlot = async (bmc: Bmc, types: readonly string[]): Promise<boolean> =>
+  (await slotsOf(bmc)).some(slot => typesOf(slot).some(type => types.includes(String(type))))
 
 /** Null when it was done; what the BMC said when another slot may do. */
 async function refusalOf(work: () => Promise<void>): Promise<string | null> {
