@@ -1,5 +1,6 @@
 // All URLs of bare metal below /v1: the handler, the permission, and the version that brought it.
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
+import { postHeartbeat, showLookup } from './agent.ts'
 import { deleteAllocationOfNode, deleteOneAllocation, patchOneAllocation } from './allocation-changes.ts'
 import { listAllAllocations, postAllocation, showAllocation, showAllocationOfNode } from './allocations.ts'
 import {
@@ -15,6 +16,7 @@ import { listBios, showBiosSetting } from './bios.ts'
 import { deleteDeployTemplate, listDeployTemplates } from './deploy-templates.ts'
 import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './deploy-templates.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
+import { postEvents } from './external-events.ts'
 import { showInventory } from './inventory.ts'
 import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
@@ -68,6 +70,9 @@ const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Wor
   )
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
 const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
+
+/** For machines that have no login. */
+const open = (handle: Handle, needs: Word): Route<Word> => ({ handle, action: null, isOpen: true, needs })
 
 export const routes: Routes<Word> = {
   '': to({ GET: [showV1, null] }),
@@ -248,5 +253,8 @@ export const routes: Routes<Word> = {
     },
     'deployTemplates',
   ),
+  '/events': to({ POST: [postEvents, 'baremetal:events:post'] }, 'events'),
+  '/lookup': { GET: open(showLookup, 'agent') },
+  '/heartbeat/:ident': { POST: open(postHeartbeat, 'agent') },
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

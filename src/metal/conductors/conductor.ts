@@ -196,6 +196,12 @@ export class Conductor {
     const goesOn = this.witness(deedOf(taken, 'accepted'))
     const resumes = () => recorded(writes.stepResumes(turnAt(taken), clock.now()), goesOn)
     let node = hasWaited ? await this.#write(resumes) : taken
+    if (hasWaited && work.callBackBy !== undefined) {
+      const reason = `The machine has not called back in time: the node was in state "${taken.provision_state}".`
+      const failed = () =>
+        recorded(writes.stepFailed(turnAt(node), reason, clock.now()), this.witness(deedOf(taken, 'failed')))
+      node = await this.#write(failed)
+    }
     while (node.reservation !== null) {
       const before = node
       const turn = turnAt(before)
@@ -203,7 +209,7 @@ export class Conductor {
         const outcome = await this.#run(before, turn)
         node = await this.#write(() =>
           outcome.kind === 'waiting'
-            ? recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
+            ? recorded(writes.stepWaits(turn, outcome, clock.now()), this.witness(deedOf(before, 'accepted')))
             : recorded(writes.stepDone(turn, outcome.found, this.#inspecting()), this.witness(deedOf(before, 'done'))),
         )
       } catch (error) {

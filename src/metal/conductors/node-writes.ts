@@ -8,7 +8,8 @@ import { all, mark, type Read, together, type Write } from '../../store/transact
 import { databaseNow } from '../../clock/database-now.ts'
 import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import { keptOn } from '../allocations/keeping.ts'
-import type { Done, Json, Part } from '../drivers/port.ts'
+import type { Done, Json, Part, StepResult } from '../drivers/port.ts'
+import { withoutAgent } from '../nodes/agent-info.ts'
 import { keepBios } from '../nodes/bios.ts'
 import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
@@ -157,7 +158,7 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
     ...(found.powerState && { power_state: found.powerState }),
     ...(found.bootMode && { boot_mode: found.bootMode }),
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
-    ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
+    driver_internal_info: internalAfter(node, work, found.internal),
   }
   if (found.bios) yield* keepBios(node.id, found.bios, now)
   if (work.kind === 'power') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
@@ -182,8 +183,12 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
   return yield* save(node, after, now, traits)
 }
 
-function withInternal({ driver_internal_info }: NodeRow, found: Json) {
-  const kept = Object.entries({ ...jsonIn(driver_internal_info), ...found }).filter(([, value]) => value !== null)
+/** What the driver has found is added. An agent's word ends with its step, except in a rescue, where it stays. */
+function internalAfter({ driver_internal_info }: NodeRow, work: Work, found: Json | undefined) {
+  const isRescue = work.kind === 'provision' && work.steps[work.step] === 'rescue'
+  const info = isRescue ? driver_internal_info : withoutAgent(driver_internal_info)
+  if (!found) return info
+  const kept = Object.entries({ ...jsonIn(info), ...found }).filter(([, value]) => value !== null)
   return jsonText(Object.fromEntries(kept))
 }
 
@@ -207,8 +212,10 @@ function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> 
   return { instance_info: jsonText({ traits }) }
 }
 
+type Waiting = Extract<StepResult, { kind: 'waiting' }>
+
 /** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
-export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+export function* stepWaits(turn: Turn, { ms, callsBack }: Waiting, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
@@ -218,7 +225,7 @@ export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> 
     ...node,
     ...stateChange(node, step.waiting ?? step.during, now),
     ...UNLOCKED,
-    transition: jsonText({ ...work, resumed: true }),
+    transition: jsonText({ ...work, resumed: true, ...(callsBack && { callBackBy: now + ms }) }),
     due_at: now + ms,
     updated_at: now,
   }

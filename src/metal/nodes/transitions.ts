@@ -7,6 +7,7 @@ import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Driver, Json, PowerTarget, WantedStep } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import { withoutAgent } from './agent-info.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
 import { claimInstance, heldBy, holderOf, syncProvider, type Principal, requireNotRetired } from './provider.ts'
@@ -34,6 +35,8 @@ export type Work =
       to: Stable
       /** The machine has been in the waiting state of this step. */
       resumed: boolean
+      /** The machine must call back until then, or the step has failed. */
+      callBackBy?: number
       /** The part of the step that was begun last. */
       part?: number
       /** Steps that another conductor may finish with this driver. */
@@ -190,6 +193,7 @@ function begun<N extends NodeRow>(
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
     ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    driver_internal_info: withoutAgent(node.driver_internal_info),
     transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
