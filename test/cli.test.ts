@@ -73,6 +73,14 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
   'inspection-rules': [DEFAULT_RULES, [{ set: { resource_class: 'file' } }], [], []],
+  hooks: [
+    {},
+    { lab: { clean: { command: ['/bin/file'] } } },
+    { lab: { clean: { command: ['/bin/environment'], seconds: 5 } } },
+    { lab: {} },
+  ],
+  'history-keep': [300, 1, 2, 3],
+  'history-keep-days': [180, 1, 2, 3],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],
   queue: ['fifo', 'fair', 'fifo', 'fair'],
@@ -87,6 +95,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'lease-service-token': [null, '***', '***', '***'],
 }
 
+const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
 async function printed(args: readonly string[], environment: Record<string, string> = {}) {
   const { code, stdout, stderr } = await typeHoldfast(['serve', '--print-config', ...args], { environment })
   assert.equal(code, 0, stderr)
@@ -100,11 +110,11 @@ test('every setting has a default, and the file, the environment and the flag ea
   const environment = Object.fromEntries(
     Object.entries(column(2)).map(([name, value]) => [
       `HOLDFAST_${name.replaceAll('-', '_').toUpperCase()}`,
-      String(value),
+      asText(value),
     ]),
   )
   const flags = Object.entries(column(3)).flatMap(([name, value]) =>
-    value === true ? [`--${name}`] : [`--${name}`, String(value)],
+    value === true ? [`--${name}`] : [`--${name}`, asText(value)],
   )
   assert.deepEqual(await printed([]), column(0))
   assert.deepEqual(await printed(['--config', file]), column(1))

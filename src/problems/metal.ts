@@ -20,6 +20,14 @@ export const METAL_PROBLEMS = {
     `Node ${f.node} is locked by host ${f.host}, please retry after the current operation is completed.`,
   node_refuses: (f: { reason: string }) => f.reason,
   node_protected: (f: { node: string; action: string }) => `Node ${f.node} is protected and can not be ${f.action}`,
+  machine_failed: (f: { node: string; what: string; reason: string }) =>
+    `Node ${f.node} did not do as asked (${f.what}). Reason: ${f.reason}`,
+  machine_silent: (f: { node: string; what: string; seconds: number }) =>
+    `No conductor answered for node ${f.node} (${f.what}) within ${f.seconds} s.`,
+  machine_crowded: (f: { node: string; count: number }) =>
+    `Node ${f.node} has ${f.count} questions without an answer already; ask again later.`,
+  conductor_silent: (f: { hostname: string; driver: string }) =>
+    `Conductor ${f.hostname}, which has driver ${f.driver}, is not heard of; nobody can ask the machine.`,
   verb_refused: (f: { verb: string; node: string; state: string }) =>
     `The requested action "${f.verb}" can not be performed on node "${f.node}" while it is in state "${f.state}".`,
 } as const

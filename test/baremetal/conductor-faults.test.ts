@@ -216,7 +216,7 @@ eachDatabase('a conductor', ({ create }) => {
       patchNode(node, { node: EVERYTHING, allocation: EVERYTHING }, attributes, every, NOBODY, now),
     )
     const decide = (allocation: (typeof first)['id']) =>
-      store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, now))
+      store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, every, now))
     assert.deepEqual(await decide(first.id), ['granted'])
     assert.deepEqual(await decide(first.id), ['gone'])
     assert.deepEqual(await decide(second.id), ['lost'])

@@ -310,6 +310,23 @@ test('nobody there is said', async t => {
   })
 })
 
+test('one who is away is asked as often as said, and no more', async t => {
+  const { bmc, ask } = await bmcWith(t, {}, { tries: 3 })
+  bmc.fail({ kind: 'drop' })
+  await assert.rejects(ask().system(), /The connection to the BMC at .* broke during GET/)
+  assert.equal(bmc.requests.length, 3)
+})
+
+test('a BMC that is away and comes back keeps its session', async t => {
+  const { bmc, ask } = await bmcWith(t, {}, { tries: 1 })
+  await ask().system()
+  bmc.fail({ kind: 'drop' })
+  await assert.rejects(ask().system(), BmcAway)
+  bmc.heal()
+  await ask().system()
+  assert.equal(logins(bmc), 1)
+})
+
 test('a certificate must be trusted, unless the node says otherwise', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'bmc-'))
   t.after(() => rmSync(folder, { recursive: true }))

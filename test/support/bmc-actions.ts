@@ -109,12 +109,19 @@ function merge(resource: Json, change: Json): void {
   }
 }
 
-function createVolume(bmc: TestBmc, { path, body }: SeenRequest): Answer {
+function createVolume(bmc: TestBmc, request: SeenRequest): Answer {
+  const { path, body } = request
   const collection = bmc.resources.get(path)
   if (!collection) return refused(404, 'ResourceMissingAtURI', `There is no ${path}.`)
   const members = collection['Members'] as Json[]
   const drives = ((body?.['Links'] as Json | undefined)?.['Drives'] ?? []) as { '@odata.id': string }[]
   if (drives.length === 0) return refused(400, 'PropertyMissing', 'Links.Drives is missing.')
+  if (body!['@Redfish.OperationApplyTime'] === 'OnReset') {
+    const { '@Redfish.OperationApplyTime': _, ...rest } = body!
+    const machine = bmc.machines.find(machine => path.startsWith(`${machine.path}/`))!
+    machine.atBoot.push(() => createVolume(bmc, { ...request, body: rest }))
+    return { status: 202, headers: { location: `${bmc.root}/TaskService/TaskMonitors/at-boot` } }
+  }
   let number = 1
   while (bmc.resources.has(`${path}/${number}`)) number++
   const made = `${path}/${number}`

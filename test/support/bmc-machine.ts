@@ -24,6 +24,8 @@ export class TestMachine {
   isDeaf = false
   /** A reset to the state that it has already is refused with 409. */
   isStrict = false
+  /** What comes into force at the next boot. */
+  readonly atBoot: (() => void)[] = []
   readonly #resources: Resources
   #timer: NodeJS.Timeout | null = null
 
@@ -110,5 +112,6 @@ export class TestMachine {
     const [bios, pending] = [this.below('Bios'), this.below('Bios/Settings')]
     Object.assign(bios['Attributes'] as Json, pending['Attributes'])
     pending['Attributes'] = {}
+    for (const act of this.atBoot.splice(0)) act()
   }
 }

@@ -48,6 +48,11 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   node_refuses: { status: 409 },
   node_protected: { status: 403 },
   verb_refused: { status: 400 },
+  // Upstream answers 500. Clients repeat 409 and 503 by themselves, which would only keep a broken BMC busy.
+  machine_failed: { status: 400 },
+  machine_silent: { status: 503 },
+  machine_crowded: { status: 503 },
+  conductor_silent: { status: 503 },
   quota_exceeded: { status: 403 },
   quota_too_long: { status: 403 },
 

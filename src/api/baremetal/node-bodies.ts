@@ -14,7 +14,7 @@ const closed = { additionalProperties: false }
 const text = (maxLength: number) => Type.String({ maxLength })
 const Sentence = text(4096)
 /** Command lines send flags as words. */
-const Flag = Type.Union([
+export const FlagShape = Type.Union([
   Type.Boolean(),
   Type.String({
     pattern:
@@ -35,7 +35,7 @@ const RULES: Record<Rule, TSchema> = {
 
 function shapeOf({ type, rule, max }: NodeField): TSchema {
   if (rule) return RULES[rule]
-  if (type === 'flag' || type === 'flag?') return Flag
+  if (type === 'flag' || type === 'flag?') return FlagShape
   return type === 'json' ? Document : text(max ?? TEXT_MAX)
 }
 

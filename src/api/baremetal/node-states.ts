@@ -1,5 +1,4 @@
-// /v1/nodes/X/states, its verbs and its power; maintenance; validation.
-import { Type } from 'typebox'
+// /v1/nodes/X/states, its verbs and its power; maintenance.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { setMaintenance } from '../../metal/nodes/lifecycle.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
@@ -7,15 +6,13 @@ import { findNode, findNodeKey } from '../../metal/nodes/rows.ts'
 import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
 import { type Verb, verbOf } from '../../metal/nodes/states.ts'
 import { cleanStepsIn, deployStepsIn } from '../../metal/nodes/steps.ts'
-import { validateNode } from '../../metal/nodes/validation.ts'
 import { problem } from '../../problems/problem.ts'
 import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
-import { byName, Flag, named, Text } from '../shapes.ts'
 import { NEW_MAINTENANCE, NEW_POWER_STATE, NEW_PROVISION_STATE } from './node-bodies.ts'
 import { nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
-import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import type { Answer, MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -34,8 +31,6 @@ const STATE_FIELDS = [
   'boot_mode',
   'secure_boot',
 ] as const satisfies FieldName[]
-
-const Verdicts = byName(named('Verdict', { result: Flag, reason: Type.Optional(Text) }))
 
 showStates.operation = {
   summary: 'Show the states of a node',
@@ -212,37 +207,4 @@ deleteMaintenance.operation = { summary: 'End the maintenance of a node', answer
 export async function deleteMaintenance(request: MetalRequest): Promise<Answer> {
   await request.context.store.write(() => setMaintenance(nodeIdent(request), request.access(), false, request.now))
   return { status: 202 }
-}
-
-export const showValidation = (request: MetalRequest) => validate(request, nodeIdent(request))
-showValidation.operation = {
-  summary: 'Say of each interface of a node whether it could be driven',
-  answers: { 200: Verdicts },
-} satisfies Operation
-
-const VALIDATE_PARAMETERS = parametersOf({ node: Text, node_uuid: Text })
-
-showValidationOf.operation = {
-  summary: 'Say of each interface of a node, named in the query, whether it could be driven',
-  query: [VALIDATE_PARAMETERS],
-  answers: { 200: Verdicts },
-} satisfies Operation
-
-export function showValidationOf(request: MetalRequest): Promise<Answer> {
-  const given = request.parameters(VALIDATE_PARAMETERS)
-  const ident = given.get('node') ?? given.get('node_uuid')
-  if (!ident) throw refuse('Missing mandatory parameter node.')
-  return validate(request, ident)
-}
-
-async function validate(request: MetalRequest, ident: string): Promise<Answer> {
-  const { store, drivers } = request.context
-  const verdicts = await store.read(function* () {
-    return yield* validateNode(yield* findNode(ident, request.access()), drivers)
-  })
-  const shown = Array.from(verdicts, ([name, reason]) => [
-    name,
-    reason === null ? { result: true } : { result: false, reason },
-  ])
-  return { status: 200, body: Object.fromEntries(shown) as object }
 }

@@ -3,6 +3,7 @@ import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import { postHeartbeat, showLookup } from './agent.ts'
 import { deleteAllocationOfNode, deleteOneAllocation, patchOneAllocation } from './allocation-changes.ts'
 import { listAllAllocations, postAllocation, showAllocation, showAllocationOfNode } from './allocations.ts'
+import { putBootMode, putSecureBoot } from './boot-mode.ts'
 import {
   deleteOneChassis,
   listAllChassis,
@@ -18,9 +19,11 @@ import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './d
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
 import { postEvents } from './external-events.ts'
 import { showInventory } from './inventory.ts'
-import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
+import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
+import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
+import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
-import { showStates, showValidation, showValidationOf } from './node-states.ts'
+import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
 import { deleteOneNode, listAllNodes, listChildren, listNodesInDetail, listNodesOfChassis } from './nodes.ts'
 import { patchOneNode, postNode, showNode } from './nodes.ts'
@@ -39,8 +42,19 @@ import {
   showReservation,
 } from './reservations.ts'
 import { showV1 } from './root.ts'
-import { listHistory, listShards } from './shards.ts'
+import { listShards } from './shards.ts'
+import { showValidation, showValidationOf } from './validation.ts'
+import {
+  callDriver,
+  listDriverVendorMethods,
+  listVendorMethods,
+  readVendorByPath,
+  readVendorByQuery,
+  vendorByPath,
+  vendorByQuery,
+} from './vendor.ts'
 import type { Word } from './versions.ts'
+import { deleteVif, postVif, showVifs } from './vifs.ts'
 import { deleteOneConnector, listConnectors, listConnectorsOfNode } from './volume-connectors.ts'
 import { patchConnector, postConnector, showConnector } from './volume-connectors.ts'
 import { deleteOneTarget, listTargets, listTargetsOfNode } from './volume-targets.ts'
@@ -59,7 +73,13 @@ type Handle = Route<Word>['handle']
 /** The third: how a version without it refuses, if not as a path that isn't there. */
 type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null, Route['absent']?]>>
 
-const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
+const LATER: ReadonlySet<Handle> = new Set([
+  putProvisionState,
+  putPowerState,
+  putBootMode,
+  putSecureBoot,
+  postAllocation,
+])
 
 const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Word> =>
   Object.fromEntries(
@@ -73,6 +93,15 @@ const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, need
 
 /** For machines that have no login. */
 const open = (handle: Handle, needs: Word): Route<Word> => ({ handle, action: null, isOpen: true, needs })
+
+const VENDOR = 'baremetal:node:vendor_passthru'
+const vendor = (read: Handle, change: Handle): Handles => ({
+  GET: [read, VENDOR],
+  POST: [change, VENDOR],
+  PUT: [change, VENDOR],
+  PATCH: [change, VENDOR],
+  DELETE: [read, VENDOR],
+})
 
 export const routes: Routes<Word> = {
   '': to({ GET: [showV1, null] }),
@@ -90,6 +119,11 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/states': onFound({ GET: [showStates, 'baremetal:node:get_states'] }),
   '/nodes/:ident/states/provision': onFound({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
   '/nodes/:ident/states/power': onFound({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
+  '/nodes/:ident/states/boot_mode': onFound({ PUT: [putBootMode, 'baremetal:node:set_boot_mode'] }, 'bootModeChange'),
+  '/nodes/:ident/states/secure_boot': onFound(
+    { PUT: [putSecureBoot, 'baremetal:node:set_secure_boot'] },
+    'bootModeChange',
+  ),
   '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
@@ -119,6 +153,25 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/management/boot_device/supported': onFound({
     GET: [showSupportedBootDevices, 'baremetal:node:get_boot_device'],
   }),
+  '/nodes/:ident/management/inject_nmi': onFound({ PUT: [putNmi, 'baremetal:node:inject_nmi'] }, 'injectNmi'),
+  '/nodes/:ident/management/indicators': onFound(
+    { GET: [listComponents, 'baremetal:node:get_indicator_state'] },
+    'indicators',
+  ),
+  '/nodes/:ident/management/indicators/:component': onFound(
+    { GET: [listIndicators, 'baremetal:node:get_indicator_state'] },
+    'indicators',
+  ),
+  '/nodes/:ident/management/indicators/:component/:name': onFound(
+    {
+      GET: [showIndicator, 'baremetal:node:get_indicator_state'],
+      PUT: [putIndicator, 'baremetal:node:set_indicator_state'],
+    },
+    'indicators',
+  ),
+  '/nodes/:ident/vendor_passthru': onFound(vendor(readVendorByQuery, vendorByQuery)),
+  '/nodes/:ident/vendor_passthru/methods': onFound({ GET: [listVendorMethods, VENDOR] }),
+  '/nodes/:ident/vendor_passthru/:method': onFound(vendor(readVendorByPath, vendorByPath)),
   '/nodes/:ident/vifs': onFound(
     { GET: [showVifs, 'baremetal:node:vif:list'], POST: [postVif, 'baremetal:node:vif:attach'] },
     'vifs',
@@ -134,8 +187,10 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
+  '/nodes/:ident/history': onFound({ GET: [listNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/detail': onFound({ GET: [listNodeHistoryInDetail, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/:event': onFound({ GET: [showNodeHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/bios/:setting': onFound({ GET: [showBiosSetting, 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
@@ -176,6 +231,16 @@ export const routes: Routes<Word> = {
   '/drivers': to({ GET: [listDrivers, 'baremetal:driver:get'] }),
   '/drivers/:name': to({ GET: [showDriver, 'baremetal:driver:get'] }),
   '/drivers/:name/properties': to({ GET: [showDriverProperties, 'baremetal:driver:get'] }),
+  '/drivers/:name/vendor_passthru': to({
+    GET: [callDriver, 'baremetal:driver:vendor_passthru'],
+    POST: [callDriver, 'baremetal:driver:vendor_passthru'],
+    PUT: [callDriver, 'baremetal:driver:vendor_passthru'],
+    PATCH: [callDriver, 'baremetal:driver:vendor_passthru'],
+    DELETE: [callDriver, 'baremetal:driver:vendor_passthru'],
+  }),
+  '/drivers/:name/vendor_passthru/methods': to({
+    GET: [listDriverVendorMethods, 'baremetal:driver:vendor_passthru'],
+  }),
   '/drivers/:name/raid/logical_disk_properties': to(
     { GET: [showLogicalDiskProperties, 'baremetal:driver:get'] },
     'raidConfig',

@@ -19,6 +19,7 @@ import type { OperatorAction } from './policy.ts'
 import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import { getMachine } from './machine.ts'
+import { getEventsOfBmc, getSensors } from './sensors.ts'
 import { getHealth, showFsck } from './service-health.ts'
 import { getStatus } from './status.ts'
 import {
@@ -101,6 +102,8 @@ export const routes: Routes = {
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
   '/status': { GET: to(getStatus, 'holdfast:status:get') },
+  '/nodes/:ident/sensors': { GET: onFound(getSensors, 'baremetal:node:get_sensors') },
+  '/nodes/:ident/events': { GET: onFound(getEventsOfBmc, 'baremetal:node:get_sensors') },
   '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },

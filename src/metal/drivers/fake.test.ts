@@ -9,7 +9,7 @@ async function pausesWith(driverInfo: Record<string, unknown>): Promise<number[]
   const pauses: number[] = []
   const driver = new FakeHardware({ delayMs: 500, pause: async ms => void pauses.push(ms) })
   const machine = { driverInfo, interfaces: {} } as unknown as Machine
-  await driver.run({ step: 'deploy', args: {}, resumed: false }, machine, {} as Site)
+  await driver.run({ step: 'deploy', args: {}, resumed: false, attempt: '1', holder: null }, machine, {} as Site)
   return pauses
 }
 

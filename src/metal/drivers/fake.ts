@@ -19,6 +19,8 @@ import { HardwareFailure } from './port.ts'
 import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
+import { fakeAnswer } from './fake-answers.ts'
+import type { Answer, Question } from './questions.ts'
 
 const or = (none: string): [string, string] => ['fake', none]
 
@@ -39,8 +41,8 @@ export class FakeHardware implements Driver {
     vendor: or('no-vendor'),
   } as const
   readonly properties = {
-    fake_delay: 'Seconds that each step takes, or an object with the seconds by step. Optional.',
-    fake_fail: 'The step that fails, or a list of them. Optional.',
+    fake_delay: 'Seconds that each step takes, or an object with the seconds by step or question. Optional.',
+    fake_fail: 'The step or question that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
     fake_call_back: 'An object with the seconds in which the agent of a ramdisk must call, by step. Optional.',
     fake_step_delay: 'Seconds that each deploy step or clean step takes that was asked for. Optional.',
@@ -48,6 +50,7 @@ export class FakeHardware implements Driver {
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
+  readonly vendorMethods = { echo: { http: ['GET', 'POST'], description: 'Answers with what it was given.' } } as const
   readonly #delayMs: number
   readonly #pause: (ms: number) => Promise<unknown>
 
@@ -100,6 +103,17 @@ export class FakeHardware implements Driver {
       },
     }))
     return inParts(slowed, site)
+  }
+
+  async ask(question: Question, machine: Machine): Promise<Answer> {
+    const { fake_delay: delay, fake_fail: fail } = machine.driverInfo
+    // One number is for the steps.
+    const delayMs = isObject(delay) ? (msFor(delay, question.name) ?? 0) : 0
+    if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
+    if ([fail].flat().includes(question.name)) {
+      throw new HardwareFailure(`fake-hardware was told to fail at ${question.name}`)
+    }
+    return fakeAnswer(question, machine, this.bootDevices)
   }
 }
 

@@ -16,10 +16,12 @@ export function machineOf(node: NodeRow): Machine {
   return {
     uuid: node.uuid,
     name: node.name,
+    resourceClass: node.resource_class,
     powerState: node.power_state,
     driverInfo: jsonIn(node.driver_info),
     driverInternalInfo: jsonIn(node.driver_internal_info),
     properties: jsonIn(node.properties),
+    extra: jsonIn(node.extra),
     instanceInfo: jsonIn(node.instance_info),
     instanceUuid: node.instance_uuid,
     targetRaidConfig: jsonIn(node.target_raid_config),

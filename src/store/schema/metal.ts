@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely'
 import type { Json, JsonText } from '../../shared/json.ts'
 import type { NodeColumns } from '../../shared/node-fields.ts'
+import type { HistoryType } from '../node-history.ts'
 import type {
   AllocationId,
   CallId,
@@ -112,13 +113,17 @@ export interface MetalTables {
     node_id: NodeId
     at: number
     severity: 'info' | 'error'
-    /** provisioning, power, maintenance, hand-over, hook … */
-    type: string
+    type: HistoryType
     event: string
     /** What a program of the operator's printed. */
     output: string | null
     user_id: string | null
     conductor: string | null
+    /** The project that the user acted for. */
+    project_id: string | null
+    /** Names, for the project in details_of and for those who see everything. */
+    details: string | null
+    details_of: string | null
   }
   /** Large facts about a node, which its row doesn't carry. */
   node_documents: {

@@ -2,12 +2,19 @@
 import { isObject } from '../../../shared/is-object.ts'
 import type { PlannedPart } from '../parts.ts'
 import { type Done, HardwareFailure, type InterfaceName, type Json } from '../port.ts'
+import { applyBios, resetBios } from './bios.ts'
+import { createRaid, deleteRaid } from './raid.ts'
 import type { Visit } from './visit.ts'
 
 type ExplicitStep = (visit: Visit, args: Json) => Promise<Done | void>
 
 /** By interface and step. */
-const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {}
+const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
+  'bios.apply_configuration': applyBios,
+  'bios.factory_reset': resetBios,
+  'raid.create_configuration': createRaid,
+  'raid.delete_configuration': deleteRaid,
+}
 
 /** Those that must not be begun a second time: the disks may be half changed. */
 const ONCE: ReadonlySet<string> = new Set(['raid.create_configuration', 'raid.delete_configuration'])
