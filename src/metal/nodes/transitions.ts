@@ -88,7 +88,8 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   }
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
-  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  if (order.verb === 'active' || order.verb === 'rebuild')
+    yield* requireDeployable({ ...node, ...givenWith(order.args, node) }, drivers)
   const args = yield* withSteps(node, order, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
@@ -214,7 +215,7 @@ export function* begun<N extends NodeRow>(
     target_provision_state: to,
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
-    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    ...givenWith(args, node),
     driver_internal_info: withoutAgent(node.driver_internal_info),
     transition: jsonText(work),
     due_at: AT_ONCE,
@@ -222,8 +223,9 @@ export function* begun<N extends NodeRow>(
   }
 }
 
-const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
-  jsonText({ ...jsonIn(instance_info), configdrive })
+/** What the arguments of a verb change in the node. */
+const givenWith = ({ configdrive }: Json, { instance_info }: NodeRow) =>
+  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info), configdrive }) }
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,
