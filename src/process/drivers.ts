@@ -12,6 +12,7 @@ import { limits } from '../shared/limits.ts'
 import { programAt } from '../shared/program-at.ts'
 import { headersFor } from '../webhooks/signature.ts'
 import type { Context } from './context.ts'
+import { UsageError } from '../shared/usage-error.ts'
 
 /** What drivers need of the process. */
 type Surroundings = Pick<Context, 'store' | 'clock'>
@@ -28,6 +29,29 @@ export function driversFor({ fakeDelayMs, mediaUrl, hooks }: Config, { store, cl
       hooks,
       sign: ({ id, body, secret }) => headersFor({ id, body, secrets: [secret] }, clock.now()),
       namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+    }),
+  )
+}
+
+/**
+ * The drivers that the conductor of this process offers: those that are named, else all that can work on this machine.
+ * Every process knows all drivers; only these are worked with.
+ */
+export function enabledDrivers({ enabledDrivers: named }: Pick<Config, 'enabledDrivers'>, all: Drivers): Drivers {
+  const names = named
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '')
+  if (names.length === 0) return driversOf(...[...all.values()].filter(driver => (driver.lacks?.() ?? null) === null))
+  return driversOf(
+    ...names.map(name => {
+      const driver = all.get(name)
+      if (!driver) {
+        throw new UsageError(`enabled-drivers: there is no driver '${name}'; there are ${[...all.keys()].join(', ')}`)
+      }
+      const lack = driver.lacks?.() ?? null
+      if (lack !== null) throw new UsageError(`enabled-drivers: ${name} can't work on this machine: ${lack}`)
+      return driver
     }),
   )
 }

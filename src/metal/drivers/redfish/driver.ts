@@ -21,7 +21,7 @@ import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
 import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
-import { explicitParts, requireRepeatable, wrongStep } from './explicit-steps.ts'
+import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
 import { readPower, switchPower } from './power.ts'
@@ -72,7 +72,7 @@ export class RedfishHardware implements Driver {
     return wrongDeployment(machine, this.#options)
   }
 
-  validateStep(_during: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+  validateStep(_: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
     return wrongStep(step, machine)
   }
 
@@ -100,12 +100,12 @@ export class RedfishHardware implements Driver {
       case 'deploy': {
         const wrong = wrongDeployment(visit.machine, this.#options)
         if (wrong !== null) throw new HardwareFailure(wrong)
-        return deployParts(visit, this.#options, explicitParts(visit, args['deploy_steps']))
+        return deployParts(visit, this.#options, explicitParts(visit, stepsIn(args, 'deploy_steps')))
       }
       case 'tearDown':
         return tearDownParts(visit)
       case 'clean':
-        return cleanParts(visit, explicitParts(visit, args['clean_steps']))
+        return cleanParts(visit, explicitParts(visit, stepsIn(args, 'clean_steps')))
       default:
         return null
     }

@@ -1,6 +1,6 @@
 // The steps that operators may name in clean_steps and deploy_steps.
 import type { PlannedPart } from '../parts.ts'
-import { type Done, HardwareFailure, type Json, type Machine, type Part, type WantedStep } from '../port.ts'
+import { type Done, HardwareFailure, type Json, type Machine, type WantedStep } from '../port.ts'
 import { applyBios, resetBios, wrongSettings } from './bios.ts'
 import { createRaid, deleteRaid, wrongVolumes } from './raid.ts'
 import type { Visit } from './visit.ts'
@@ -22,27 +22,39 @@ const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
 /** Those that must not be begun a second time: the disks may be half changed. */
 const ONCE: ReadonlySet<string> = new Set(['raid.create_configuration', 'raid.delete_configuration'])
 
-/** The steps, in the order in which they are given. Throws before anything is done if there is no such step. */
-export function explicitParts(visit: Visit, given: unknown): PlannedPart[] {
-  const steps = Array.isArray(given) ? (given as WantedStep[]) : []
-  return steps.map(({ interface: kind, step, args }) => {
-    const found = stepOf({ interface: kind, step }, visit.machine)
-    if (typeof found === 'string') throw new HardwareFailure(`Driver redfish ${found}.`)
-    return { interface: kind, step, args, run: () => found.run(visit, args) }
+type Named = Pick<WantedStep, 'interface' | 'step'>
+type Wanted = Named & Pick<WantedStep, 'args'>
+
+const roomOf = ({ interface: kind, step }: Named): ExplicitStep | null =>
+  Object.hasOwn(EXPLICIT, `${kind}.${step}`) ? EXPLICIT[`${kind}.${step}`]! : null
+
+/** Why a step can't be done on this machine, or null. */
+export function wrongStep({ interface: kind, step, args }: Wanted, machine: Machine): string | null {
+  const room = roomOf({ interface: kind, step })
+  if (room && machine.interfaces[kind] !== `no-${kind}`) return room.wrong?.(args, machine) ?? null
+  const there = Object.keys(EXPLICIT).join(', ')
+  return `Driver redfish has no step ${step} of interface ${kind} on this node. There are ${there}.`
+}
+
+/** The steps as parts, in the order in which they run. Throws before anything is done if there is no such step. */
+export function explicitParts(visit: Visit, given: readonly WantedStep[]): PlannedPart[] {
+  return given.map(({ interface: kind, step, args }) => {
+    const wrong = wrongStep({ interface: kind, step, args }, visit.machine)
+    if (wrong !== null) throw new HardwareFailure(wrong)
+    const { run } = roomOf({ interface: kind, step })!
+    return { interface: kind, step, args, run: () => run(visit, args) }
   })
 }
 
-/** What is wrong with a step that a client wants, or null. */
-export function wrongStep({ args, ...step }: WantedStep, machine: Machine): string | null {
-  const found = stepOf(step, machine)
-  return typeof found === 'string' ? `the driver redfish ${found}` : (found.wrong?.(args, machine) ?? null)
-}
-
-/** The step, or why there is none. */
-function stepOf({ interface: kind, step }: Part, { interfaces }: Machine): ExplicitStep | string {
-  const name = `${kind}.${step}`
-  if (Object.hasOwn(EXPLICIT, name) && interfaces[kind] !== `no-${kind}`) return EXPLICIT[name]!
-  return `has no step ${step} of interface ${kind} on this node; it has ${Object.keys(EXPLICIT).join(', ')}`
+/** As the arguments of a verb have them. Of a deployment's, those with a higher priority come first, and 0 is for never. */
+export function stepsIn(args: Json, name: 'clean_steps' | 'deploy_steps'): WantedStep[] {
+  const given = ((args[name] ?? []) as Partial<WantedStep>[]).map(step => ({
+    ...(step as WantedStep),
+    args: step.args ?? {},
+    priority: step.priority ?? 1,
+  }))
+  if (name === 'clean_steps') return given
+  return given.filter(({ priority }) => priority > 0).sort((a, b) => b.priority - a.priority)
 }
 
 /** Whoever takes over in the middle of such a step leaves it to a person. */
