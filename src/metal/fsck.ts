@@ -27,6 +27,19 @@ const abandonedLocks = query((db, _: object, on) => {
     )
 })
 
+/** Questions that nobody has swept for long, although a conductor was there. */
+const leftCalls = query((db, _: object, on) => {
+  const longAgo = sql`(${databaseNow(on)} - ${sql.lit(limits.takeOverMsMax)})`
+  return db
+    .selectFrom('calls')
+    .select(e => e.fn.countAll<number>().as('count'))
+    .where(sql<boolean>`expires_at < ${longAgo}`)
+    .where(
+      sql<boolean>`exists (select 1 from conductors c
+        where c.online = 1 and c.heartbeat_at >= ${longAgo} and c.registered_at < ${longAgo})`,
+    )
+})
+
 export const metalInvariants: Invariants = {
   'a node is the provider of its uuid, and managed': count(`
     select 1 from nodes n left join providers p on p.id = n.provider_id
@@ -89,6 +102,10 @@ export const metalInvariants: Invariants = {
   'a locked node has work, and work has a due time': count(`
     select 1 from nodes where (lock_incarnation is not null and transition is null)
       or (transition is null) <> (due_at is null)`),
+  'a question to a machine is gone soon after its time': leftCalls,
+  'an answer is one answer, or one failure': count(`
+    select 1 from calls where (answered_at is null) <> (answer is null and failure is null)
+      or (answer is not null and failure is not null)`),
   'a lock is a conductor’s that is there, or was until a moment ago': abandonedLocks,
   'a node has no more traits than it may': count(`
     select provider_id from provider_traits where provider_id in (select provider_id from nodes)
@@ -98,7 +115,10 @@ export const metalInvariants: Invariants = {
     ['ports.node_id', 'nodes.id'],
     ['ports.portgroup_id', 'portgroups.id'],
     ['portgroups.node_id', 'nodes.id'],
+    ['volume_connectors.node_id', 'nodes.id'],
+    ['volume_targets.node_id', 'nodes.id'],
     ['reservations.node_id', 'nodes.id'],
+    ['calls.node_id', 'nodes.id'],
     ['reservations.uuid', 'consumers.uuid'],
   ),
   'a port is in a portgroup of its own node': count(`
@@ -111,6 +131,9 @@ export const metalInvariants: Invariants = {
     'chassis.uuid',
     'ports.uuid',
     'portgroups.uuid',
+    'deploy_templates.uuid',
+    'volume_connectors.uuid',
+    'volume_targets.uuid',
     'allocations.uuid',
     'reservations.uuid',
     'reservations.instance_uuid',

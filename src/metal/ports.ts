@@ -6,7 +6,8 @@ import type { NodeId, PortgroupId, PortId } from '../store/schema/ids.ts'
 import type { Schema } from '../store/schema.ts'
 import { command, query } from '../store/statement.ts'
 import { all, mark, one, type Read, run, type Write } from '../store/transaction.ts'
-import { type Access, inView, type View } from './access.ts'
+import { type Access, EVERYTHING, inView, type View } from './access.ts'
+import { lockNodeById } from './nodes/rows.ts'
 
 export type PortRow = Selectable<Schema['ports']>
 export interface Port extends PortRow {
@@ -40,22 +41,27 @@ const portsOfNode = query((db, a: { node: NodeId } & View) =>
 const portsOfGroup = query((db, a: { group: PortgroupId } & View) =>
   selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
-const insertPort = command((db, a: Omit<PortRow, 'id'>) =>
-  db.insertInto('ports').values({
-    uuid: a.uuid,
-    node_id: a.node_id,
-    portgroup_id: a.portgroup_id,
-    address: a.address,
-    name: a.name,
-    pxe_enabled: a.pxe_enabled,
-    is_smartnic: a.is_smartnic,
-    physical_network: a.physical_network,
-    local_link_connection: a.local_link_connection,
-    internal_info: a.internal_info,
-    extra: a.extra,
-    created_at: a.created_at,
-    updated_at: a.updated_at,
-  }),
+const newColumns = (a: Omit<PortRow, 'id'>) => ({
+  uuid: a.uuid,
+  node_id: a.node_id,
+  portgroup_id: a.portgroup_id,
+  address: a.address,
+  name: a.name,
+  pxe_enabled: a.pxe_enabled,
+  is_smartnic: a.is_smartnic,
+  physical_network: a.physical_network,
+  local_link_connection: a.local_link_connection,
+  internal_info: a.internal_info,
+  extra: a.extra,
+  created_at: a.created_at,
+  updated_at: a.updated_at,
+})
+const insertPort = command((db, a: Omit<PortRow, 'id'>) => db.insertInto('ports').values(newColumns(a)))
+const insertFreePort = command((db, a: Omit<PortRow, 'id'>) =>
+  db
+    .insertInto('ports')
+    .values(newColumns(a))
+    .onConflict(c => c.column('address').doNothing()),
 )
 const updatePort = command((db, a: PortRow) =>
   db
@@ -109,13 +115,27 @@ function mostSelective(view: View, { node, group, address }: PortFilters) {
 
 export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {
   yield* requireFree(port)
+  yield* requireSameNetwork(port)
   yield* run(insertPort(port))
   yield* mark({ kind: 'port', id: port.uuid })
   return (yield* one(portByUuid({ uuid: port.uuid })))!
 }
 
-export function* savePort(port: PortRow): Write<Port> {
+/** Adds the port unless one has its address, also if someone else adds that one right now. Returns whether it did. */
+export function* addPort(port: Omit<PortRow, 'id'>): Write<boolean> {
+  if ((yield* run(insertFreePort(port))) === 0) return false
+  yield* mark({ kind: 'port', id: port.uuid })
+  return true
+}
+
+export function* portWithAddress(address: string): Read<Port | undefined> {
+  return yield* one(portByAddress({ address }))
+}
+
+export function* savePort(before: Port, port: PortRow): Write<Port> {
   yield* requireFree(port)
+  const isBondedAnew = port.portgroup_id !== before.portgroup_id || port.physical_network !== before.physical_network
+  if (isBondedAnew) yield* requireSameNetwork(port)
   yield* run(updatePort(port))
   yield* mark({ kind: 'port', id: port.uuid })
   return (yield* one(portByUuid({ uuid: port.uuid })))!
@@ -135,4 +155,18 @@ function* requireFree({ id, uuid, address, name }: Omit<PortRow, 'id'> & { id?: 
   if (other && other.id !== id) throw refuse(`A port with MAC address ${address} already exists.`)
   const namesake = name === null ? undefined : yield* one(portByName({ name }))
   if (namesake && namesake.id !== id) throw refuse(`A port with name ${name} already exists.`)
+}
+
+/** The ports of a group are bonded, so all are in one physical network. The node's lock keeps others out meanwhile. */
+function* requireSameNetwork(port: Omit<PortRow, 'id'>): Write<void> {
+  const { uuid, node_id, portgroup_id: group, physical_network } = port
+  if (group === null) return
+  yield* lockNodeById(node_id)
+  const others = (yield* all(portsOfGroup({ group, ...EVERYTHING.view }))).filter(other => other.uuid !== uuid)
+  const other = others.find(found => found.physical_network !== physical_network)
+  if (!other) return
+  const reason =
+    `Port ${uuid} has the physical network ${physical_network ?? 'none'}, but the ports of its group ` +
+    `${other.portgroup_uuid} have ${other.physical_network ?? 'none'}.`
+  throw problem('metal_in_use', { reason })
 }

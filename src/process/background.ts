@@ -15,7 +15,9 @@ import { limits } from '../shared/limits.ts'
 import type { Memory } from './memory.ts'
 import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
 import { Allocator } from '../metal/allocations/allocator.ts'
+import { Answering } from '../metal/calls/answering.ts'
 import { Conductor } from '../metal/conductors/conductor.ts'
+import { historyDuty } from '../metal/history/duty.ts'
 import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
@@ -63,15 +65,31 @@ export async function startWork(place: Workplace): Promise<Work> {
     'Nodes that this conductor has locked and is not working on, as of its last look: more than zero for long is a fault.',
     () => conductor.strayLocks,
   )
+  const incarnation = () => conductor.incarnation
+  const answering = new Answering({ store, log, drivers, group: config.conductorGroup, incarnation })
   const allocator = allocatorOf(place, conductor)
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
+  const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
-  const duties = [allocations, expiry, servers, leases, healing, usage, audit, courier.duty, ...takeOver]
-  const nudged: Record<Exclude<Topic, 'any'>, { wake(): unknown }> = {
+  const duties = [
+    allocations,
+    expiry,
+    servers,
+    leases,
+    healing,
+    usage,
+    audit,
+    history,
+    courier.duty,
+    ...answering.duties,
+    ...takeOver,
+  ]
+  const nudged: Record<Exclude<Topic, 'any' | 'answers'>, { wake(): unknown }> = {
     nodes: conductor,
+    calls: answering,
     allocations,
     expiry,
     servers,
@@ -79,6 +97,8 @@ export async function startWork(place: Workplace): Promise<Work> {
     healing,
   }
   bell.listen(topic => {
+    // Those who asked listen for themselves.
+    if (topic === 'answers') return
     const concerned = topic === 'any' ? Object.values(nudged) : [nudged[topic]]
     const wake = () => concerned.forEach(worker => void worker.wake())
     // In tests the bell may mean that the clock was moved.
@@ -88,7 +108,10 @@ export async function startWork(place: Workplace): Promise<Work> {
   for (const duty of duties) void duty.wake()
   courier.start()
   const stop = async () => {
-    await atMost(limits.drainMsMax / 2, Promise.all([courier.stop(), ...duties.map(duty => duty.stop())]))
+    await atMost(
+      limits.drainMsMax / 2,
+      Promise.all([courier.stop(), answering.stop(), ...duties.map(duty => duty.stop())]),
+    )
     await atMost(limits.drainMsMax, conductor.stop())
   }
   return { hostname: conductor.hostname, allocator, duties, stop }
@@ -142,13 +165,17 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
-function allocatorOf({ config, store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
+function allocatorOf(
+  { config, store, clock, log, metrics, memory, drivers }: Workplace,
+  conductor: Conductor,
+): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
   const affinity = () => conductor.affinity
   const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
   const rules = rulesOf(config)
-  return new Allocator({ store, clock, log, supply, catchUp, affinity, rules, witness: conductor.witness, observe })
+  const { witness } = conductor
+  return new Allocator({ store, clock, log, supply, drivers, catchUp, affinity, rules, witness, observe })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

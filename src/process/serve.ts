@@ -18,6 +18,7 @@ import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './migrate.ts'
+import { Calls } from '../metal/calls/asking.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -43,7 +44,7 @@ interface RunningApi {
 export async function startApi(config: Config, role: 'serve' | 'api'): Promise<RunningApi> {
   await using opened = new AsyncDisposableStack()
   const place = await openPlace(config, role, opened)
-  const { store, log, metrics, census, drivers, clock, memory, publisher, policy, carrier } = place
+  const { store, log, metrics, census, drivers, clock, memory, publisher, policy, carrier, bell } = place
   const claims = new ClaimQueue(store, clock, {
     observe: (granted, refused) => metrics.claimBatch(granted, refused),
     record: recordAll,
@@ -79,6 +80,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     calendar: memory.calendar,
     catchUp: () => memory.catchUp(),
     drivers,
+    calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
@@ -170,7 +172,7 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     made => made.stop(),
   )
   publisher.start()
-  const drivers = driversFor(config)
+  const drivers = driversFor(config, { store, clock })
   return { config, policy, store, log, metrics, census, drivers, bell, clock, memory, publisher, carrier }
 }
 

@@ -1,8 +1,10 @@
-// A limit on everything, each with its reason. Those of what tells people and programs have a file of their own.
+// A limit on everything, each with its reason. Those of hardware, and of what tells people and programs, have files of their own.
+import { hardwareLimits } from './hardware-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
 import { ipmiLimits } from './ipmi-limits.ts'
 
 export const limits = {
+  ...hardwareLimits,
   ...tellingLimits,
   ...ipmiLimits,
 

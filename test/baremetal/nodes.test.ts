@@ -196,6 +196,8 @@ eachMetal('nodes', api => {
     const [active, available] = [await api.node({}, 'active'), await api.node({}, 'available')]
     expectFault(await patch(available, add('/protected', true)), 409)
     expectFault(await patch(available, add('/retired', true)), 409)
+    expectFault(await patch(active, add('/protected_reason', 'mine')), 400, /protected/)
+    expectFault(await patch(active, add('/retired_reason', 'old')), 400, /retired/)
     expectStatus(await patch(active, add('/protected', true), add('/protected_reason', 'mine')), 200)
     expectFault(await api.provision(active, 'deleted'), 403)
     expectFault(await api.provision(active, 'rebuild'), 403)

@@ -59,6 +59,31 @@ eachMetal('others', api => {
     assert.deepEqual((await api.get(`/v1/ports?address=${address}`)).body.ports, [])
   })
 
+  void test('ports: found by uuid alone', async () => {
+    for (const name of ['52:54:00:00:00:01', 'malformed:uuid', 'eth0']) {
+      expectStatus(await api.get(`/v1/ports/${name}`), 400)
+      expectStatus(await api.patch(`/v1/ports/${name}`, [add('/extra/a', 1)]), 400)
+      expectStatus(await api.del(`/v1/ports/${name}`), 400)
+    }
+    expectFault(await api.get(`/v1/ports/${uuid()}`), 404)
+  })
+
+  void test('ports: those of a group are in one physical network', async () => {
+    const node = await api.node()
+    const group = expectStatus(await api.post('/v1/portgroups', { node_uuid: node }), 201).body.uuid
+    const make = (more: object) => api.post('/v1/ports', { node_uuid: node, address: mac(), ...more })
+    const first = expectStatus(await make({ portgroup_uuid: group, physical_network: 'p1' }), 201).body.uuid
+    expectFault(await make({ portgroup_uuid: group, physical_network: 'p2' }), 409, /physical network/)
+    expectFault(await make({ portgroup_uuid: group }), 409)
+    const other = expectStatus(await make({ physical_network: 'p2' }), 201).body.uuid
+    expectFault(await api.patch(`/v1/ports/${other}`, [add('/portgroup_uuid', group)]), 409)
+    const both = [add('/portgroup_uuid', group), add('/physical_network', 'p1')]
+    expectStatus(await api.patch(`/v1/ports/${other}`, both), 200)
+    expectFault(await api.patch(`/v1/ports/${other}`, [add('/physical_network', 'p3')]), 409)
+    expectStatus(await api.del(`/v1/ports/${other}`), 204)
+    expectStatus(await api.patch(`/v1/ports/${first}`, [add('/physical_network', 'p3')]), 200)
+  })
+
   void test('ports: each field is set and shown from its version on', async () => {
     const node = await api.node()
     const group = expectStatus(await api.post('/v1/portgroups', { node_uuid: node }), 201).body.uuid
@@ -169,7 +194,7 @@ eachMetal('others', api => {
 
   void test('drivers and their properties', async () => {
     const { body } = expectStatus(await api.get('/v1/drivers'), 200)
-    const [driver] = body.drivers
+    const driver = body.drivers.find(({ name }: { name: string }) => name === 'fake-hardware')
     assert.deepEqual([driver.name, driver.type, driver.hosts.length], ['fake-hardware', 'dynamic', 1])
     assert.equal(driver.properties.length, 2)
     assert.deepEqual((await api.get('/v1/drivers?type=classic')).body.drivers, [])
@@ -179,7 +204,11 @@ eachMetal('others', api => {
     for (const kind of kinds.split(', ')) {
       assert.ok(one[`enabled_${kind}_interfaces`].includes(one[`default_${kind}_interface`]), kind)
     }
-    assert.deepEqual((await api.get('/v1/drivers?detail=True')).body.drivers, [one])
+    const detailed = (await api.get('/v1/drivers?detail=True')).body.drivers
+    assert.deepEqual(
+      detailed.find(({ name }: { name: string }) => name === 'fake-hardware'),
+      one,
+    )
     const properties = expectStatus(await api.get('/v1/drivers/fake-hardware/properties'), 200).body
     assert.equal(typeof properties.fake_delay, 'string')
     expectFault(await api.get('/v1/drivers/nonsense'), 404)
@@ -191,7 +220,7 @@ eachMetal('others', api => {
     assert.deepEqual(Object.keys(conductors[0]).sort(), ['alive', 'conductor_group', 'hostname', 'links'])
     const { hostname } = conductors[0]
     const one = expectStatus(await api.get(`/v1/conductors/${hostname}`), 200).body
-    assert.deepEqual([one.alive, one.drivers], [true, ['fake-hardware']])
+    assert.ok(one.alive && one.drivers.includes('fake-hardware'))
     assert.match(one.created_at, /\+00:00$/)
     const [detailed, ...rest] = (await api.get('/v1/conductors?detail=True')).body.conductors
     // Its heart may have beaten between the two looks.
@@ -226,11 +255,8 @@ eachMetal('others', api => {
 
   void test('lists that are empty, and shards', async () => {
     const node = await api.node({ shard: 's' })
-    for (const name of ['bios', 'history']) {
-      assert.deepEqual((await api.get(`/v1/nodes/${node}/${name}`)).body, { [name]: [] })
-      expectFault(await api.get(`/v1/nodes/${uuid()}/${name}`), 404)
-    }
-    expectStatus(await api.get(`/v1/nodes/${node}/inventory`), 200)
+    assert.deepEqual((await api.get(`/v1/nodes/${node}/bios`)).body, { bios: [] })
+    expectFault(await api.get(`/v1/nodes/${uuid()}/bios`), 404)
     expectStatus(await api.get('/v1/volume'), 200)
     for (const name of ['connectors', 'targets']) {
       assert.deepEqual((await api.get(`/v1/volume/${name}`)).body, { [name]: [] })

@@ -151,8 +151,8 @@ eachMetal('versions', api => {
   void test('what is too new for a version is not there, or is refused', async () => {
     const node = await api.node()
     expectStatus(await api.get('/v1/conductors', { version: '1.48' }), 404)
-    expectStatus(await api.get(`/v1/nodes/${node}/traits`, { version: '1.36' }), 404)
-    expectStatus(await api.put(`/v1/nodes/${node}/traits/CUSTOM_A`, undefined, { version: '1.36' }), 404)
+    expectStatus(await api.get(`/v1/nodes/${node}/traits`, { version: '1.36' }), 406)
+    expectStatus(await api.put(`/v1/nodes/${node}/traits/CUSTOM_A`, undefined, { version: '1.36' }), 405)
     expectStatus(await api.del(`/v1/nodes/${node}/traits`, { version: '1.36' }), 404)
     expectFault(await api.get('/v1/nodes?fields=uuid,traits', { version: '1.36' }), 406, /1\.37/)
     expectFault(await api.get('/v1/nodes?resource_class=x', { version: '1.20' }), 406, /1\.21/)

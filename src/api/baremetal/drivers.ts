@@ -121,7 +121,7 @@ function fieldsOf(given: string | undefined, request: MetalRequest): string[] | 
 const picked = (driver: object, fields: readonly string[] | null): object =>
   fields === null ? driver : Object.fromEntries(Object.entries(driver).filter(([name]) => fields.includes(name)))
 
-async function find(request: MetalRequest): Promise<{ driver: Driver; hosts: string[] }> {
+export async function findDriver(request: MetalRequest): Promise<{ driver: Driver; hosts: string[] }> {
   const name = request.param('name')
   const driver = request.context.drivers.get(name)
   const hosts = (await hostsByDriver(request)).get(name)
@@ -137,7 +137,7 @@ showDriver.operation = {
 
 export async function showDriver(request: MetalRequest): Promise<Answer> {
   const fields = fieldsOf(request.parameters(FIELDS).get('fields'), request)
-  const { driver, hosts } = await find(request)
+  const { driver, hosts } = await findDriver(request)
   return { status: 200, body: picked(show(driver, hosts, true, request), fields) }
 }
 
@@ -147,5 +147,5 @@ showDriverProperties.operation = {
 } satisfies Operation
 
 export async function showDriverProperties(request: MetalRequest): Promise<Answer> {
-  return { status: 200, body: (await find(request)).driver.properties }
+  return { status: 200, body: (await findDriver(request)).driver.properties }
 }

@@ -1,38 +1,31 @@
-// /v1/nodes/X/management/boot_device and /v1/nodes/X/vifs
+// /v1/nodes/X/management: what a node boots from, and a non-maskable interrupt. The machine itself is asked.
 import { Type } from 'typebox'
-import {
-  attachVif,
-  bootDevice,
-  detachVif,
-  listVifs,
-  setBootDevice,
-  supportedBootDevices,
-} from '../../metal/nodes/management.ts'
+import { findNode } from '../../metal/nodes/rows.ts'
+import { driverOf } from '../../metal/nodes/transitions.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Form, Operation } from '../operation.ts'
 import { FlagOrNull, named, Text, TextOrNull } from '../shapes.ts'
+import { askMachine } from './asking.ts'
 import * as c from './collection.ts'
 import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
 showBootDevice.operation = {
-  summary: 'Show what a node boots from',
+  summary: 'Ask a machine what it boots from',
   answers: { 200: named('BootDevice', { boot_device: TextOrNull, persistent: FlagOrNull }) },
 } satisfies Operation
 
 export async function showBootDevice(request: MetalRequest): Promise<Answer> {
-  return { status: 200, body: await request.context.store.read(() => bootDevice(nodeIdent(request), request.access())) }
+  return { status: 200, body: await askMachine(request, { name: 'boot_device', args: {} }) }
 }
 
 showSupportedBootDevices.operation = {
-  summary: 'List what a node can boot from',
+  summary: 'Ask a machine what it can boot from',
   answers: { 200: Type.Object({ supported_boot_devices: Type.Array(Text) }) },
 } satisfies Operation
 
 export async function showSupportedBootDevices(request: MetalRequest): Promise<Answer> {
-  const { store, drivers } = request.context
-  const devices = await store.read(() => supportedBootDevices(nodeIdent(request), request.access(), drivers))
-  return { status: 200, body: { supported_boot_devices: devices } }
+  return { status: 200, body: await askMachine(request, { name: 'supported_boot_devices', args: {} }) }
 }
 
 const DEVICE = c.membersOf(
@@ -40,58 +33,42 @@ const DEVICE = c.membersOf(
   { boot_device: c.isText(), persistent: c.isFlag },
   { required: ['boot_device'] },
 )
-const VIF: Form = {
-  schema: Type.Object(
-    { id: Type.String({ minLength: 1, maxLength: 255 }) },
-    { title: 'Vif', additionalProperties: true },
-  ),
-}
 
 putBootDevice.operation = {
-  summary: 'Set what a node boots from',
+  summary: 'Set what a machine boots from',
   body: [DEVICE],
   answers: { 204: null },
 } satisfies Operation
 
 export async function putBootDevice(request: MetalRequest): Promise<Answer> {
   const { store, drivers } = request.context
-  const given = c.membersIn(request, DEVICE)
-  if (typeof given['boot_device'] !== 'string') {
+  const { boot_device, persistent } = c.membersIn(request, DEVICE)
+  if (typeof boot_device !== 'string') {
     throw problem('invalid_parameter', { reason: 'Missing mandatory parameter boot_device.' })
   }
-  const device = { boot_device: given['boot_device'], persistent: given['persistent'] === true }
-  await store.write(() => setBootDevice(nodeIdent(request), request.access(), device, drivers, request.now))
+  const node = await store.read(() => findNode(nodeIdent(request), request.access()))
+  const known = driverOf(node, drivers).bootDevices
+  if (!known.includes(boot_device)) {
+    throw problem('invalid_parameter', {
+      reason: `Invalid boot device ${boot_device.slice(0, 100)} specified; use one of ${known.join(', ')}.`,
+    })
+  }
+  await askMachine(request, { name: 'set_boot_device', args: { boot_device, persistent: persistent === true } })
   return { status: 204 }
 }
 
-showVifs.operation = {
-  summary: 'List the virtual interfaces attached to a node',
-  answers: { 200: Type.Object({ vifs: Type.Array(Type.Object({ id: Text })) }) },
-} satisfies Operation
+const NOTHING: Form = { schema: Type.Object({}, { title: 'Nothing', additionalProperties: false }) }
 
-export async function showVifs(request: MetalRequest): Promise<Answer> {
-  const vifs = await request.context.store.read(() => listVifs(nodeIdent(request), request.access()))
-  return { status: 200, body: { vifs: vifs.map(id => ({ id })) } }
-}
-
-postVif.operation = {
-  summary: 'Attach a virtual interface to a node',
-  body: [VIF],
+putNmi.operation = {
+  summary: 'Send a machine a non-maskable interrupt, so that its operating system writes a dump',
+  body: [NOTHING],
+  bodyIsOptional: true,
   answers: { 204: null },
 } satisfies Operation
 
-export async function postVif(request: MetalRequest): Promise<Answer> {
-  const { id } = request.object(VIF)
-  if (!c.isText()(id) || id === '') throw problem('invalid_parameter', { reason: 'A VIF needs an id.' })
-  await request.context.store.write(() => attachVif(nodeIdent(request), request.access(), id as string, request.now))
-  return { status: 204 }
-}
-
-deleteVif.operation = { summary: 'Detach a virtual interface from a node', answers: { 204: null } } satisfies Operation
-
-export async function deleteVif(request: MetalRequest): Promise<Answer> {
-  await request.context.store.write(() =>
-    detachVif(nodeIdent(request), request.access(), request.param('vif'), request.now),
-  )
+export async function putNmi(request: MetalRequest): Promise<Answer> {
+  const unknown = request.hasBody ? Object.keys(request.object(NOTHING))[0] : undefined
+  if (unknown !== undefined) throw problem('invalid_parameter', { reason: `Unknown member ${unknown.slice(0, 100)}.` })
+  await askMachine(request, { name: 'inject_nmi', args: {} })
   return { status: 204 }
 }

@@ -1,20 +1,18 @@
-// /v1/nodes/X/states, its verbs and its power; maintenance; validation.
-import { Type } from 'typebox'
+// /v1/nodes/X/states, its verbs and its power; maintenance.
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { setMaintenance } from '../../metal/nodes/lifecycle.ts'
 import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/port.ts'
 import { findNode, findNodeKey } from '../../metal/nodes/rows.ts'
 import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
 import { type Verb, verbOf } from '../../metal/nodes/states.ts'
-import { validateNode } from '../../metal/nodes/validation.ts'
+import { cleanStepsIn, deployStepsIn } from '../../metal/nodes/steps.ts'
 import { problem } from '../../problems/problem.ts'
 import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
-import { byName, Flag, named, Text } from '../shapes.ts'
 import { NEW_MAINTENANCE, NEW_POWER_STATE, NEW_PROVISION_STATE } from './node-bodies.ts'
 import { nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
-import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import type { Answer, MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
 
@@ -33,8 +31,6 @@ const STATE_FIELDS = [
   'boot_mode',
   'secure_boot',
 ] as const satisfies FieldName[]
-
-const Verdicts = byName(named('Verdict', { result: Flag, reason: Type.Optional(Text) }))
 
 showStates.operation = {
   summary: 'Show the states of a node',
@@ -69,20 +65,33 @@ const TENANT_VERBS: ReadonlySet<Verb> = new Set(['active', 'rebuild', 'deleted',
 interface Argument {
   verbs: readonly Verb[]
   needs: Word | null
-  check: (value: unknown) => boolean
+  /** The value as it is kept; throws if it isn't valid. */
+  read: (value: unknown, name: string) => unknown
 }
+
+const having =
+  (holds: (value: unknown) => boolean): Argument['read'] =>
+  (value, name) => {
+    if (!holds(value)) throw refuse(`Invalid value for ${name}.`)
+    return value
+  }
+
 const ARGUMENTS: Record<string, Argument> = {
   configdrive: {
     verbs: ['active', 'rebuild'],
     needs: null,
-    check: value => typeof value === 'string' || isObject(value),
+    read: having(value => typeof value === 'string' || isObject(value)),
   },
-  deploy_steps: { verbs: ['active', 'rebuild'], needs: 'deploySteps', check: areSteps },
-  clean_steps: { verbs: ['clean'], needs: 'clean', check: areSteps },
-  rescue_password: { verbs: ['rescue'], needs: 'rescue', check: value => typeof value === 'string' && value !== '' },
-  disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', check: value => typeof value === 'boolean' },
-  reservation_uuid: { verbs: ['active'], needs: 'reservations', check: isUuid },
-  reservation_id: { verbs: ['active'], needs: 'reservations', check: isUuid },
+  deploy_steps: { verbs: ['active', 'rebuild'], needs: 'deploySteps', read: deployStepsIn },
+  clean_steps: { verbs: ['clean'], needs: 'clean', read: cleanStepsIn },
+  rescue_password: {
+    verbs: ['rescue'],
+    needs: 'rescue',
+    read: having(value => typeof value === 'string' && value !== ''),
+  },
+  disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', read: having(value => typeof value === 'boolean') },
+  reservation_uuid: { verbs: ['active'], needs: 'reservations', read: having(isUuid) },
+  reservation_id: { verbs: ['active'], needs: 'reservations', read: having(isUuid) },
 }
 
 putProvisionState.operation = {
@@ -123,8 +132,7 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
     if (known.needs) request.require(known.needs, name)
     if (!verb || !known.verbs.includes(verb))
       throw refuse(`${name} is not valid with the verb ${target.slice(0, 100)}.`)
-    if (!known.check(value)) throw refuse(`Invalid value for ${name}.`)
-    args[name] = value
+    args[name] = known.read(value, name)
   }
   if (args['configdrive'] !== undefined) {
     if (verb === 'rebuild') request.require('rebuildConfigdrive', 'configdrive with rebuild')
@@ -139,19 +147,6 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
 
 function isUuid(value: unknown): boolean {
   return typeof value === 'string' && canonicalUuid(value) !== null
-}
-
-const STEPS_MAX = 256
-
-function areSteps(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length > STEPS_MAX) return false
-  return value.every(
-    step =>
-      isObject(step) &&
-      typeof step['interface'] === 'string' &&
-      typeof step['step'] === 'string' &&
-      (step['args'] === undefined || isObject(step['args'])),
-  )
 }
 
 const TIMEOUT_MAX_S = 86_400
@@ -212,37 +207,4 @@ deleteMaintenance.operation = { summary: 'End the maintenance of a node', answer
 export async function deleteMaintenance(request: MetalRequest): Promise<Answer> {
   await request.context.store.write(() => setMaintenance(nodeIdent(request), request.access(), false, request.now))
   return { status: 202 }
-}
-
-export const showValidation = (request: MetalRequest) => validate(request, nodeIdent(request))
-showValidation.operation = {
-  summary: 'Say of each interface of a node whether it could be driven',
-  answers: { 200: Verdicts },
-} satisfies Operation
-
-const VALIDATE_PARAMETERS = parametersOf({ node: Text, node_uuid: Text })
-
-showValidationOf.operation = {
-  summary: 'Say of each interface of a node, named in the query, whether it could be driven',
-  query: [VALIDATE_PARAMETERS],
-  answers: { 200: Verdicts },
-} satisfies Operation
-
-export function showValidationOf(request: MetalRequest): Promise<Answer> {
-  const given = request.parameters(VALIDATE_PARAMETERS)
-  const ident = given.get('node') ?? given.get('node_uuid')
-  if (!ident) throw refuse('Missing mandatory parameter node.')
-  return validate(request, ident)
-}
-
-async function validate(request: MetalRequest, ident: string): Promise<Answer> {
-  const { store, drivers } = request.context
-  const verdicts = await store.read(function* () {
-    return yield* validateNode(yield* findNode(ident, request.access()), drivers)
-  })
-  const shown = Array.from(verdicts, ([name, reason]) => [
-    name,
-    reason === null ? { result: true } : { result: false, reason },
-  ])
-  return { status: 200, body: Object.fromEntries(shown) as object }
 }

@@ -37,11 +37,20 @@ export const baremetalPolicy = {
   // All other verbs.
   'baremetal:node:set_provision_state': OWNER_MEMBERS,
   'baremetal:node:set_power_state': TENANT_MEMBERS,
+  'baremetal:node:set_raid_state': OWNER_MEMBERS,
   'baremetal:node:set_maintenance': OWNER_MEMBERS,
   'baremetal:node:clear_maintenance': OWNER_MEMBERS,
   'baremetal:node:validate': TENANT_MEMBERS,
   'baremetal:node:get_boot_device': OWNER_READERS,
   'baremetal:node:set_boot_device': OWNER_MEMBERS,
+  'baremetal:node:set_boot_mode': OWNER_MEMBERS,
+  'baremetal:node:set_secure_boot': OWNER_MEMBERS,
+  'baremetal:node:inject_nmi': OWNER_MEMBERS,
+  'baremetal:node:get_indicator_state': OWNER_READERS,
+  'baremetal:node:set_indicator_state': OWNER_MEMBERS,
+  // What sensors measure, and the event log of the BMC.
+  'baremetal:node:get_sensors': OWNER_READERS,
+  'baremetal:node:vendor_passthru': 'admin',
   'baremetal:node:vif:list': TENANT_READERS,
   'baremetal:node:vif:attach': TENANT_MEMBERS,
   'baremetal:node:vif:detach': TENANT_MEMBERS,
@@ -84,10 +93,20 @@ export const baremetalPolicy = {
   'baremetal:chassis:update': 'admin',
   'baremetal:chassis:delete': 'admin',
   'baremetal:driver:get': READERS,
+  'baremetal:driver:vendor_passthru': 'admin',
   'baremetal:conductor:get': READERS,
   'baremetal:shard:get': 'admin or service or system reader',
   'baremetal:volume:list': READERS,
+  'baremetal:volume:get': TENANT_READERS,
+  'baremetal:volume:create': OWNER_MEMBERS,
+  'baremetal:volume:update': OWNER_MEMBERS,
+  'baremetal:volume:delete': OWNER_MEMBERS,
+  // How to log in at the storage. Others see an empty object; secrets in it are masked for everyone.
+  'baremetal:volume:view_target_properties': OPERATORS,
   'baremetal:deploy_template:get': READERS,
+  'baremetal:deploy_template:create': 'admin',
+  'baremetal:deploy_template:update': 'admin',
+  'baremetal:deploy_template:delete': 'admin',
 }
 
 export type BaremetalAction = keyof typeof baremetalPolicy

@@ -1,6 +1,5 @@
 // /v1/ports
 import { isDeepStrictEqual } from 'node:util'
-import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Access } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
@@ -141,7 +140,8 @@ showPort.operation = {
 } satisfies Operation
 
 export async function showPort(request: MetalRequest): Promise<Answer> {
-  const port = await request.context.store.read(() => findPort(request.param('uuid'), request.access()))
+  const uuid = c.uuidIn(request)
+  const port = await request.context.store.read(() => findPort(uuid, request.access()))
   return { status: 200, body: c.shownOne(ports, port, request) }
 }
 
@@ -202,15 +202,16 @@ patchPort.operation = { summary: 'Change a port', body: [c.PATCH], answers: { 20
 
 export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
+  const uuid = c.uuidIn(request)
   const after = await context.store.write(function* () {
-    const port = yield* findPort(request.param('uuid'), request.access())
+    const port = yield* findPort(uuid, request.access())
     const before = documentOf(port)
     const given = c.patchedMembers(request, before, NEW)
     requireKnown(
       request,
       Object.keys(NEW.checks).filter(name => !isDeepStrictEqual(given[name] ?? null, before[name] ?? null)),
     )
-    return yield* savePort({ ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
+    return yield* savePort(port, { ...port, ...(yield* columnsOf(given, request.access())), updated_at: now })
   })
   return { status: 200, body: ports.show(after, request) }
 }
@@ -230,8 +231,7 @@ const documentOf = (port: Port): Json => ({
 deleteOnePort.operation = { summary: 'Delete a port', answers: { 204: null } } satisfies Operation
 
 export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
-  const uuid = request.param('uuid')
-  if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
+  const uuid = c.uuidIn(request)
   await request.context.store.write(() => deletePort(uuid, request.access()))
   return { status: 204 }
 }

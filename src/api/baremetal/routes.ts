@@ -2,6 +2,7 @@
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
 import { deleteAllocationOfNode, deleteOneAllocation, patchOneAllocation } from './allocation-changes.ts'
 import { listAllAllocations, postAllocation, showAllocation, showAllocationOfNode } from './allocations.ts'
+import { putBootMode, putSecureBoot } from './boot-mode.ts'
 import {
   deleteOneChassis,
   listAllChassis,
@@ -11,10 +12,16 @@ import {
   showChassis,
 } from './chassis.ts'
 import { listAllConductors, showConductor } from './conductors.ts'
+import { listBios, showBiosSetting } from './bios.ts'
+import { deleteDeployTemplate, listDeployTemplates } from './deploy-templates.ts'
+import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './deploy-templates.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
-import { deleteVif, postVif, putBootDevice, showBootDevice, showSupportedBootDevices, showVifs } from './management.ts'
+import { showInventory } from './inventory.ts'
+import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
+import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
+import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
-import { showStates, showValidation, showValidationOf } from './node-states.ts'
+import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
 import { deleteOneNode, listAllNodes, listChildren, listNodesInDetail, listNodesOfChassis } from './nodes.ts'
 import { patchOneNode, postNode, showNode } from './nodes.ts'
@@ -23,6 +30,7 @@ import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPort
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
+import { putRaidConfig, showLogicalDiskProperties } from './raid.ts'
 import {
   deleteOneReservation,
   listAllReservations,
@@ -32,20 +40,24 @@ import {
   showReservation,
 } from './reservations.ts'
 import { showV1 } from './root.ts'
+import { listShards } from './shards.ts'
+import { showValidation, showValidationOf } from './validation.ts'
 import {
-  listBios,
-  listConnectors,
-  listConnectorsOfNode,
-  listDeployTemplates,
-  listHistory,
-  listShards,
-  listTargets,
-  listTargetsOfNode,
-  showInventory,
-  showVolume,
-  showVolumeOfNode,
-} from './shards.ts'
+  callDriver,
+  listDriverVendorMethods,
+  listVendorMethods,
+  readVendorByPath,
+  readVendorByQuery,
+  vendorByPath,
+  vendorByQuery,
+} from './vendor.ts'
 import type { Word } from './versions.ts'
+import { deleteVif, postVif, showVifs } from './vifs.ts'
+import { deleteOneConnector, listConnectors, listConnectorsOfNode } from './volume-connectors.ts'
+import { patchConnector, postConnector, showConnector } from './volume-connectors.ts'
+import { deleteOneTarget, listTargets, listTargetsOfNode } from './volume-targets.ts'
+import { patchTarget, postTarget, showTarget } from './volume-targets.ts'
+import { showVolume, showVolumeOfNode } from './volume.ts'
 
 /** Paths where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set([
@@ -56,19 +68,35 @@ export const BULK: ReadonlySet<string> = new Set([
 ])
 
 type Handle = Route<Word>['handle']
-type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null]>>
+/** The third: how a version without it refuses, if not as a path that isn't there. */
+type Handles = Partial<Record<keyof Methods, readonly [Handle, BaremetalAction | null, Route['absent']?]>>
 
-const LATER: ReadonlySet<Handle> = new Set([putProvisionState, putPowerState, postAllocation])
+const LATER: ReadonlySet<Handle> = new Set([
+  putProvisionState,
+  putPowerState,
+  putBootMode,
+  putSecureBoot,
+  postAllocation,
+])
 
 const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Word> =>
   Object.fromEntries(
-    Object.entries(handles).map(([method, [handle, action]]) => [
+    Object.entries(handles).map(([method, [handle, action, absent]]) => [
       method,
-      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }) },
+      { handle, action, onFound, isAccepted: LATER.has(handle), ...(needs && { needs }), ...(absent && { absent }) },
     ]),
   )
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
 const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
+
+const VENDOR = 'baremetal:node:vendor_passthru'
+const vendor = (read: Handle, change: Handle): Handles => ({
+  GET: [read, VENDOR],
+  POST: [change, VENDOR],
+  PUT: [change, VENDOR],
+  PATCH: [change, VENDOR],
+  DELETE: [read, VENDOR],
+})
 
 export const routes: Routes<Word> = {
   '': to({ GET: [showV1, null] }),
@@ -86,6 +114,12 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/states': onFound({ GET: [showStates, 'baremetal:node:get_states'] }),
   '/nodes/:ident/states/provision': onFound({ PUT: [putProvisionState, 'baremetal:node:set_provision_state'] }),
   '/nodes/:ident/states/power': onFound({ PUT: [putPowerState, 'baremetal:node:set_power_state'] }),
+  '/nodes/:ident/states/boot_mode': onFound({ PUT: [putBootMode, 'baremetal:node:set_boot_mode'] }, 'bootModeChange'),
+  '/nodes/:ident/states/secure_boot': onFound(
+    { PUT: [putSecureBoot, 'baremetal:node:set_secure_boot'] },
+    'bootModeChange',
+  ),
+  '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
     DELETE: [deleteMaintenance, 'baremetal:node:clear_maintenance'],
@@ -93,15 +127,16 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/validate': onFound({ GET: [showValidation, 'baremetal:node:validate'] }),
   '/nodes/:ident/traits': onFound(
     {
-      GET: [listNodeTraits, 'baremetal:node:traits:list'],
-      PUT: [putNodeTraits, 'baremetal:node:traits:set'],
+      // Older versions refuse each method in another way, as upstream's clients expect.
+      GET: [listNodeTraits, 'baremetal:node:traits:list', 'not_acceptable'],
+      PUT: [putNodeTraits, 'baremetal:node:traits:set', 'method_not_allowed'],
       DELETE: [deleteNodeTraits, 'baremetal:node:traits:delete'],
     },
     'traits',
   ),
   '/nodes/:ident/traits/:trait': onFound(
     {
-      PUT: [putNodeTrait, 'baremetal:node:traits:set'],
+      PUT: [putNodeTrait, 'baremetal:node:traits:set', 'method_not_allowed'],
       DELETE: [deleteNodeTrait, 'baremetal:node:traits:delete'],
     },
     'traits',
@@ -113,6 +148,25 @@ export const routes: Routes<Word> = {
   '/nodes/:ident/management/boot_device/supported': onFound({
     GET: [showSupportedBootDevices, 'baremetal:node:get_boot_device'],
   }),
+  '/nodes/:ident/management/inject_nmi': onFound({ PUT: [putNmi, 'baremetal:node:inject_nmi'] }, 'injectNmi'),
+  '/nodes/:ident/management/indicators': onFound(
+    { GET: [listComponents, 'baremetal:node:get_indicator_state'] },
+    'indicators',
+  ),
+  '/nodes/:ident/management/indicators/:component': onFound(
+    { GET: [listIndicators, 'baremetal:node:get_indicator_state'] },
+    'indicators',
+  ),
+  '/nodes/:ident/management/indicators/:component/:name': onFound(
+    {
+      GET: [showIndicator, 'baremetal:node:get_indicator_state'],
+      PUT: [putIndicator, 'baremetal:node:set_indicator_state'],
+    },
+    'indicators',
+  ),
+  '/nodes/:ident/vendor_passthru': onFound(vendor(readVendorByQuery, vendorByQuery)),
+  '/nodes/:ident/vendor_passthru/methods': onFound({ GET: [listVendorMethods, VENDOR] }),
+  '/nodes/:ident/vendor_passthru/:method': onFound(vendor(readVendorByPath, vendorByPath)),
   '/nodes/:ident/vifs': onFound(
     { GET: [showVifs, 'baremetal:node:vif:list'], POST: [postVif, 'baremetal:node:vif:attach'] },
     'vifs',
@@ -128,7 +182,10 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history': onFound({ GET: [listNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/detail': onFound({ GET: [listNodeHistoryInDetail, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/:event': onFound({ GET: [showNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/bios/:setting': onFound({ GET: [showBiosSetting, 'baremetal:node:bios:get'] }, 'bios'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
@@ -169,6 +226,20 @@ export const routes: Routes<Word> = {
   '/drivers': to({ GET: [listDrivers, 'baremetal:driver:get'] }),
   '/drivers/:name': to({ GET: [showDriver, 'baremetal:driver:get'] }),
   '/drivers/:name/properties': to({ GET: [showDriverProperties, 'baremetal:driver:get'] }),
+  '/drivers/:name/vendor_passthru': to({
+    GET: [callDriver, 'baremetal:driver:vendor_passthru'],
+    POST: [callDriver, 'baremetal:driver:vendor_passthru'],
+    PUT: [callDriver, 'baremetal:driver:vendor_passthru'],
+    PATCH: [callDriver, 'baremetal:driver:vendor_passthru'],
+    DELETE: [callDriver, 'baremetal:driver:vendor_passthru'],
+  }),
+  '/drivers/:name/vendor_passthru/methods': to({
+    GET: [listDriverVendorMethods, 'baremetal:driver:vendor_passthru'],
+  }),
+  '/drivers/:name/raid/logical_disk_properties': to(
+    { GET: [showLogicalDiskProperties, 'baremetal:driver:get'] },
+    'raidConfig',
+  ),
   '/conductors': to({ GET: [listAllConductors, 'baremetal:conductor:get'] }, 'conductors'),
   '/conductors/:hostname': to({ GET: [showConductor, 'baremetal:conductor:get'] }, 'conductors'),
   '/allocations': to(
@@ -203,8 +274,44 @@ export const routes: Routes<Word> = {
     'reservations',
   ),
   '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/connectors': to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/targets': to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
-  '/deploy_templates': to({ GET: [listDeployTemplates, 'baremetal:deploy_template:get'] }, 'deployTemplates'),
+  '/volume/connectors': {
+    ...to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postConnector, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/connectors/:uuid': onFound(
+    {
+      GET: [showConnector, 'baremetal:volume:get'],
+      PATCH: [patchConnector, 'baremetal:volume:update'],
+      DELETE: [deleteOneConnector, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/volume/targets': {
+    ...to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postTarget, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/targets/:uuid': onFound(
+    {
+      GET: [showTarget, 'baremetal:volume:get'],
+      PATCH: [patchTarget, 'baremetal:volume:update'],
+      DELETE: [deleteOneTarget, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/deploy_templates': to(
+    {
+      GET: [listDeployTemplates, 'baremetal:deploy_template:get'],
+      POST: [postDeployTemplate, 'baremetal:deploy_template:create'],
+    },
+    'deployTemplates',
+  ),
+  '/deploy_templates/:ident': to(
+    {
+      GET: [showDeployTemplate, 'baremetal:deploy_template:get'],
+      PATCH: [patchDeployTemplate, 'baremetal:deploy_template:update'],
+      DELETE: [deleteDeployTemplate, 'baremetal:deploy_template:delete'],
+    },
+    'deployTemplates',
+  ),
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

@@ -30,6 +30,7 @@ const SINCE = {
   nodePortgroups: 24, // below a node, and its link
   softPower: 27, // soft power off, soft rebooting, timeout
   vifs: 28, // /vifs
+  injectNmi: 29, // /management/inject_nmi
   driverDetails: 30, // ?detail= and the interfaces of a driver
   interfaces: 31, // the other *_interface fields
   volume: 32, // /v1/volume
@@ -57,12 +58,15 @@ const SINCE = {
   allocationBackfill: 58, // an allocation for a node that is deployed
   allocationOwner: 60, // field and filter
   retired: 61, // fields and filter
+  indicators: 63, // /management/indicators
   lessee: 65, // field and filter, ?project=
   networkData: 66, // the field
   deploySteps: 69, // deploy_steps with active and rebuild
   disableRamdisk: 70, // disable_ramdisk with clean
   deployVerbs: 73, // verbs deploy and undeploy
+  biosDetails: 74, // ?detail= and ?fields= of BIOS settings, and what is known of each
   bootMode: 75, // fields boot_mode and secure_boot
+  bootModeChange: 76, // /states/boot_mode and /states/secure_boot
   driverFields: 77, // ?fields= of drivers
   history: 78, // /history
   inventory: 81, // /inventory

@@ -34,8 +34,8 @@ export interface Route<Word extends string = never> {
   isOpen?: true
   /** The feature that the client's version must have. */
   needs?: Word
-  /** The refusal when the version lacks it: the path isn't there, or only the method. */
-  absent?: ProblemKind & ('route_not_found' | 'method_not_allowed')
+  /** The refusal when the version lacks it: the path isn't there, or only the method, or none of its answers. */
+  absent?: ProblemKind & ('route_not_found' | 'method_not_allowed' | 'not_acceptable')
   /** The body must be JSON, or the answer will be. */
   json?: 'body' | 'answer'
   /** Checks the media type before the version. */

@@ -55,6 +55,9 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   unsupported_media_type: 415,
   internal: 500,
   unavailable: 503,
+  machine_silent: 503,
+  machine_crowded: 503,
+  conductor_silent: 503,
 }
 
 export const RefusalShape = named('Refusal', {

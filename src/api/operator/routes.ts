@@ -13,11 +13,13 @@ import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
+import { readConfigDrive } from './media.ts'
 import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
 import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
 import { deleteOneQuota, getQuota, getQuotas, putQuota } from './quotas.ts'
 import { getMachine } from './machine.ts'
+import { getEventsOfBmc, getSensors } from './sensors.ts'
 import { getHealth, showFsck } from './service-health.ts'
 import { getStatus } from './status.ts'
 import {
@@ -100,6 +102,8 @@ export const routes: Routes = {
     DELETE: ofProject(deleteOneQuota, 'holdfast:quotas:set'),
   },
   '/status': { GET: to(getStatus, 'holdfast:status:get') },
+  '/nodes/:ident/sensors': { GET: onFound(getSensors, 'baremetal:node:get_sensors') },
+  '/nodes/:ident/events': { GET: onFound(getEventsOfBmc, 'baremetal:node:get_sensors') },
   '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },
@@ -109,6 +113,7 @@ export const routes: Routes = {
   },
   '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
   '/calendar/:token.ics': { GET: open(readCalendar) },
+  '/media/:node/:signature/configdrive.iso': { GET: open(readConfigDrive) },
   '/webhooks': { GET: to(getWebhooks, 'holdfast:webhooks:get'), POST: to(postWebhook, 'holdfast:webhooks:set') },
   '/webhooks/:uuid': {
     GET: to(getWebhook, 'holdfast:webhooks:get'),

@@ -12,12 +12,18 @@ import { StoreConflict, StoreUnavailable } from '../../store/failure.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import type { Store } from '../../store/store.ts'
 import type { Write } from '../../store/transaction.ts'
+import { driverAsked } from '../calls/driver-asked.ts'
+import { callDone } from '../calls/done.ts'
+import { msLeft } from '../calls/rows.ts'
 import { affinityOf } from './rows.ts'
-import { HardwareFailure, type Site, type Task } from '../drivers/port.ts'
+import { HardwareFailure, type Site } from '../drivers/port.ts'
+import type { Answer } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import type { Inspecting } from '../nodes/after-inspection.ts'
 import type { InspectionRule } from '../nodes/inspection.ts'
 import type { NodeRow } from '../nodes/rows.ts'
 import { Presence } from './presence.ts'
+import { taskOf } from './task.ts'
 import { driverOf, type Work, workOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
 import * as writes from './node-writes.ts'
@@ -78,6 +84,11 @@ export class Conductor {
   /** How this conductor's work names it. Changes after others have given it up. */
   get affinity(): string {
     return affinityOf(this.#presence)
+  }
+
+  /** Changes after others have given this conductor up. */
+  get incarnation(): string {
+    return this.#presence.incarnation
   }
 
   /** This conductor's locks without a task, at the last check. */
@@ -188,7 +199,7 @@ export class Conductor {
   /** Runs step after step, until the lock is released. */
   async #workOff(taken: NodeRow): Promise<void> {
     const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
-    const { clock, rules } = this.#options
+    const { clock } = this.#options
     const work = workOf(taken)!
     const hasWaited = work.kind === 'provision' && work.resumed
     const turnAt = (node: NodeRow) => ({ ...lock, step: writes.stepOf(workOf(node)!) })
@@ -200,11 +211,18 @@ export class Conductor {
       const turn = turnAt(before)
       try {
         const outcome = await this.#run(before, turn)
-        node = await this.#write(() =>
-          outcome.kind === 'waiting'
-            ? recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
-            : recorded(writes.stepDone(turn, outcome.found, rules, clock.now()), this.witness(deedOf(before, 'done'))),
-        )
+        node = await this.#write(() => {
+          if (outcome.kind === 'waiting')
+            return recorded(
+              writes.stepWaits(turn, outcome.ms, this.#inspecting()),
+              this.witness(deedOf(before, 'accepted')),
+            )
+          const done =
+            outcome.kind === 'answered'
+              ? callDone(turn, outcome.answer, clock.now())
+              : writes.stepDone(turn, outcome.found, this.#inspecting())
+          return recorded(done, this.witness(deedOf(before, 'done')))
+        })
       } catch (error) {
         // A process that stops says nothing of the step: another one goes on with it.
         if (error instanceof writes.LockLost || this.#stopping.signal.aborted) throw error
@@ -214,6 +232,11 @@ export class Conductor {
         )
       }
     }
+  }
+
+  #inspecting(): Inspecting {
+    const { clock, rules } = this.#options
+    return { rules, now: clock.now(), newUuid: () => clock.newUuid() }
   }
 
   #reasonOf(error: unknown, node: NodeRow): string {
@@ -226,22 +249,29 @@ export class Conductor {
   async #run(node: NodeRow, turn: writes.Turn) {
     await this.#requireIncarnation(turn.incarnation)
     const work = workOf(node)!
-    const task: Task =
-      work.kind === 'power'
-        ? { step: work.target, args: work.args, resumed: false }
-        : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
-    return driverOf(node, this.#options.drivers).run(task, machineOf(node), this.#siteOf(work, turn))
+    if (work.kind === 'call') return { kind: 'answered' as const, answer: await this.#ask(work, node) }
+    return driverOf(node, this.#options.drivers).run(taskOf(node, work), machineOf(node), this.#siteOf(work, turn))
+  }
+
+  async #ask({ call, question }: Work & { kind: 'call' }, node: NodeRow): Promise<Answer> {
+    const { store, drivers } = this.#options
+    const ms = await store.read(() => msLeft(call))
+    if (ms === 0) throw new HardwareFailure('The conductors were too busy for too long; it was not done.')
+    return driverAsked(driverOf(node, drivers), question, machineOf(node), { ms, signal: this.#stopping.signal })
   }
 
   #siteOf(work: Work, turn: writes.Turn): Site {
     const { clock } = this.#options
     return {
-      part: work.kind === 'power' ? 0 : (work.part ?? 0),
+      part: work.kind === 'provision' ? (work.part ?? 0) : 0,
       begin: async (index, part) => {
         await this.#requireIncarnation(turn.incarnation)
         await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
       },
-      note: async () => {},
+      note: async ({ event, severity, output }) => {
+        const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
+        await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
+      },
       signal: this.#stopping.signal,
     }
   }
@@ -280,8 +310,11 @@ export class Conductor {
   }
 }
 
-function deedOf(node: NodeRow, outcome: Outcome): Deed {
-  const work = workOf(node)!
-  const action = work.kind === 'power' ? 'power' : `${work.verb}:${work.steps[work.step]}`
-  return { action, outcome, request: work.request }
+const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
+
+const deedIn = (work: Work, outcome: Outcome): Deed => ({ action: actionOf(work), outcome, request: work.request })
+
+function actionOf(work: Work): string {
+  if (work.kind === 'power') return 'power'
+  return work.kind === 'call' ? work.question.name : `${work.verb}:${work.steps[work.step]}`
 }

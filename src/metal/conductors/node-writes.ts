@@ -1,18 +1,25 @@
 // A conductor's writes on nodes. Each transaction first checks that the lock is still this conductor's: a late
 // conductor finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
+import type { Entry } from '../../audit/entry.ts'
+import { noted } from '../../audit/record.ts'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import type { HistoryLine } from '../../store/node-history.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
 import { databaseNow } from '../../clock/database-now.ts'
 import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import { keptOn } from '../allocations/keeping.ts'
+import { wordsOf } from '../calls/driver-asked.ts'
+import { answerLocked } from '../calls/rows.ts'
 import type { Done, Json, Part } from '../drivers/port.ts'
-import { inspected, type InspectionRule } from '../nodes/inspection.ts'
+import { keepBios } from '../nodes/bios.ts'
+import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
+import { ONCE } from '../drivers/questions.ts'
+import { takenOver } from '../history/lines.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
-import { withTraits } from '../nodes/traits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
 
@@ -134,7 +141,7 @@ export function* workAhead(seeker: Seeker): Read<Ahead> {
 }
 
 /** The node under this lock. `isDone`: an earlier write, whose answer was lost, has ended this step already. */
-function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
+export function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
   const node = yield* lockNodeById(id)
   // Taking a lock and taking it over both raise its term. So a free lock of our term was released by us.
   if (!node || node.lock_term !== term || (node.lock_incarnation ?? incarnation) !== incarnation) throw new LockLost()
@@ -142,13 +149,20 @@ function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: Nod
 }
 
 /** The index of the current step. */
-export const stepOf = (work: Work): number => (work.kind === 'power' ? 0 : work.step)
+export const stepOf = (work: Work): number => (work.kind === 'provision' ? work.step : 0)
 
 const UNLOCKED = { reservation: null, lock_incarnation: null }
-const SETTLED = { ...UNLOCKED, transition: null, due_at: null, target_provision_state: null, target_power_state: null }
+export const SETTLED = {
+  ...UNLOCKED,
+  transition: null,
+  due_at: null,
+  target_provision_state: null,
+  target_power_state: null,
+}
 
 /** Goes on to the next step, or ends the work. Returns the changed node, which stays locked if work is left. */
-export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
+export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
@@ -158,14 +172,17 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
     ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
   }
-  if (work.kind === 'power') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
+  if (found.bios) yield* keepBios(node.id, found.bios, now)
+  if (work.kind !== 'provision') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
   const stays = step === 'tearDown' && (node.leased_to !== null || (yield* keptOn(node.id, now)) !== null)
   if (step === 'tearDown' && node.instance_uuid !== null && !stays)
     yield* releaseInstance(node, node.instance_uuid, 'torn_down', now)
-  const { changes, newTraits = [] } = effectsOf(step, node, stays, found, rules, now)
-  const traits = newTraits.length > 0 ? yield* withTraits(node, newTraits) : undefined
+  const { changes, traits } =
+    step === 'inspect'
+      ? yield* inspected(node, found, inspecting)
+      : { changes: effectsOf(step, node, stays), traits: undefined }
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
     ...node,
@@ -178,36 +195,22 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
   return yield* save(node, after, now, traits)
 }
 
-function withInternal({ driver_internal_info }: NodeRow, found: Json) {
+export function withInternal({ driver_internal_info }: NodeRow, found: Json) {
   const kept = Object.entries({ ...jsonIn(driver_internal_info), ...found }).filter(([, value]) => value !== null)
   return jsonText(Object.fromEntries(kept))
 }
 
-interface Effects {
-  changes: Partial<NodeRow>
-  newTraits?: readonly string[]
-}
-
 /** What a finished step changes in the node. */
-function effectsOf(
-  step: StepName,
-  node: NodeRow,
-  stays: boolean,
-  found: Done,
-  rules: readonly InspectionRule[],
-  now: number,
-): Effects {
+function effectsOf(step: StepName, node: NodeRow, stays: boolean): Partial<NodeRow> {
   switch (step) {
     case 'tearDown':
-      return { changes: { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 } }
-    case 'inspect':
-      return inspected(node, found.inventory ?? {}, rules, now)
+      return { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 }
     case 'clean':
-      return { changes: { clean_step: EMPTY } }
+      return { clean_step: EMPTY }
     case 'deploy':
-      return { changes: { deploy_step: EMPTY } }
+      return { deploy_step: EMPTY }
     default:
-      return { changes: {} }
+      return {}
   }
 }
 
@@ -218,11 +221,14 @@ function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> 
 }
 
 /** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
-export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+export function* stepWaits(turn: Turn, ms: number, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
-  if (work.kind === 'power') return yield* save(node, failed(node, 'The driver left the power undecided.', now), now)
+  if (work.kind !== 'provision') return yield* fail(node, 'The driver left it undecided.', now)
+  // Whoever it was for has given it back meanwhile, so nobody waits for it.
+  if (work.verb === 'deleted' && work.steps[work.step] === 'deploy') return yield* stepDone(turn, {}, inspecting)
   const step = STEPS[work.steps[work.step]!]
   const after: NodeRow = {
     ...node,
@@ -241,34 +247,47 @@ export function* partBegins(turn: Turn, index: number, part: Part, now: number):
   const work = workOf(node)
   if (isDone || work?.kind !== 'provision') throw new LockLost()
   const step = work.steps[work.step]!
-  const shown = jsonText({ ...part, priority: 0 })
+  const shown = jsonText({ ...part, priority: part.priority ?? 0 })
   const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
   const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
   yield* saveNode(node, after)
+}
+
+/** A line in the history about the step. Late ones of a conductor that was given up are not written. */
+export function* noteStep(turn: Turn, line: Omit<HistoryLine, 'node' | 'type'>, entry: Entry): Write<void> {
+  const { node } = yield* locked(turn)
+  yield* noted({ ...line, node: node.uuid, type: 'hook' }, entry)
 }
 
 /** Puts a node from the waiting state back into the busy state of its step. */
 export function* stepResumes(turn: Turn, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
   const work = workOf(node)
-  if (isDone || work === null || work.kind === 'power' || !work.resumed) return node
+  if (isDone || work?.kind !== 'provision' || !work.resumed) return node
   const during = STEPS[work.steps[work.step]!].during
   return yield* save(node, { ...node, ...stateChange(node, during, now), updated_at: now }, now)
 }
 
 export function* stepFailed(turn: Turn, reason: string, now: number): Write<NodeRow> {
   const { node, isDone } = yield* locked(turn)
-  return isDone ? node : yield* save(node, failed(node, reason, now), now)
+  return isDone ? node : yield* fail(node, reason, now)
+}
+
+function* fail(node: NodeRow, reason: string, now: number): Write<NodeRow> {
+  const work = workOf(node)!
+  if (work.kind === 'call') yield* answerLocked(work.call, { failure: reason })
+  return yield* save(node, failed(node, reason, now), now)
 }
 
 function failed(node: NodeRow, reason: string, now: number): NodeRow {
   const work = workOf(node)!
   const after = { ...node, ...SETTLED, last_error: reason, updated_at: now }
-  if (work.kind === 'power') return after
+  if (work.kind === 'call' && work.isAwaited) return { ...after, last_error: node.last_error }
+  if (work.kind !== 'provision') return after
   return { ...after, ...stateChange(node, STEPS[work.steps[work.step]!].failed, now) }
 }
 
-function* save(before: NodeRow, after: NodeRow, now: number, traits?: readonly string[]): Write<NodeRow> {
+export function* save(before: NodeRow, after: NodeRow, now: number, traits?: readonly string[]): Write<NodeRow> {
   yield* saveNode(before, after)
   yield* syncProvider(after, now, traits)
   return after
@@ -292,10 +311,10 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
     const term = { lock_term: node.lock_term + 1 }
     if (resumes(work)) {
       yield* saveNode(node, { ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
+      yield* mark({ kind: 'node', id: node.uuid, history: takenOver(node) })
       resumed++
     } else {
-      const reason = `Conductor ${node.reservation} died while the node was ${node.provision_state}.`
-      yield* save(node, { ...failed(node, reason, now), ...term }, now)
+      yield* fail({ ...node, ...term }, deathOf(node, work), now)
       failures++
     }
   }
@@ -303,13 +322,22 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
   return { silent, resumed, failed: failures }
 }
 
-/** Switching power is safe to repeat; for steps, the table of steps and the driver decide. */
+function deathOf({ reservation, provision_state }: NodeRow, work: Work): string {
+  if (work.kind !== 'call') return `Conductor ${reservation} died while the node was ${provision_state}.`
+  return `Conductor ${reservation} died at "${wordsOf(work.question)}"; nobody knows whether it was done.`
+}
+
+/** Switching power and small changes are safe to repeat; for steps, the table of steps and the driver decide. */
 function resumes(work: Work): boolean {
   if (work.kind === 'power') return true
+  if (work.kind === 'call') return !ONCE.has(work.question.name)
   const step = work.steps[work.step]!
   return STEPS[step].onTakeOver === 'resume' || (work.resumable ?? []).includes(step)
 }
 
 /** Facts about a task for the log. */
-export const describe = (work: Work): Json =>
-  work.kind === 'power' ? { power: work.target } : { verb: work.verb, step: work.steps[work.step] }
+export function describe(work: Work): Json {
+  if (work.kind === 'power') return { power: work.target }
+  if (work.kind === 'call') return { question: work.question.name }
+  return { verb: work.verb, step: work.steps[work.step] }
+}

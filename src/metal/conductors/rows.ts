@@ -36,8 +36,12 @@ export const liveConductors = query((db, a: { silentMs: number }, on) =>
     .where(e => sql<boolean>`${e.ref('heartbeat_at')} >= ${databaseNow(on)} - cast(${a.silentMs} as bigint)`)
     .orderBy('id'),
 )
-const onlineGroups = query((db, _: object) =>
-  db.selectFrom('conductors').select(['conductor_group', 'drivers', 'hostname']).where('online', '=', 1),
+const onlineGroups = query((db, _: object, on) =>
+  db
+    .selectFrom('conductors')
+    .select(['conductor_group', 'drivers', 'hostname'])
+    .select(e => sql<number>`${databaseNow(on)} - ${e.ref('heartbeat_at')}`.as('silent_ms'))
+    .where('online', '=', 1),
 )
 interface Registration {
   hostname: string
@@ -179,11 +183,22 @@ export const affinityOf = ({ hostname, incarnation }: Pick<Conductor, 'hostname'
 /** The host name in an affinity. An incarnation has no spaces. */
 export const hostOf = (affinity: string): string => affinity.slice(0, affinity.lastIndexOf(' '))
 
+function* conductorsFor(driver: string, group: string): Read<{ hostname: string; silent_ms: number }[]> {
+  const online = yield* all(onlineGroups({}))
+  return online.filter(row => row.conductor_group === group && jsonIn(row.drivers).includes(driver))
+}
+
+/** Refused when nobody has this driver and group, or all who have it are silent: nobody would answer. */
+export function* requireLiveConductor(driver: string, group: string, silentMs: number): Read<void> {
+  const hostname = yield* requireConductor(driver, group)
+  if ((yield* conductorsFor(driver, group)).every(row => row.silent_ms >= silentMs)) {
+    throw problem('conductor_silent', { hostname, driver })
+  }
+}
+
 /** The host name of a conductor for this driver and group; refused when there is none. */
 export function* requireConductor(driver: string, group: string): Read<string> {
-  const found = (yield* all(onlineGroups({}))).find(
-    row => row.conductor_group === group && jsonIn(row.drivers).includes(driver),
-  )
+  const [found] = yield* conductorsFor(driver, group)
   if (!found) {
     throw problem('invalid_parameter', {
       reason:

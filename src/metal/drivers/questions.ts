@@ -17,22 +17,27 @@ export interface Reading {
   health: string | null
 }
 
+/** A change, and what the driver wants to know of it next time: merged into driver_internal_info; null removes a key. */
+interface Changed {
+  internal?: Json
+}
+
 interface Questions {
   /** Asks the BMC: reachable, credentials, power readable. By interface: null when it works, else the reason in words. */
   validate: [args: object, answer: Partial<Record<InterfaceName, string | null>>]
   power_state: [args: object, answer: { power_state: PowerState }]
   boot_device: [args: object, answer: { boot_device: string | null; persistent: boolean | null }]
-  set_boot_device: [args: { boot_device: string; persistent: boolean }, answer: object]
+  set_boot_device: [args: { boot_device: string; persistent: boolean }, answer: Changed]
   supported_boot_devices: [args: object, answer: { supported_boot_devices: readonly string[] }]
   boot_mode: [args: object, answer: { boot_mode: string | null; secure_boot: boolean | null }]
-  set_boot_mode: [args: { boot_mode: 'uefi' | 'bios' }, answer: object]
-  set_secure_boot: [args: { secure_boot: boolean }, answer: object]
+  set_boot_mode: [args: { boot_mode: 'uefi' | 'bios' }, answer: Changed]
+  set_secure_boot: [args: { secure_boot: boolean }, answer: Changed]
   sensors: [args: object, answer: { sensors: readonly Reading[] }]
   /** By component, such as system, chassis, disk. */
   indicators: [args: object, answer: { indicators: Readonly<Record<string, readonly Indicator[]>> }]
   indicator: [args: { component: string; name: string }, answer: { state: string }]
-  set_indicator: [args: { component: string; name: string; state: string }, answer: object]
-  inject_nmi: [args: object, answer: object]
+  set_indicator: [args: { component: string; name: string; state: string }, answer: Changed]
+  inject_nmi: [args: object, answer: Changed]
   /** The system event log, newest last. */
   events: [args: object, answer: { events: readonly { at: string | null; text: string; severity: string | null }[] }]
   /** `null`: it has none. `link`: a page of the BMC; `stream`: the process serves the bytes. */
@@ -41,7 +46,8 @@ interface Questions {
 }
 
 export type QuestionName = keyof Questions
-export type Question = { [Name in QuestionName]: { name: Name; args: Questions[Name][0] } }[QuestionName]
+export type QuestionOf<Name extends QuestionName> = { name: Name; args: Questions[Name][0] }
+export type Question = { [Name in QuestionName]: QuestionOf<Name> }[QuestionName]
 export type AnswerTo<Name extends QuestionName> = Questions[Name][1]
 export type Answer = AnswerTo<QuestionName>
 
@@ -54,3 +60,6 @@ export const CHANGING: ReadonlySet<QuestionName> = new Set<QuestionName>([
   'inject_nmi',
   'vendor',
 ])
+
+/** Of those that change something: what must not happen twice because a conductor died in it. */
+export const ONCE: ReadonlySet<QuestionName> = new Set<QuestionName>(['inject_nmi', 'vendor'])

@@ -81,6 +81,15 @@ export function checkAttributes(attributes: Json): void {
   }
 }
 
+/** Refuses a reason for what isn't so: it would be dropped without a word. `named`: the attributes that the client sets. */
+export function requireFlagsOfReasons(named: Iterable<string>, attributes: Json): void {
+  for (const name of named) {
+    const flag = (NODE_FIELDS as Readonly<Record<string, NodeField>>)[name]?.with
+    if (flag === undefined || (attributes[name] ?? null) === null || asFlag(attributes[flag]) === 1) continue
+    throw problem('invalid_parameter', { reason: `${name} can only be set for a node that is ${flag}.` })
+  }
+}
+
 // Command-line clients send booleans as words.
 const TRUE = new Set(['true', 't', '1', 'yes', 'y', 'on'])
 const FALSE = new Set(['false', 'f', '0', 'no', 'n', 'off'])

@@ -7,7 +7,7 @@ import { jsonIn } from '../../shared/json.ts'
 import { one, type Write } from '../../store/transaction.ts'
 import { type Access, EVERYTHING } from '../access.ts'
 import { allocationByNode } from '../allocations/rows.ts'
-import { attributesOf, BLANK, checkAttributes, columnsOf } from './attributes.ts'
+import { attributesOf, BLANK, checkAttributes, columnsOf, requireFlagsOfReasons } from './attributes.ts'
 import { chassisId } from '../chassis.ts'
 import { requireConductor } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
@@ -57,6 +57,7 @@ interface NewNodeRequest {
 export function* createNode(wanted: NewNodeRequest, drivers: Drivers, who: Principal, now: number): Write<Node> {
   const { uuid, attributes, state } = wanted
   checkAttributes(attributes)
+  requireFlagsOfReasons(Object.keys(attributes), attributes)
   const columns = columnsOf(attributes, drivers)
   const conductor = yield* requireConductor(columns.driver, columns.conductor_group)
   yield* requireFreeNames(uuid, columns.name, null)
@@ -110,6 +111,7 @@ export function* patchNode(
   if (patches.length === 0) return node
   const attributes = applyPatches(attributesOf(node), withDriversDefaults(node, patches))
   checkAttributes(attributes)
+  requireFlagsOfReasons(new Set(patches.map(({ path }) => path[0])), attributes)
   const columns = columnsOf(attributes, drivers)
   requireAllowed(node, columns)
   if (columns.driver !== node.driver || columns.conductor_group !== node.conductor_group) {
@@ -119,7 +121,8 @@ export function* patchNode(
   if (columns.parent_node !== node.parent_node) yield* requireParent(columns.parent_node, node.uuid, access.node)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
-  const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
+  const fault = columns.maintenance === node.maintenance ? node.fault : null
+  const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, fault, updated_at: now }
   if (node.instance_uuid !== null && after.instance_uuid === null) {
     yield* permitEnd(node, access.allocation)
     requireOwnEnd(node)
@@ -192,7 +195,8 @@ export function* setMaintenance(
   const node = yield* lockNode(ident, access)
   const set: Pick<NodeRow, 'maintenance' | 'maintenance_reason'> =
     reason === false ? { maintenance: 0, maintenance_reason: null } : { maintenance: 1, maintenance_reason: reason }
-  const after: NodeRow = { ...node, ...set, updated_at: now }
+  // A person's word: the maintenance that we set for a fault is theirs from now on, and we don't end it.
+  const after: NodeRow = { ...node, ...set, fault: null, updated_at: now }
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
 }
