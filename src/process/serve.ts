@@ -10,6 +10,7 @@ import { followPair } from '../http/tls.ts'
 import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { namesOf } from '../identity/seen-names.ts'
 import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
@@ -153,7 +154,10 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
   })
   opened.defer(() => store.close())
   const clock = new SharedClock(store, config.testClock)
-  const drivers = driversFor(config, { store, clock })
+  const drivers = driversFor(config, {
+    now: () => clock.now(),
+    namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+  })
   const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)
