@@ -115,7 +115,16 @@ atShell('holdfast node', person => {
   })
 
   test('waiting for a state that is not reached ends with the reason', async () => {
-    await person.reads(['node', 'create', '--name', 'broken', '--driver-info', 'fake_fail="verify"'])
+    await person.reads([
+      'node',
+      'create',
+      '--driver',
+      'fake-hardware',
+      '--name',
+      'broken',
+      '--driver-info',
+      'fake_fail="verify"',
+    ])
     await person.isRefused('node manage broken --wait', 1, /broken is enroll, not manageable: /)
   })
 })

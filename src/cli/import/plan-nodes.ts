@@ -81,7 +81,22 @@ interface Beside {
   isLeasable: boolean
 }
 
-function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPorts, isLeasable }: Beside): NodeStep {
+/** The class of a new machine of which the file says neither a driver nor a class. */
+const DEFAULT_CLASS = 'baremetal'
+
+/** A new machine without a driver is simply there, so its name is enough to give it out. */
+function asNew(entry: NodeEntry): NodeEntry {
+  const { members, provisionState, retired } = entry
+  if (typeof members['driver'] === 'string') return entry
+  return {
+    ...entry,
+    members: { resource_class: DEFAULT_CLASS, ...members, driver: DEFAULT_DRIVER },
+    provisionState: provisionState ?? (retired ? null : 'available'),
+  }
+}
+
+function stepFor(given: NodeEntry, node: Node | undefined, { newPorts, changedPorts, isLeasable }: Beside): NodeStep {
+  const entry = node ? given : asNew(given)
   const present: Standing = node ?? BLANK
   const patches = patchesFor(entry.members, present, NODE_DOCUMENTS)
   const retiring = retirementOf(entry, present)
@@ -115,7 +130,7 @@ function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPo
     fields,
     uuid: node?.uuid ?? null,
     isBusy: isBusy(present),
-    attributes: { driver: DEFAULT_DRIVER, ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
+    attributes: { ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
     ...changes,
   }
 }
