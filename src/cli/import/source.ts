@@ -3,6 +3,7 @@ import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node,
 import { CsvError, parseCsv } from '../csv.ts'
 import { columnOf, nodeOf } from './csv.ts'
 import { type Mistake, mistake, type Path, type Spot } from './mistake.ts'
+import { BMC_MEMBERS } from './bmc.ts'
 import { NODE_MEMBERS } from './members.ts'
 
 const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
@@ -159,6 +160,7 @@ function wrongColumn(name: string, { isAgain, isAlone }: { isAgain: boolean; isA
   return `there is no column ${name}; call it extra.${name}, or what nodes have: ${shownMembers}${isAlone ? ALONE : ''}`
 }
 
-const isKnown = (column: string) => NODE_MEMBERS.includes(columnOf(column).member)
+const MEMBERS = [...NODE_MEMBERS, ...BMC_MEMBERS]
+const isKnown = (column: string) => MEMBERS.includes(columnOf(column).member)
 
-const shownMembers = NODE_MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')
+const shownMembers = MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')

@@ -134,6 +134,15 @@ export interface Site {
   readonly signal: AbortSignal
 }
 
+/** A serial console while it is open. One for each machine, whoever watches. */
+export interface SerialLine {
+  /** What the machine prints. Ends with the line; throws a HardwareFailure when it is lost. */
+  readonly output: AsyncIterable<Buffer>
+  /** What is typed. */
+  write(bytes: Buffer): void
+  close(): Promise<void>
+}
+
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
 
@@ -170,6 +179,8 @@ export interface Driver {
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
+  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }

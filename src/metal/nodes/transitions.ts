@@ -85,12 +85,15 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   }
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
-  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  if (order.verb === 'active' || order.verb === 'rebuild')
+    yield* requireDeployable({ ...node, ...givenWith(order.args, node) }, drivers)
   const args = yield* withSteps(node, order, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after =
-    steps.length === 0 ? settled(ours, transition, now) : yield* begun(ours, transition, { ...order, args }, drivers, now)
+    steps.length === 0
+      ? settled(ours, transition, now)
+      : yield* begun(ours, transition, { ...order, args }, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
@@ -209,15 +212,16 @@ export function* begun<N extends NodeRow>(
     target_provision_state: to,
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
-    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    ...givenWith(args, node),
     transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
   }
 }
 
-const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
-  jsonText({ ...jsonIn(instance_info), configdrive })
+/** What the arguments of a verb change in the node. */
+const givenWith = ({ configdrive }: Json, { instance_info }: NodeRow) =>
+  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info), configdrive }) }
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,
