@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { parse } from 'yaml'
+import { DEFAULT_RULES } from '../src/metal/nodes/inspection-defaults.ts'
 import { inParallel } from './races/clients.ts'
 import { typeHoldfast } from './support/command.ts'
 import { expectStatus, Placement } from './support/placement.ts'
@@ -69,9 +70,18 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'reservation-max-ms': [86_400_000, 86_401_000, 86_402_000, 86_403_000],
   'take-over-ms': [10_000, 1_001, 1_002, 1_003],
   'fake-delay-ms': [0, 1, 2, 3],
+  'media-url': [null, 'http://file.example', 'http://environment.example', 'http://flag.example'],
   audit: ['on', 'off', 'on', 'off'],
   'audit-keep-days': [0, 1, 2, 3],
-  'inspection-rules': [[], [{ set: { resource_class: 'file' } }], [], []],
+  'inspection-rules': [DEFAULT_RULES, [{ set: { resource_class: 'file' } }], [], []],
+  hooks: [
+    {},
+    { lab: { clean: { command: ['/bin/file'] } } },
+    { lab: { clean: { command: ['/bin/environment'], seconds: 5 } } },
+    { lab: {} },
+  ],
+  'history-keep': [300, 1, 2, 3],
+  'history-keep-days': [180, 1, 2, 3],
   'test-clock': [false, true, false, true],
   'resize-confirm-minutes': [1_440, 1, 2, 3],
   queue: ['fifo', 'fair', 'fifo', 'fair'],
@@ -86,6 +96,8 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'lease-service-token': [null, '***', '***', '***'],
 }
 
+const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
 async function printed(args: readonly string[], environment: Record<string, string> = {}) {
   const { code, stdout, stderr } = await typeHoldfast(['serve', '--print-config', ...args], { environment })
   assert.equal(code, 0, stderr)
@@ -99,11 +111,11 @@ test('every setting has a default, and the file, the environment and the flag ea
   const environment = Object.fromEntries(
     Object.entries(column(2)).map(([name, value]) => [
       `HOLDFAST_${name.replaceAll('-', '_').toUpperCase()}`,
-      String(value),
+      asText(value),
     ]),
   )
   const flags = Object.entries(column(3)).flatMap(([name, value]) =>
-    value === true ? [`--${name}`] : [`--${name}`, String(value)],
+    value === true ? [`--${name}`] : [`--${name}`, asText(value)],
   )
   assert.deepEqual(await printed([]), column(0))
   assert.deepEqual(await printed(['--config', file]), column(1))

@@ -1,6 +1,8 @@
 // An entry of the audit: who did what, from where, and how it went.
 import { jsonText } from '../shared/json.ts'
+import { limits } from '../shared/limits.ts'
 import type { LogRow } from '../store/log.ts'
+import type { HistoryRow } from '../store/node-history.ts'
 import type { Subject } from '../store/transaction.ts'
 
 /** done: the change is made. accepted: a conductor will make it. failed: it was tried in vain. */
@@ -18,6 +20,9 @@ export interface Entry {
   readonly outcome: Outcome
 }
 
+/** How the actions of conductors begin. The address of such an entry is the conductor's name. */
+export const BY_CONDUCTOR = 'conductor:'
+
 /** The entry as it is written while the audit is off: the log says what was done, and not by whom. */
 export const withoutActor = (entry: Entry): Entry => ({ ...entry, user: '', roles: '', address: '' })
 
@@ -30,9 +35,38 @@ export function rowOf(entry: Entry, subjects: readonly Subject[]): LogRow {
     roles: entry.roles,
     address: entry.address,
     action: entry.action,
-    objects: jsonText(merged(subjects)),
+    objects: jsonText(merged(subjects).map(({ history: _, ...told }) => told)),
     outcome: entry.outcome,
   }
+}
+
+/** The lines for the history of nodes. The history of a node that is deleted goes with it. */
+export function linesOf({ at, user, project, address, action }: Entry, subjects: readonly Subject[]): HistoryRow[] {
+  const lines = subjects.flatMap(({ history }) => history ?? [])
+  if (lines.length === 0) return []
+  const isConductor = action.startsWith(BY_CONDUCTOR)
+  const gone = new Set(subjects.filter(one => one.kind === 'node' && one.became === 'deleted').map(({ id }) => id))
+  return lines
+    .filter(({ node }) => !gone.has(node))
+    .map(line => ({
+      node: line.node,
+      at,
+      severity: line.severity ?? 'info',
+      type: line.type,
+      event: storable(line.event, limits.historyEventMax),
+      output: line.output === undefined ? null : storable(line.output, limits.historyOutputMax),
+      user_id: isConductor ? null : user || null,
+      project_id: isConductor ? null : project,
+      conductor: isConductor ? address || null : null,
+      details: line.details ?? null,
+      details_of: line.detailsOf ?? null,
+    }))
+}
+
+/** The end of a text that is too long: a program's last words say why it failed. */
+function storable(text: string, max: number): string {
+  const plain = text.replaceAll('\0', '').toWellFormed()
+  return plain.length <= max ? plain : `… ${plain.slice(2 - max).toWellFormed()}`
 }
 
 /** One change instead of two in a row: it begins where the first began. */

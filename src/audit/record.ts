@@ -1,6 +1,7 @@
 // Writes an audit entry in the transaction of the change, so that both are committed or neither is.
+import type { HistoryLine } from '../store/node-history.ts'
 import { log, NOTHING, type Subject, type Write, type Yielded } from '../store/transaction.ts'
-import { type Entry, rowOf } from './entry.ts'
+import { type Entry, linesOf, rowOf } from './entry.ts'
 
 /**
  * Runs the work and adds an entry about its changes; none when it changed nothing. `entry` may be a function of the
@@ -28,12 +29,20 @@ export function* recorded<T>(work: Write<T>, entry: Entry | undefined | ((value:
     step = work.next(answers)
   }
   const made = typeof entry === 'function' ? entry(step.value) : entry
-  if (isChange && made) yield* log([rowOf(made, subjects)])
+  if (isChange && made) yield* log([rowOf(made, subjects)], linesOf(made, subjects))
   if (later.length > 0) yield later
   return step.value
 }
 
 /** Writes the entries of several changes that share a transaction. */
 export function* recordAll(changes: readonly { entry: Entry; subjects: readonly Subject[] }[]): Write<void> {
-  yield* log(changes.map(({ entry, subjects }) => rowOf(entry, subjects)))
+  yield* log(
+    changes.map(({ entry, subjects }) => rowOf(entry, subjects)),
+    changes.flatMap(({ entry, subjects }) => linesOf(entry, subjects)),
+  )
+}
+
+/** Writes a line into the history of a node, about something that changed nothing here. */
+export function* noted(line: HistoryLine, entry: Entry): Write<void> {
+  yield* log([], linesOf(entry, [{ kind: 'node', id: line.node, history: line }]))
 }

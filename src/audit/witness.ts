@@ -1,6 +1,6 @@
 // Audit entries about the work of conductors, which happens without a request or long after its answer.
 import type { Clock } from '../clock/clock.ts'
-import { type Entry, type Outcome, withoutActor } from './entry.ts'
+import { BY_CONDUCTOR, type Entry, type Outcome, withoutActor } from './entry.ts'
 
 export interface Deed {
   action: string
@@ -27,6 +27,6 @@ const conductorEntry = ({ action, outcome, project, request }: Deed, hostname: s
   project: project ?? null,
   roles: '',
   address: hostname,
-  action: `conductor:${action}`,
+  action: `${BY_CONDUCTOR}${action}`,
   outcome,
 })

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailure, EXIT } from './failures.ts'
 import { codeOf } from './interrupt.ts'
+import { guarding } from '../shared/guard.ts'
 import type { Left } from '../client/renewal.ts'
 import { terminal } from './terminal.ts'
 
@@ -13,16 +14,6 @@ const LOOK_MS = 500
 const PAUSE_MS = 50
 /** What doesn't go by SIGKILL within this time hangs in the kernel. */
 const KILLED_MS = 200
-
-/**
- * A shell that waits for the end of its input, which comes when we are gone in any way. Then it ends the command: nobody
- * renews any more. $0 is whom to end, $1 how many tenths of a second that may take; a line of input sets it anew.
- */
-const GUARD = `tenths=$1
-while read -r word; do case $word in over) exit ;; *) tenths=$word ;; esac; done
-kill -TERM "$0"
-while [ "$tenths" -gt 0 ] && kill -0 "$0"; do sleep 0.1; tenths=$((tenths - 1)); done
-kill -KILL "$0"`
 
 interface Manners {
   /** How long the command may take to end if we are killed. */
@@ -126,21 +117,6 @@ function isLivingIn(group: number, pid: string): boolean {
   } catch {
     return false
   }
-}
-
-function guarding(target: number, graceMs: number): ChildProcess {
-  const tenths = Math.floor(graceMs / 100)
-  const guard = spawn('/bin/sh', ['-c', GUARD, String(target), String(tenths)], {
-    // Of its own session, so that whatever ends us doesn't end it.
-    detached: true,
-    cwd: '/',
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  // Without a shell the command has no guard, and all else works.
-  guard.on('error', () => {})
-  guard.stdin.on('error', () => {})
-  guard.unref()
-  return guard
 }
 
 function notStarted(file: string, { message, ...error }: Error): CommandFailure {

@@ -20,6 +20,19 @@ export interface Node extends Json {
   traits: string[]
 }
 
+/** A line of a node's history. */
+export interface NodeEvent extends Json {
+  uuid: string
+  created_at: string
+  severity: 'INFO' | 'ERROR'
+  event: string
+  event_type: string
+  conductor: string | null
+  user: string | null
+  /** What a program of the operator's printed. */
+  output: string | null
+}
+
 export interface NodeFilter {
   /** Has all of these. */
   traits?: readonly string[] | undefined
@@ -187,6 +200,9 @@ export class Nodes {
   startMaintenance = (node: string, reason?: string) =>
     this.#api.put<void>(`/nodes/${segment(node)}/maintenance`, reason === undefined ? {} : { reason })
   endMaintenance = (node: string) => this.#api.delete(`/nodes/${segment(node)}/maintenance`)
+
+  /** What became of it, oldest first. */
+  history = (node: string) => this.#api.all<NodeEvent>(`/nodes/${segment(node)}/history/detail`, 'history')
 
   async traits(node: string): Promise<string[]> {
     return (await this.#api.get<{ traits: string[] }>(`/nodes/${segment(node)}/traits`)).traits

@@ -13,7 +13,8 @@ const validate = new Ajv({ coerceTypes: true, allErrors: false, strict: false })
 
 /** Returns the settings with their right types, or throws: which setting is wrong and where it came from. */
 export function checked(given: Given, origins: ReadonlyMap<string, string>): Config {
-  if (typeof given.inspectionRules === 'string') given.inspectionRules = parsedRules(given.inspectionRules)
+  if (typeof given.inspectionRules === 'string') given.inspectionRules = parsed(given.inspectionRules, [])
+  if (typeof given.hooks === 'string') given.hooks = parsed(given.hooks, {})
   given.trustForwarded = proxiesIn(given.trustForwarded)
   if (!validate(given)) throw wrongSetting(given, origins)
   checkTogether(given)
@@ -62,10 +63,10 @@ function proxiesIn(given: unknown): unknown {
   return given === false || given === 'false' || given === '' ? '0' : given
 }
 
-/** On the command line and in the environment the rules are JSON. Other text is returned, and the schema refuses it. */
-function parsedRules(text: string): unknown {
+/** On the command line and in the environment these are JSON. Other text is returned, and the schema refuses it. */
+function parsed(text: string, none: unknown): unknown {
   try {
-    return text === '' ? [] : (JSON.parse(text) as unknown)
+    return text === '' ? none : (JSON.parse(text) as unknown)
   } catch {
     return text
   }

@@ -9,6 +9,8 @@ export interface Setting {
   help: string
   /** Masks the value where others could read it. */
   masked?: (value: string) => string
+  /** The members of an object that are masked, wherever they are in it. */
+  secret?: string
 }
 
 export const oneOf = <T extends string>(...values: T[]) => Type.Unsafe<T>({ type: 'string', enum: values })

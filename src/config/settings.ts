@@ -1,5 +1,7 @@
 // The table of all settings: flag, schema, default and help.
 import { type Static, Type } from 'typebox'
+import { DEFAULT_RULES } from '../metal/nodes/inspection-defaults.ts'
+import { HookSets } from '../metal/drivers/manual/hooks.ts'
 import { InspectionRule } from '../metal/nodes/inspection.ts'
 import { limits } from '../shared/limits.ts'
 import { minutes, oneOf, orNull, port, type Setting, text, yesOrNo } from './kinds.ts'
@@ -243,6 +245,12 @@ const TABLE = {
     fallback: 0,
     help: 'milliseconds that each step of fake-hardware takes',
   },
+  mediaUrl: {
+    flag: 'media-url <url>',
+    is: orNull(Type.String({ pattern: '^https?://[^@?#\\s]+$' })),
+    fallback: null,
+    help: 'http(s) address under which BMCs reach this service, for config drives',
+  },
   audit: {
     flag: 'audit <word>',
     is: oneOf('on', 'off'),
@@ -255,11 +263,31 @@ const TABLE = {
     fallback: 0,
     help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
+  historyKeep: {
+    flag: 'history-keep <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.historyKeepMax }),
+    fallback: 300,
+    help: 'lines of the history of each node that are kept; 0 keeps all',
+  },
+  historyKeepDays: {
+    flag: 'history-keep-days <number>',
+    is: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
+    fallback: 180,
+    help: 'days after which lines of the history of nodes are dropped; 0 keeps them for ever',
+  },
   inspectionRules: {
     flag: 'inspection-rules <json>',
     is: Type.Array(InspectionRule, { maxItems: 256 }),
-    fallback: [],
-    help: 'what inspection sets in a node: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}',
+    fallback: DEFAULT_RULES,
+    help: 'what inspection sets in a node, in place of the built-in rules: a list of {when: [{field, op, value}], set: {resource_class, traits, properties}}; [] for nothing',
+  },
+  hooks: {
+    flag: 'hooks <json>',
+    is: HookSets,
+    fallback: {},
+    help: 'what is done to machines of the driver manual when they change hands: sets of hooks {NAME: {hand_over, return, clean, power}}, each {command: [...]} or {url, secret}, with seconds',
+    masked: () => '***',
+    secret: 'secret',
   },
   testClock: {
     flag: 'test-clock',
@@ -306,6 +334,8 @@ export function printable(config: Config): Record<string, unknown> {
 
 /** A value that is safe to show: secrets are masked. */
 export function shown(key: keyof Config, value: unknown): unknown {
-  const { masked } = SETTINGS[key]
+  const { masked, secret } = SETTINGS[key]
+  if (secret !== undefined && typeof value === 'object')
+    return JSON.parse(JSON.stringify(value, (name, inner: unknown) => (name === secret ? '***' : inner))) as unknown
   return masked && typeof value === 'string' ? masked(value) : value
 }

@@ -5,7 +5,7 @@ import { type EventKind, KINDS, subjectKindOf } from './kinds.ts'
 
 export type Word<K extends EventKind> = keyof (typeof KINDS)[K]['became']
 
-type About = Pick<Subject, 'before' | 'after' | 'whose' | 'data'>
+type About = Pick<Subject, 'before' | 'after' | 'whose' | 'data' | 'history'>
 
 export const subject = <K extends EventKind>(kind: K, id: string, became: Word<K> & string, about: About): Subject => ({
   kind: subjectKindOf(kind),

@@ -11,6 +11,10 @@ test('a secret in a URL is not logged, however it is asked for', () => {
     assert.doesNotMatch(loggedUrl(`/holdfast/v1/calendar/s3cret${end}`), /s3cret/)
   }
   assert.equal(loggedUrl('/holdfast/v1/calendar/s3cret.ics?x=1'), '/holdfast/v1/calendar/…?x=1')
+  assert.equal(
+    loggedUrl('/holdfast/v1/media/a-node/s3cret/configdrive.iso'),
+    '/holdfast/v1/media/a-node/…/configdrive.iso',
+  )
   assert.equal(loggedUrl('/holdfast/v1/events?kind=node&ticket=s3cret'), '/holdfast/v1/events?kind=node&ticket=…')
   for (const word of [
     '/holdfast/v1/%63alendar/',

@@ -10,6 +10,8 @@ export interface PageSettings {
   readonly auth: AuthMode
   readonly host: string
   readonly hostNames: string
+  /** How BMCs call this server. */
+  readonly mediaUrl: string | null
   readonly corsOrigin: string | null
 }
 
@@ -50,10 +52,11 @@ export function requireJsonType({ auth }: PageSettings, headers: IncomingHttpHea
   if (isOpen(auth) && !isJson) throw problem('unsupported_media_type', { given: type.slice(0, 255) })
 }
 
-function isOurs({ host, hostNames }: PageSettings, name: string): boolean {
+function isOurs({ host, hostNames, mediaUrl }: PageSettings, name: string): boolean {
   if (isLoopback(name) || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   // DNS can't make an IP address point here, so a page with this host was loaded from us.
   if (isIP(name) !== 0 && !isLoopback(host)) return true
+  if (mediaUrl !== null && name === nameIn(new URL(mediaUrl).host)) return true
   return name !== '' && hostNames.toLowerCase().split(',').includes(name)
 }
 

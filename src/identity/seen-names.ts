@@ -1,7 +1,7 @@
 // The names of users and projects that tokens told us, in the database: for users who aren't ours, as those of Keystone.
 import { limits } from '../shared/limits.ts'
 import { bulk, command, query } from '../store/statement.ts'
-import { mark, one, type Read, run, type Subject, together, type Write } from '../store/transaction.ts'
+import { all, mark, one, type Read, run, type Subject, together, type Write } from '../store/transaction.ts'
 
 export type NameKind = 'user' | 'project'
 
@@ -31,6 +31,17 @@ const namesSince = query((db, a: { at: number }) =>
     .orderBy('seen_at')
     .orderBy('kind')
     .orderBy('id'),
+)
+const namesById = query((db, a: { user: string; project: string }) =>
+  db
+    .selectFrom('seen_names')
+    .select(['kind', 'name'])
+    .where(e =>
+      e.or([
+        e.and([e('kind', '=', 'user'), e('id', '=', a.user)]),
+        e.and([e('kind', '=', 'project'), e('id', '=', a.project)]),
+      ]),
+    ),
 )
 const membersSince = query((db, a: { at: number }) =>
   db
@@ -69,6 +80,13 @@ const forgetMembers = command((db, a: { at: number }) => db.deleteFrom('seen_mem
 export function* seenSince(at: number): Read<Seen> {
   const [names, members] = yield* together(namesSince({ at }), membersSince({ at }))
   return { names, members }
+}
+
+/** What they are called; null where nobody said so. */
+export function* namesOf(ids: Record<NameKind, string>): Read<Record<NameKind, string | null>> {
+  const found = yield* all(namesById(ids))
+  const named = (kind: NameKind) => found.find(row => row.kind === kind)?.name ?? null
+  return { user: named('user'), project: named('project') }
 }
 
 /** Writes them down. Beyond the limit those are forgotten who were not seen for longest. */

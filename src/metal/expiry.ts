@@ -11,7 +11,7 @@ import { query } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { all, one, type Read, together, type Write } from '../store/transaction.ts'
 import { EVERYTHING } from './access.ts'
-import { endAllocation, requireUnmoved } from './allocations/lifecycle.ts'
+import { endAllocation, requireUnmoved } from './allocations/ending.ts'
 import { type Allocation, lockAllocation, selectAllocations } from './allocations/rows.ts'
 import type { Drivers } from './drivers/registry.ts'
 import { lockNodeById, type NodeRow, OWNER } from './nodes/rows.ts'
@@ -128,7 +128,7 @@ function* endOne(id: AllocationId, drivers: Drivers, now: number): Write<Ending>
 
 function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Ending> {
   try {
-    return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, now)
+    return (yield* tearDown(found, drivers, now)) ? 'started' : yield* endNow(found, drivers, now)
   } catch (error) {
     // The node is protected, in maintenance or locked: try again later.
     if (error instanceof Problem) return 'postponed'
@@ -136,8 +136,8 @@ function* endFound(found: Allocation, drivers: Drivers, now: number): Write<Endi
   }
 }
 
-function* endNow(found: Allocation, now: number): Write<'ended'> {
-  yield* endAllocation(found, 'expired', now)
+function* endNow(found: Allocation, drivers: Drivers, now: number): Write<'ended'> {
+  yield* endAllocation(found, 'expired', drivers, now)
   return 'ended'
 }
 

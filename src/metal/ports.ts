@@ -41,22 +41,27 @@ const portsOfNode = query((db, a: { node: NodeId } & View) =>
 const portsOfGroup = query((db, a: { group: PortgroupId } & View) =>
   selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
-const insertPort = command((db, a: Omit<PortRow, 'id'>) =>
-  db.insertInto('ports').values({
-    uuid: a.uuid,
-    node_id: a.node_id,
-    portgroup_id: a.portgroup_id,
-    address: a.address,
-    name: a.name,
-    pxe_enabled: a.pxe_enabled,
-    is_smartnic: a.is_smartnic,
-    physical_network: a.physical_network,
-    local_link_connection: a.local_link_connection,
-    internal_info: a.internal_info,
-    extra: a.extra,
-    created_at: a.created_at,
-    updated_at: a.updated_at,
-  }),
+const newColumns = (a: Omit<PortRow, 'id'>) => ({
+  uuid: a.uuid,
+  node_id: a.node_id,
+  portgroup_id: a.portgroup_id,
+  address: a.address,
+  name: a.name,
+  pxe_enabled: a.pxe_enabled,
+  is_smartnic: a.is_smartnic,
+  physical_network: a.physical_network,
+  local_link_connection: a.local_link_connection,
+  internal_info: a.internal_info,
+  extra: a.extra,
+  created_at: a.created_at,
+  updated_at: a.updated_at,
+})
+const insertPort = command((db, a: Omit<PortRow, 'id'>) => db.insertInto('ports').values(newColumns(a)))
+const insertFreePort = command((db, a: Omit<PortRow, 'id'>) =>
+  db
+    .insertInto('ports')
+    .values(newColumns(a))
+    .onConflict(c => c.column('address').doNothing()),
 )
 const updatePort = command((db, a: PortRow) =>
   db
@@ -114,6 +119,17 @@ export function* createPort(port: Omit<PortRow, 'id'>): Write<Port> {
   yield* run(insertPort(port))
   yield* mark({ kind: 'port', id: port.uuid })
   return (yield* one(portByUuid({ uuid: port.uuid })))!
+}
+
+/** Adds the port unless one has its address, also if someone else adds that one right now. Returns whether it did. */
+export function* addPort(port: Omit<PortRow, 'id'>): Write<boolean> {
+  if ((yield* run(insertFreePort(port))) === 0) return false
+  yield* mark({ kind: 'port', id: port.uuid })
+  return true
+}
+
+export function* portWithAddress(address: string): Read<Port | undefined> {
+  return yield* one(portByAddress({ address }))
 }
 
 export function* savePort(before: Port, port: PortRow): Write<Port> {

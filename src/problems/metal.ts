@@ -10,6 +10,10 @@ export const METAL_PROBLEMS = {
   version_too_old: (f: { reason: string }) => f.reason,
   metal_not_found: (f: { what: string; name: string }) => `${f.what} ${f.name} could not be found.`,
   node_trait_not_found: (f: { name: string; node: string }) => `Node ${f.node} doesn't have a trait '${f.name}'`,
+  bios_setting_not_found: (f: { name: string; node: string }) =>
+    `Node ${f.node} doesn't have a BIOS setting '${f.name}'`,
+  interface_unsupported: (f: { driver: string; name: string }) =>
+    `Driver ${f.driver} does not support ${f.name} (disabled or not implemented).`,
   metal_exists: (f: { reason: string }) => f.reason,
   metal_in_use: (f: { reason: string }) => f.reason,
   node_locked: (f: { node: string; host: string }) =>

@@ -17,6 +17,7 @@ import { takeOverAllocations } from '../metal/allocations/conductor-writes.ts'
 import { Allocator } from '../metal/allocations/allocator.ts'
 import { Answering } from '../metal/calls/answering.ts'
 import { Conductor } from '../metal/conductors/conductor.ts'
+import { historyDuty } from '../metal/history/duty.ts'
 import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
@@ -76,6 +77,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const allocations = allocationDuty(place, allocator)
   const { expiry, servers, leases, healing, usage } = dutiesOf(place, conductor.witness)
   const audit = auditDuty({ store, clock, log, keepDays: daysKept(config) })
+  const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
   const duties = [
@@ -86,6 +88,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     healing,
     usage,
     audit,
+    history,
     courier.duty,
     ...answering.duties,
     ...takeOver,
@@ -168,13 +171,17 @@ export async function dutiesForTests(place: Workplace): Promise<readonly Duty[]>
   return Object.values(dutiesOf(place, witnessOf({ clock, isAudited: config.audit === 'on' }, hostname)))
 }
 
-function allocatorOf({ config, store, clock, log, metrics, memory }: Workplace, conductor: Conductor): Allocator {
+function allocatorOf(
+  { config, store, clock, log, metrics, memory, drivers }: Workplace,
+  conductor: Conductor,
+): Allocator {
   const supply = { fleet: memory.fleet, table: memory.mirror.table }
   const catchUp = () => memory.catchUp()
   const affinity = () => conductor.affinity
   const observe = (outcome: 'active' | 'error', ms: number) => metrics.allocated(outcome, ms)
   const rules = rulesOf(config)
-  return new Allocator({ store, clock, log, supply, catchUp, affinity, rules, witness: conductor.witness, observe })
+  const { witness } = conductor
+  return new Allocator({ store, clock, log, supply, drivers, catchUp, affinity, rules, witness, observe })
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

@@ -143,7 +143,7 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
 async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
   const policy = loadPolicy(config)
   const carrier = carrierFor(config)
-  const drivers = driversFor(config)
+  const drivers = driversFor(config, () => ({ store, clock }))
   const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()

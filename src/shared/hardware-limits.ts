@@ -22,6 +22,13 @@ export const hardwareLimits = {
   redfishWordsMax: 500,
   // Members of one collection: log entries are the longest.
   redfishMembersMax: 2_000,
+  // More than the largest machines have.
+  redfishSensorsMax: 1_000,
+  // The newest entries of the event log: more than anyone reads at once.
+  redfishEventsMax: 500,
+  // After a change of firmware settings or volumes the machine starts anew: servers with much memory need ten minutes.
+  redfishSettleMs: 900_000,
+  redfishSettlePollMs: 10_000,
   // How long a task of a BMC is awaited, and how often it is looked at unless it says so itself.
   redfishTaskMs: 600_000,
   redfishTaskPollMs: 1_000,
@@ -31,6 +38,9 @@ export const hardwareLimits = {
   redfishClientsMax: 4_096,
   // Logging out when the process stops: nobody waits long for a BMC that is gone.
   redfishLogoutMs: 3_000,
+
+  // Resources that an inspection reads: a large machine has some hundred, and a slow BMC needs a second for each.
+  inspectionReadsMax: 2_000,
 
   // Power is read after pauses that grow by half, from the first of these to the last: quick machines are seen soon, and
   // slow BMCs aren't asked all the time.
@@ -55,6 +65,25 @@ export const hardwareLimits = {
   // Config drives that are kept ready: BMCs that stream a medium ask for it sector by sector.
   configDrivesKept: 4,
 
+  // How long a hook takes at most if the operator doesn't say: writing an image over a network of a lab.
+  hookSecondsDefault: 600,
+  hookSecondsMax: 24 * 60 * 60,
+  // Between asking a hook to end and ending it. Less than a conductor is silent before another takes over.
+  hookGraceMs: 5_000,
+  // A program whose output is still open after its end has left someone behind: nobody waits for that.
+  hookDrainMs: 500,
+  // What is kept of a hook's output, from its end: a screen or two, where it says why it failed.
+  hookOutputCharsMax: 16_000,
+  // What a message repeats of a hook's last line.
+  hookReasonCharsMax: 500,
+  // A hook that asks for more time is asked again after these, and so often: about a day.
+  hookPauseMs: 5_000,
+  hookPauseMsMax: 5 * 60_000,
+  hookAsksMax: 300,
+  // Sets of hooks, and the words of a command.
+  hookSetsMax: 64,
+  hookWordsMax: 64,
+
   // A question to a machine: a slow BMC takes half a minute, and proxies and clients give up after a minute.
   callMsMax: 50_000,
   // For `validate`: people wait for it, and whoever has many machines asks all of them.
@@ -74,4 +103,20 @@ export const hardwareLimits = {
   callAnswerCharsMax: 4 * 1024 * 1024,
   // Characters of a reason that a driver gives.
   callFailureCharsMax: 2_000,
+
+  // Characters of a line in a node's history: the longest last_error is as long.
+  historyEventMax: 4_096,
+  // Characters of what a program printed: a screen or two. The end is kept, because it says why the program failed.
+  historyOutputMax: 16_384,
+  // Old lines are looked for this often. Counting the lines of a thousand nodes reads some megabytes.
+  historyPruneMs: 10 * 60_000,
+  // Lines that are dropped at once: a commit of some milliseconds.
+  historyPruneBatch: 500,
+  // More would make a page of the API slow.
+  historyKeepMax: 10_000,
+
+  // Steps in a deploy template or in one request: more than anybody has thought of for a machine.
+  stepsMax: 256,
+  // Logical disks of one machine: a controller makes 64 to 240 of them.
+  logicalDisksMax: 256,
 } as const

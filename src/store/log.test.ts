@@ -26,7 +26,7 @@ test('a transaction that tells nothing has nothing for the log', () => {
 test('its first entry carries what the others need, and each entry stays in its order', () => {
   const report = new Report()
   report.take({ kind: 'note', changes: [provider(1), provider(2), provider(1)] })
-  report.take({ kind: 'log', entries: [row('a'), row('b')] })
+  report.take({ kind: 'log', entries: [row('a'), row('b')], history: [] })
   report.take({ kind: 'wake', topics: ['nodes', 'expiry'] })
   report.take({ kind: 'wake', topics: ['nodes'] })
   assert.deepEqual(rowsOf(report, 'me'), [
@@ -45,8 +45,8 @@ test('without an entry a bare row does, which nobody takes for one', () => {
 
 test('the reports of several transactions become one', () => {
   const [one, other] = [new Report(), new Report()]
-  one.take({ kind: 'log', entries: [row('a')] })
-  other.take({ kind: 'log', entries: [row('b')] })
+  one.take({ kind: 'log', entries: [row('a')], history: [] })
+  other.take({ kind: 'log', entries: [row('b')], history: [] })
   other.take({ kind: 'wake', topics: ['any'] })
   one.add(other)
   assert.deepEqual(

@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import { jsonText } from '../shared/json.ts'
 import type { Change } from './change.ts'
+import type { HistoryRow } from './node-history.ts'
 import type { Schema } from './schema.ts'
 import { bulk } from './statement.ts'
 import type { Told } from './transaction.ts'
@@ -16,6 +17,8 @@ export type Topic = 'nodes' | 'calls' | 'answers' | 'allocations' | 'expiry' | '
 export class Report {
   /** For the log. */
   readonly entries: LogRow[] = []
+  /** For the history of nodes. */
+  readonly history: HistoryRow[] = []
   /** For the copies in memory. */
   readonly changes: Change[] = []
   /** For the duties. */
@@ -23,8 +26,10 @@ export class Report {
 
   take(told: Told): void {
     if (told.kind === 'note') this.changes.push(...told.changes)
-    else if (told.kind === 'log') this.entries.push(...told.entries)
-    else if (told.kind === 'wake') for (const topic of told.topics) this.topics.add(topic)
+    else if (told.kind === 'log') {
+      this.entries.push(...told.entries)
+      this.history.push(...told.history)
+    } else if (told.kind === 'wake') for (const topic of told.topics) this.topics.add(topic)
   }
 
   add({ entries, changes, topics }: Report): void {
@@ -33,6 +38,7 @@ export class Report {
     for (const topic of topics) this.topics.add(topic)
   }
 
+  /** Whether the log gets no row. */
   get isEmpty(): boolean {
     return this.entries.length === 0 && this.changes.length === 0 && this.topics.size === 0
   }

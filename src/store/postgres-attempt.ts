@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { StoreUnavailable } from './failure.ts'
 import { classify } from './postgres-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
+import { appendHistory } from './node-history.ts'
 import type { Session } from './session.ts'
 import type { Call } from './statement.ts'
 import { type Answer, NOTHING, type Write, type Yielded } from './transaction.ts'
@@ -107,9 +108,10 @@ export class Attempt {
   async #commit(): Promise<void> {
     const { report } = this
     const logged = report.isEmpty ? null : this.#execute(append({ rows: rowsOf(report, this.#options.origin) }))
+    const told = report.history.length === 0 ? null : this.#execute(appendHistory({ rows: report.history }))
     this.#options.write?.committing()
     try {
-      await Promise.all([logged, this.#client.query('commit')])
+      await Promise.all([logged, told, this.#client.query('commit')])
     } catch (error) {
       if (!(classify(error) instanceof StoreUnavailable) || this.#xid === null) throw error
       // The answer was lost, but the commit may be done.

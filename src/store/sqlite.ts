@@ -5,6 +5,7 @@ import { limits } from '../shared/limits.ts'
 import { StoreDamaged, StoreUnavailable } from './failure.ts'
 import { failureOf, isBusy } from './sqlite-failure.ts'
 import { append, Report, rowsOf } from './log.ts'
+import { appendHistory } from './node-history.ts'
 import type { Call } from './statement.ts'
 import { type Absorb, type News, type RunSql, SILENT, type Store, type StoreObserver } from './store.ts'
 import { type Answer, NOTHING, type Read, type Write, type Yielded } from './transaction.ts'
@@ -194,6 +195,7 @@ export class SqliteStore implements Store {
     let step = transaction.next()
     while (!step.done) step = transaction.next(step.value.map(call => this.#take(call, report)))
     if (report.entries.length > 0) this.#execute(append({ rows: rowsOf(report, null) }))
+    if (report.history.length > 0) this.#execute(appendHistory({ rows: report.history }))
     return step.value
   }
 

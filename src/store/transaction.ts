@@ -2,6 +2,7 @@
 // SQLite runs it to its end in one go; PostgreSQL sends each burst of statements down the wire together.
 import type { Change } from './change.ts'
 import type { LogRow, Topic } from './log.ts'
+import type { HistoryLine, HistoryRow } from './node-history.ts'
 import type { Call, Command, Query } from './statement.ts'
 
 export interface Answer {
@@ -37,6 +38,8 @@ export interface Subject {
   readonly whose?: Whose
   /** What a listener needs to act on it. Never a secret. Who did it is added as `by`. */
   readonly data?: Readonly<Record<string, unknown>> & { readonly by?: never }
+  /** A line in the history of the node that it happened to. */
+  readonly history?: HistoryLine
 }
 
 /** No statement either: what the transaction has changed, for the audit. */
@@ -49,6 +52,7 @@ interface Mark {
 interface Log {
   readonly kind: 'log'
   readonly entries: readonly LogRow[]
+  readonly history: readonly HistoryRow[]
 }
 
 /** What there is work on when the transaction is committed. */
@@ -100,9 +104,9 @@ export function* mark(...subjects: readonly Subject[]): Write<void> {
   yield [{ kind: 'mark', subjects }]
 }
 
-/** Adds entries to the log when the transaction commits. */
-export function* log(entries: readonly LogRow[]): Write<void> {
-  if (entries.length > 0) yield [{ kind: 'log', entries }]
+/** Adds entries to the log, and lines to the history of nodes, when the transaction commits. */
+export function* log(entries: readonly LogRow[], history: readonly HistoryRow[] = []): Write<void> {
+  if (entries.length + history.length > 0) yield [{ kind: 'log', entries, history }]
 }
 
 /** Wakes the duties for these topics, in all processes, once the transaction is committed. */

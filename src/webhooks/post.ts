@@ -3,6 +3,7 @@ import { Agent as PlainAgent, type IncomingMessage, request as plain } from 'nod
 import { Agent as SecureAgent, request as secure } from 'node:https'
 import { isIP } from 'node:net'
 import { limits } from '../shared/limits.ts'
+import { plainText } from '../shared/plain-text.ts'
 import { VERSION } from '../shared/version.ts'
 import { hostOf, Inside, isOpenTo, lookupFor, type TargetRules } from './targets.ts'
 import { INTERRUPTED, type Reply, retryAfterIn } from './verdict.ts'
@@ -93,12 +94,7 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
   return keptOf(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** PostgreSQL keeps no NUL, and terminals need no control characters but tabs and lines; half a pair is no text either. */
-const keptOf = (text: string) =>
-  text
-    .slice(0, limits.deliveryAnswerCharsKept)
-    .replaceAll(/(?![\t\n])\p{Cc}/gu, ' ')
-    .toWellFormed()
+const keptOf = (text: string) => plainText(text.slice(0, limits.deliveryAnswerCharsKept))
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',

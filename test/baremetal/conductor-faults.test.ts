@@ -13,7 +13,7 @@ import { createNode, patchNode } from '../../src/metal/nodes/lifecycle.ts'
 import { Conductor } from '../../src/metal/conductors/conductor.ts'
 import { signIn } from '../../src/metal/conductors/rows.ts'
 import { FakeHardware } from '../../src/metal/drivers/fake.ts'
-import type { Driver, Machine, Task } from '../../src/metal/drivers/port.ts'
+import type { Driver, Machine, Site, Task } from '../../src/metal/drivers/port.ts'
 import { driversOf } from '../../src/metal/drivers/registry.ts'
 import { findNode, type NodeRow } from '../../src/metal/nodes/rows.ts'
 import { Presence } from '../../src/metal/conductors/presence.ts'
@@ -46,10 +46,10 @@ class Watched extends FakeHardware {
     this.name = name
   }
 
-  override async run(task: Task, machine: Machine) {
+  override async run(task: Task, machine: Machine, site: Site) {
     this.steps.push(task.step)
     await this.pause(task.step)
-    return super.run(task, machine)
+    return super.run(task, machine, site)
   }
 }
 
@@ -216,7 +216,7 @@ eachDatabase('a conductor', ({ create }) => {
       patchNode(node, { node: EVERYTHING, allocation: EVERYTHING }, attributes, every, NOBODY, now),
     )
     const decide = (allocation: (typeof first)['id']) =>
-      store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, now))
+      store.write(() => assign([{ allocation, node: id, provider }], first.conductor_affinity, every, now))
     assert.deepEqual(await decide(first.id), ['granted'])
     assert.deepEqual(await decide(first.id), ['gone'])
     assert.deepEqual(await decide(second.id), ['lost'])

@@ -135,7 +135,7 @@ eachMetal('states', api => {
     expectFault(await api.provision(node, 'clean', { clean_steps: [{ step: 'x' }] }), 400)
     await api.go(node, 'clean', 'manageable', { ...CLEAN, disable_ramdisk: true })
     await api.go(node, 'provide', 'available')
-    const steps = [{ interface: 'deploy', step: 'x', args: {} }]
+    const steps = [{ interface: 'deploy', step: 'x', args: {}, priority: 10 }]
     const shown = await api.go(node, 'active', 'active', { configdrive: { meta_data: {} }, deploy_steps: steps })
     assert.equal(shown.instance_info.configdrive, '******')
     await api.go(node, 'rebuild', 'active', { configdrive: 'aGk=' })

@@ -110,6 +110,8 @@ async function idsIn(setting: Setting): Promise<(path: string) => string> {
     ['/baremetal/v1/nodes/', await setting.make('node', own)],
     ['/baremetal/v1/ports/', await setting.make('port', own)],
     ['/baremetal/v1/portgroups/', await setting.make('portgroup', own)],
+    ['/baremetal/v1/volume/connectors/', await setting.make('volume/connector', own)],
+    ['/baremetal/v1/volume/targets/', await setting.make('volume/target', own)],
     ['/baremetal/v1/allocations/', await setting.make('allocation', own)],
     ['/baremetal/v1/reservations/', await setting.make('reservation', own)],
     ['/compute/v2.1/servers/', await setting.make('server', own)],

@@ -74,7 +74,7 @@ for (const { method, path, operation } of [...APIS['baremetal']!.routes, ...APIS
       for (const name of required)
         if ([found[name] ?? []].flat().length === 0) throw new TypeError(`${name} is missing`)
     },
-    beyond: /field\/attribute (name|node_uuid)/,
+    beyond: /field\/attribute (name|node_uuid)|is there twice/,
   }
 }
 

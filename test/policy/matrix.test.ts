@@ -31,6 +31,7 @@ void test('every route has an action, and every route that takes a body says how
     'GET /placement/',
     'GET /baremetal/v1',
     'GET /holdfast/v1/calendar/:token.ics',
+    'GET /holdfast/v1/media/:node/:signature/configdrive.iso',
     'GET /holdfast/v1/openapi',
     'GET /holdfast/v1/openapi/:api',
     'POST /identity/v3/auth/tokens',

@@ -1,4 +1,5 @@
 // Every route of every API that has policy, and how it is called.
+import { randomUUID } from 'node:crypto'
 import type { Action } from '../../src/api/policy.ts'
 import { routes as baremetal } from '../../src/api/baremetal/routes.ts'
 import { routes as compute } from '../../src/api/compute/routes.ts'
@@ -13,6 +14,8 @@ export type Kind =
   | 'node'
   | 'port'
   | 'portgroup'
+  | 'volume/connector'
+  | 'volume/target'
   | 'allocation'
   | 'reservation'
   | 'server'
@@ -59,6 +62,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PATCH /baremetal/v1/nodes/:ident': patch('/description', 'x'),
   'PUT /baremetal/v1/nodes/:ident/states/provision': () => ({ target: 'manage' }),
   'PUT /baremetal/v1/nodes/:ident/states/power': () => ({ target: 'power on' }),
+  'PUT /baremetal/v1/nodes/:ident/states/raid': () => ({}),
   'PUT /baremetal/v1/nodes/:ident/maintenance': () => ({}),
   'PUT /baremetal/v1/nodes/:ident/traits': () => ({ traits: ['CUSTOM_B'] }),
   'PUT /baremetal/v1/nodes/:ident/traits/:trait': nothing,
@@ -81,6 +85,15 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PATCH /baremetal/v1/ports/:uuid': patch('/extra/a', 1),
   'POST /baremetal/v1/portgroups': id => ({ node_uuid: id }),
   'PATCH /baremetal/v1/portgroups/:ident': patch('/extra/a', 1),
+  'POST /baremetal/v1/volume/connectors': id => ({ node_uuid: id, type: 'iqn', connector_id: randomUUID() }),
+  'PATCH /baremetal/v1/volume/connectors/:uuid': patch('/extra/a', 1),
+  'POST /baremetal/v1/volume/targets': id => ({ node_uuid: id, volume_type: 'iscsi', volume_id: 'v', boot_index: 1 }),
+  'PATCH /baremetal/v1/volume/targets/:uuid': patch('/extra/a', 1),
+  'POST /baremetal/v1/deploy_templates': () => ({
+    name: `CUSTOM_${randomUUID().replaceAll('-', '_').toUpperCase()}`,
+    steps: [{ interface: 'bios', step: 'x', args: {}, priority: 1 }],
+  }),
+  'PATCH /baremetal/v1/deploy_templates/:ident': patch('/extra/a', 1),
   'POST /baremetal/v1/chassis': () => ({}),
   'PATCH /baremetal/v1/chassis/:uuid': patch('/description', 'x'),
   'POST /baremetal/v1/allocations': () => ({ resource_class: 'no-such-class' }),
@@ -160,6 +173,8 @@ const KINDS: [string, Kind][] = [
   ['/baremetal/v1/nodes/', 'node'],
   ['/baremetal/v1/ports', 'port'],
   ['/baremetal/v1/portgroups', 'portgroup'],
+  ['/baremetal/v1/volume/connectors', 'volume/connector'],
+  ['/baremetal/v1/volume/targets', 'volume/target'],
   ['/baremetal/v1/allocations', 'allocation'],
   ['/baremetal/v1/reservations', 'reservation'],
   ['/compute/v2.1/servers/:id', 'server'],
@@ -175,7 +190,12 @@ const KINDS: [string, Kind][] = [
   ['/holdfast/v1/webhooks/', 'webhook'],
 ]
 /** What is about a node that the body, or the query, names. */
-const ABOUT_A_NODE = new Set(['POST /baremetal/v1/ports', 'POST /baremetal/v1/portgroups'])
+const ABOUT_A_NODE = new Set([
+  'POST /baremetal/v1/ports',
+  'POST /baremetal/v1/portgroups',
+  'POST /baremetal/v1/volume/connectors',
+  'POST /baremetal/v1/volume/targets',
+])
 /** The route's action is asked about the allocation, which is found through the node. */
 const THROUGH_A_NODE = '/baremetal/v1/nodes/:ident/allocation'
 

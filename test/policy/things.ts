@@ -72,7 +72,12 @@ export class Things {
     const address = `52:54:${randomUUID()
       .slice(0, 8)
       .replaceAll(/(..)(?=.)/g, '$1:')}`
-    const body = kind === 'port' ? { node_uuid: node, address } : { node_uuid: node }
+    const more: Partial<Record<Kind, object>> = {
+      port: { address },
+      'volume/connector': { type: 'iqn', connector_id: randomUUID() },
+      'volume/target': { volume_type: 'iscsi', volume_id: 'v', boot_index: 0 },
+    }
+    const body = { node_uuid: node, ...more[kind] }
     return expectStatus(await this.metal.post(`/v1/${kind}s`, body), 201).body.uuid
   }
 

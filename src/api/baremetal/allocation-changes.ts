@@ -3,10 +3,12 @@ import { Type } from 'typebox'
 import { limits } from '../../shared/limits.ts'
 import type { Write } from '../../store/transaction.ts'
 import type { Access } from '../../metal/access.ts'
+import * as ending from '../../metal/allocations/ending.ts'
 import type { Farewell } from '../../metal/allocations/keeping.ts'
 import * as life from '../../metal/allocations/lifecycle.ts'
 import type { Allocation } from '../../metal/allocations/rows.ts'
 import type { Json } from '../../metal/drivers/port.ts'
+import type { Drivers } from '../../metal/drivers/registry.ts'
 import { applyPatches, parsePatches } from '../../metal/json-patch.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
@@ -130,13 +132,13 @@ const DELETION = {
   answers: { 202: AllocationShape, 204: null },
 }
 
-type End = (access: Access, farewell: Farewell, now: number) => Write<Allocation | null>
+type End = (access: Access, farewell: Farewell, drivers: Drivers, now: number) => Write<Allocation | null>
 
 async function endedBy(request: MetalRequest, end: End): Promise<Answer> {
   const { context, now } = request
   const farewell = farewellOf(request)
   const access = accessToEnd(request, farewell)
-  const asked = await context.store.write(() => end(access, farewell, now))
+  const asked = await context.store.write(() => end(access, farewell, context.drivers, now))
   return asked === null ? { status: 204 } : { status: 202, body: shownAllocation(asked, request) }
 }
 
@@ -146,7 +148,7 @@ deleteOneAllocation.operation = {
 } satisfies Operation
 
 export function deleteOneAllocation(request: MetalRequest): Promise<Answer> {
-  return endedBy(request, (...farewell) => life.deleteAllocation(request.param('ident'), ...farewell))
+  return endedBy(request, (...farewell) => ending.deleteAllocation(request.param('ident'), ...farewell))
 }
 
 deleteAllocationOfNode.operation = {
@@ -155,5 +157,5 @@ deleteAllocationOfNode.operation = {
 } satisfies Operation
 
 export function deleteAllocationOfNode(request: MetalRequest): Promise<Answer> {
-  return endedBy(request, (...farewell) => life.deleteAllocationOfNode(nodeIdent(request), ...farewell))
+  return endedBy(request, (...farewell) => ending.deleteAllocationOfNode(nodeIdent(request), ...farewell))
 }

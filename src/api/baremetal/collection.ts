@@ -140,6 +140,13 @@ export const isDocument = is(
 /** An instant, or a duration from now. Only the type is checked here; instants.ts reads the value. */
 export const isTime = is(Type.Union([Text, Type.Number()]), value => ['string', 'number'].includes(typeof value))
 
+/** The uuid in the path. What has no name is found by it alone. */
+export function uuidIn(request: MetalRequest): string {
+  const uuid = canonicalUuid(request.param('uuid'))
+  if (uuid !== null) return uuid
+  throw problem('invalid_name_in_path', { what: 'a resource', name: request.param('uuid').slice(0, 100) })
+}
+
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/
 /** A MAC address in lower case with colons; null if the text is none. */
 export const macOf = (text: string): string | null => {

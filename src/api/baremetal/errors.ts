@@ -40,6 +40,8 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   version_too_old: { status: 406 },
   metal_not_found: { status: 404 },
   node_trait_not_found: { status: 404 },
+  bios_setting_not_found: { status: 404 },
+  interface_unsupported: { status: 404 },
   metal_exists: { status: 409 },
   metal_in_use: { status: 409 },
   node_locked: { status: 409 },

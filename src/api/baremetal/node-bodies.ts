@@ -4,6 +4,8 @@ import { CREATABLE } from '../../metal/nodes/attributes.ts'
 import { POWER_TARGETS } from '../../metal/drivers/port.ts'
 import { VERB_WORDS } from '../../metal/nodes/states.ts'
 import { type FieldName, NODE_FIELDS, type NodeField, type Rule, SETTABLE, TEXT_MAX } from '../../shared/node-fields.ts'
+import { PRIORITY_MAX, STEP_INTERFACES } from '../../metal/nodes/steps.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Form } from '../operation.ts'
 import { Document, from, oneOf, orNull, Text, Uuid } from '../shapes.ts'
 import { since } from './versions.ts'
@@ -53,13 +55,21 @@ export const NEW_NODE: Form = {
   ),
 }
 
-const Steps = Type.Array(
-  Type.Object(
-    { interface: Text, step: Text, args: Type.Optional(Document) },
-    { title: 'Step', additionalProperties: true },
-  ),
-  { maxItems: 256 },
+const step = {
+  interface: oneOf(...STEP_INTERFACES),
+  step: Type.String({ minLength: 1, maxLength: 255 }),
+  args: Type.Optional(Document),
+}
+const CleanSteps = Type.Array(Type.Object(step, { title: 'NewCleanStep', ...closed }), { maxItems: limits.stepsMax })
+/** A step that is wanted in a deployment. */
+export const NewDeployStep = Type.Object(
+  {
+    ...step,
+    priority: Type.Union([Type.Integer({ minimum: 0, maximum: PRIORITY_MAX }), Type.String({ pattern: '^\\d{1,6}$' })]),
+  },
+  { title: 'NewDeployStep', ...closed },
 )
+const DeploySteps = Type.Array(NewDeployStep, { maxItems: limits.stepsMax })
 const optional = (schema: TSchema) => Type.Optional(orNull(schema))
 
 export const NEW_PROVISION_STATE: Form = {
@@ -67,8 +77,8 @@ export const NEW_PROVISION_STATE: Form = {
     {
       target: oneOf(...VERB_WORDS),
       configdrive: optional(Type.Union([Text, Document])),
-      deploy_steps: optional(from(since('deploySteps'), Steps)),
-      clean_steps: optional(from(since('clean'), Steps)),
+      deploy_steps: optional(from(since('deploySteps'), DeploySteps)),
+      clean_steps: optional(from(since('clean'), CleanSteps)),
       rescue_password: optional(from(since('rescue'), Type.String({ minLength: 1 }))),
       disable_ramdisk: optional(from(since('disableRamdisk'), Type.Boolean())),
       reservation_uuid: optional(from(since('reservations'), Uuid)),

@@ -5,6 +5,7 @@ import { type Json, POWER_TARGETS, type PowerTarget } from '../../metal/drivers/
 import { findNode, findNodeKey } from '../../metal/nodes/rows.ts'
 import { startPower, startVerb } from '../../metal/nodes/transitions.ts'
 import { type Verb, verbOf } from '../../metal/nodes/states.ts'
+import { cleanStepsIn, deployStepsIn } from '../../metal/nodes/steps.ts'
 import { problem } from '../../problems/problem.ts'
 import type { FieldName } from '../../shared/node-fields.ts'
 import type { Operation } from '../operation.ts'
@@ -64,20 +65,33 @@ const TENANT_VERBS: ReadonlySet<Verb> = new Set(['active', 'rebuild', 'deleted',
 interface Argument {
   verbs: readonly Verb[]
   needs: Word | null
-  check: (value: unknown) => boolean
+  /** The value as it is kept; throws if it isn't valid. */
+  read: (value: unknown, name: string) => unknown
 }
+
+const having =
+  (holds: (value: unknown) => boolean): Argument['read'] =>
+  (value, name) => {
+    if (!holds(value)) throw refuse(`Invalid value for ${name}.`)
+    return value
+  }
+
 const ARGUMENTS: Record<string, Argument> = {
   configdrive: {
     verbs: ['active', 'rebuild'],
     needs: null,
-    check: value => typeof value === 'string' || isObject(value),
+    read: having(value => typeof value === 'string' || isObject(value)),
   },
-  deploy_steps: { verbs: ['active', 'rebuild'], needs: 'deploySteps', check: areSteps },
-  clean_steps: { verbs: ['clean'], needs: 'clean', check: areSteps },
-  rescue_password: { verbs: ['rescue'], needs: 'rescue', check: value => typeof value === 'string' && value !== '' },
-  disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', check: value => typeof value === 'boolean' },
-  reservation_uuid: { verbs: ['active'], needs: 'reservations', check: isUuid },
-  reservation_id: { verbs: ['active'], needs: 'reservations', check: isUuid },
+  deploy_steps: { verbs: ['active', 'rebuild'], needs: 'deploySteps', read: deployStepsIn },
+  clean_steps: { verbs: ['clean'], needs: 'clean', read: cleanStepsIn },
+  rescue_password: {
+    verbs: ['rescue'],
+    needs: 'rescue',
+    read: having(value => typeof value === 'string' && value !== ''),
+  },
+  disable_ramdisk: { verbs: ['clean'], needs: 'disableRamdisk', read: having(value => typeof value === 'boolean') },
+  reservation_uuid: { verbs: ['active'], needs: 'reservations', read: having(isUuid) },
+  reservation_id: { verbs: ['active'], needs: 'reservations', read: having(isUuid) },
 }
 
 putProvisionState.operation = {
@@ -118,8 +132,7 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
     if (known.needs) request.require(known.needs, name)
     if (!verb || !known.verbs.includes(verb))
       throw refuse(`${name} is not valid with the verb ${target.slice(0, 100)}.`)
-    if (!known.check(value)) throw refuse(`Invalid value for ${name}.`)
-    args[name] = value
+    args[name] = known.read(value, name)
   }
   if (args['configdrive'] !== undefined) {
     if (verb === 'rebuild') request.require('rebuildConfigdrive', 'configdrive with rebuild')
@@ -134,19 +147,6 @@ function verbArguments(request: MetalRequest, verb: Verb | null, target: string,
 
 function isUuid(value: unknown): boolean {
   return typeof value === 'string' && canonicalUuid(value) !== null
-}
-
-const STEPS_MAX = 256
-
-function areSteps(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length > STEPS_MAX) return false
-  return value.every(
-    step =>
-      isObject(step) &&
-      typeof step['interface'] === 'string' &&
-      typeof step['step'] === 'string' &&
-      (step['args'] === undefined || isObject(step['args'])),
-  )
 }
 
 const TIMEOUT_MAX_S = 86_400

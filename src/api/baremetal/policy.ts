@@ -37,6 +37,7 @@ export const baremetalPolicy = {
   // All other verbs.
   'baremetal:node:set_provision_state': OWNER_MEMBERS,
   'baremetal:node:set_power_state': TENANT_MEMBERS,
+  'baremetal:node:set_raid_state': OWNER_MEMBERS,
   'baremetal:node:set_maintenance': OWNER_MEMBERS,
   'baremetal:node:clear_maintenance': OWNER_MEMBERS,
   'baremetal:node:validate': TENANT_MEMBERS,
@@ -96,7 +97,16 @@ export const baremetalPolicy = {
   'baremetal:conductor:get': READERS,
   'baremetal:shard:get': 'admin or service or system reader',
   'baremetal:volume:list': READERS,
+  'baremetal:volume:get': TENANT_READERS,
+  'baremetal:volume:create': OWNER_MEMBERS,
+  'baremetal:volume:update': OWNER_MEMBERS,
+  'baremetal:volume:delete': OWNER_MEMBERS,
+  // How to log in at the storage. Others see an empty object; secrets in it are masked for everyone.
+  'baremetal:volume:view_target_properties': OPERATORS,
   'baremetal:deploy_template:get': READERS,
+  'baremetal:deploy_template:create': 'admin',
+  'baremetal:deploy_template:update': 'admin',
+  'baremetal:deploy_template:delete': 'admin',
 }
 
 export type BaremetalAction = keyof typeof baremetalPolicy

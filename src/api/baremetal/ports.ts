@@ -1,6 +1,5 @@
 // /v1/ports
 import { isDeepStrictEqual } from 'node:util'
-import { canonicalUuid } from '../../ledger/uuid.ts'
 import type { Access } from '../../metal/access.ts'
 import type { Json } from '../../metal/drivers/port.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
@@ -141,16 +140,9 @@ showPort.operation = {
 } satisfies Operation
 
 export async function showPort(request: MetalRequest): Promise<Answer> {
-  const uuid = portUuid(request)
+  const uuid = c.uuidIn(request)
   const port = await request.context.store.read(() => findPort(uuid, request.access()))
   return { status: 200, body: c.shownOne(ports, port, request) }
-}
-
-/** Ports are found by their uuids alone; an address would be taken for one that isn't there. */
-function portUuid(request: MetalRequest): string {
-  const uuid = request.param('uuid')
-  if (canonicalUuid(uuid) === null) throw problem('invalid_name_in_path', { what: 'port', name: uuid.slice(0, 100) })
-  return uuid
 }
 
 /** The columns of a port from its members. An unknown node or port group is a bad request. */
@@ -210,7 +202,7 @@ patchPort.operation = { summary: 'Change a port', body: [c.PATCH], answers: { 20
 
 export async function patchPort(request: MetalRequest): Promise<Answer> {
   const { context, now } = request
-  const uuid = portUuid(request)
+  const uuid = c.uuidIn(request)
   const after = await context.store.write(function* () {
     const port = yield* findPort(uuid, request.access())
     const before = documentOf(port)
@@ -239,7 +231,7 @@ const documentOf = (port: Port): Json => ({
 deleteOnePort.operation = { summary: 'Delete a port', answers: { 204: null } } satisfies Operation
 
 export async function deleteOnePort(request: MetalRequest): Promise<Answer> {
-  const uuid = portUuid(request)
+  const uuid = c.uuidIn(request)
   await request.context.store.write(() => deletePort(uuid, request.access()))
   return { status: 204 }
 }

@@ -12,9 +12,14 @@ import {
   showChassis,
 } from './chassis.ts'
 import { listAllConductors, showConductor } from './conductors.ts'
+import { listBios, showBiosSetting } from './bios.ts'
+import { deleteDeployTemplate, listDeployTemplates } from './deploy-templates.ts'
+import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './deploy-templates.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
+import { showInventory } from './inventory.ts'
 import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
 import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
+import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
@@ -25,6 +30,7 @@ import { deleteOnePortgroup, listAllPortgroups, listPortgroupsInDetail, listPort
 import { patchPortgroup, postPortgroup, showPortgroup } from './portgroups.ts'
 import { deleteOnePort, listAllPorts, listPortsInDetail, listPortsOfGroup, listPortsOfNode } from './ports.ts'
 import { patchPort, postPort, showPort } from './ports.ts'
+import { putRaidConfig, showLogicalDiskProperties } from './raid.ts'
 import {
   deleteOneReservation,
   listAllReservations,
@@ -34,19 +40,7 @@ import {
   showReservation,
 } from './reservations.ts'
 import { showV1 } from './root.ts'
-import {
-  listBios,
-  listConnectors,
-  listConnectorsOfNode,
-  listDeployTemplates,
-  listHistory,
-  listShards,
-  listTargets,
-  listTargetsOfNode,
-  showInventory,
-  showVolume,
-  showVolumeOfNode,
-} from './shards.ts'
+import { listShards } from './shards.ts'
 import { showValidation, showValidationOf } from './validation.ts'
 import {
   callDriver,
@@ -59,6 +53,11 @@ import {
 } from './vendor.ts'
 import type { Word } from './versions.ts'
 import { deleteVif, postVif, showVifs } from './vifs.ts'
+import { deleteOneConnector, listConnectors, listConnectorsOfNode } from './volume-connectors.ts'
+import { patchConnector, postConnector, showConnector } from './volume-connectors.ts'
+import { deleteOneTarget, listTargets, listTargetsOfNode } from './volume-targets.ts'
+import { patchTarget, postTarget, showTarget } from './volume-targets.ts'
+import { showVolume, showVolumeOfNode } from './volume.ts'
 
 /** Paths where bodies may be large: a node with its documents, its config drive, ten thousand candidate nodes. */
 export const BULK: ReadonlySet<string> = new Set([
@@ -120,6 +119,7 @@ export const routes: Routes<Word> = {
     { PUT: [putSecureBoot, 'baremetal:node:set_secure_boot'] },
     'bootModeChange',
   ),
+  '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
     DELETE: [deleteMaintenance, 'baremetal:node:clear_maintenance'],
@@ -182,7 +182,10 @@ export const routes: Routes<Word> = {
     'allocations',
   ),
   '/nodes/:ident/bios': onFound({ GET: [listBios, 'baremetal:node:bios:get'] }, 'bios'),
-  '/nodes/:ident/history': onFound({ GET: [listHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history': onFound({ GET: [listNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/detail': onFound({ GET: [listNodeHistoryInDetail, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/history/:event': onFound({ GET: [showNodeHistory, 'baremetal:node:history:get'] }, 'history'),
+  '/nodes/:ident/bios/:setting': onFound({ GET: [showBiosSetting, 'baremetal:node:bios:get'] }, 'bios'),
   '/nodes/:ident/inventory': onFound({ GET: [showInventory, 'baremetal:node:inventory:get'] }, 'inventory'),
   '/nodes/:ident/children': onFound({ GET: [listChildren, 'baremetal:node:get'] }, 'childNodes'),
   '/nodes/:ident/volume': onFound({ GET: [showVolumeOfNode, 'baremetal:volume:list'] }, 'volume'),
@@ -233,6 +236,10 @@ export const routes: Routes<Word> = {
   '/drivers/:name/vendor_passthru/methods': to({
     GET: [listDriverVendorMethods, 'baremetal:driver:vendor_passthru'],
   }),
+  '/drivers/:name/raid/logical_disk_properties': to(
+    { GET: [showLogicalDiskProperties, 'baremetal:driver:get'] },
+    'raidConfig',
+  ),
   '/conductors': to({ GET: [listAllConductors, 'baremetal:conductor:get'] }, 'conductors'),
   '/conductors/:hostname': to({ GET: [showConductor, 'baremetal:conductor:get'] }, 'conductors'),
   '/allocations': to(
@@ -267,8 +274,44 @@ export const routes: Routes<Word> = {
     'reservations',
   ),
   '/volume': to({ GET: [showVolume, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/connectors': to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
-  '/volume/targets': to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
-  '/deploy_templates': to({ GET: [listDeployTemplates, 'baremetal:deploy_template:get'] }, 'deployTemplates'),
+  '/volume/connectors': {
+    ...to({ GET: [listConnectors, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postConnector, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/connectors/:uuid': onFound(
+    {
+      GET: [showConnector, 'baremetal:volume:get'],
+      PATCH: [patchConnector, 'baremetal:volume:update'],
+      DELETE: [deleteOneConnector, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/volume/targets': {
+    ...to({ GET: [listTargets, 'baremetal:volume:list'] }, 'volume'),
+    ...onFound({ POST: [postTarget, 'baremetal:volume:create'] }, 'volume'),
+  },
+  '/volume/targets/:uuid': onFound(
+    {
+      GET: [showTarget, 'baremetal:volume:get'],
+      PATCH: [patchTarget, 'baremetal:volume:update'],
+      DELETE: [deleteOneTarget, 'baremetal:volume:delete'],
+    },
+    'volume',
+  ),
+  '/deploy_templates': to(
+    {
+      GET: [listDeployTemplates, 'baremetal:deploy_template:get'],
+      POST: [postDeployTemplate, 'baremetal:deploy_template:create'],
+    },
+    'deployTemplates',
+  ),
+  '/deploy_templates/:ident': to(
+    {
+      GET: [showDeployTemplate, 'baremetal:deploy_template:get'],
+      PATCH: [patchDeployTemplate, 'baremetal:deploy_template:update'],
+      DELETE: [deleteDeployTemplate, 'baremetal:deploy_template:delete'],
+    },
+    'deployTemplates',
+  ),
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

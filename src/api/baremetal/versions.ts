@@ -64,6 +64,7 @@ const SINCE = {
   deploySteps: 69, // deploy_steps with active and rebuild
   disableRamdisk: 70, // disable_ramdisk with clean
   deployVerbs: 73, // verbs deploy and undeploy
+  biosDetails: 74, // ?detail= and ?fields= of BIOS settings, and what is known of each
   bootMode: 75, // fields boot_mode and secure_boot
   bootModeChange: 76, // /states/boot_mode and /states/secure_boot
   driverFields: 77, // ?fields= of drivers

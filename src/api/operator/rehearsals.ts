@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { rehearse } from '../../audit/rehearsal.ts'
 import { removeLease } from '../../leases/lifecycle/leases.ts'
 import { type Access, EVERYTHING } from '../../metal/access.ts'
-import { deleteAllocation } from '../../metal/allocations/lifecycle.ts'
+import { deleteAllocation } from '../../metal/allocations/ending.ts'
 import { deleteNode } from '../../metal/nodes/lifecycle.ts'
 import { findNode } from '../../metal/nodes/rows.ts'
 import { listPortgroups } from '../../metal/portgroups.ts'
@@ -83,7 +83,8 @@ export function explainAllocationDeletion(request: OperatorRequest): Promise<Ans
   const metal = inMetal(request)
   const farewell = farewellOf(metal)
   const access = accessToEnd(metal, farewell)
-  return touchedBy(request, () => deleteAllocation(request.param('ident'), access, farewell, request.now))
+  const { context, now } = request
+  return touchedBy(request, () => deleteAllocation(request.param('ident'), access, farewell, context.drivers, now))
 }
 
 explainLeaseDeletion.operation = {

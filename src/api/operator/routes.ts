@@ -13,6 +13,7 @@ import { explainCandidates } from './explain.ts'
 import { postHypervisorState } from './hypervisor-state.ts'
 import { deleteLeasableNode, getLeasableNode, getLeasableNodes, putLeasableNode } from './leasable-nodes.ts'
 import { explainLeaseOf } from './leases.ts'
+import { readConfigDrive } from './media.ts'
 import { listNames } from './names.ts'
 import type { OperatorAction } from './policy.ts'
 import { getQueue, getShares, getSharesOfOne, putPriority } from './queue.ts'
@@ -112,6 +113,7 @@ export const routes: Routes = {
   },
   '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
   '/calendar/:token.ics': { GET: open(readCalendar) },
+  '/media/:node/:signature/configdrive.iso': { GET: open(readConfigDrive) },
   '/webhooks': { GET: to(getWebhooks, 'holdfast:webhooks:get'), POST: to(postWebhook, 'holdfast:webhooks:set') },
   '/webhooks/:uuid': {
     GET: to(getWebhook, 'holdfast:webhooks:get'),

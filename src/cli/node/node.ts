@@ -14,6 +14,7 @@ import {
 import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands, printNode, PROJECTS } from './change.ts'
+import { addHistoryCommand } from './history.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
 import { addMachineCommands } from './machine.ts'
@@ -60,6 +61,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addPortCommands(node)
   addLeasableCommands(node)
   addKickCommands(node)
+  addHistoryCommand(node)
 }
 
 async function printShown(server: Holdfast, ident: string, flags: Flags & { fields?: string[] }): Promise<void> {

@@ -7,6 +7,7 @@ import { emptyNode } from '../../metal/expiry.ts'
 import { lockNodeById } from '../../metal/nodes/rows.ts'
 import { MACHINE_STATES } from '../../metal/nodes/states.ts'
 import { jsonIn } from '../../shared/json.ts'
+import type { Drivers } from '../../metal/drivers/registry.ts'
 import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { query } from '../../store/statement.ts'
 import { all, type Write, wake } from '../../store/transaction.ts'
@@ -114,11 +115,18 @@ const isInUse = (leasable: RevisedLeasable, reservation: string, now: number): b
   isGiven(leasable, reservation) && (leasable.node!.hasMachine || (leasable.node!.keptUntil ?? 0) > now)
 
 export async function healNodes(context: Working, ailing: readonly Ailing[]): Promise<void> {
-  const newUuid = () => context.clock.newUuid()
-  await healAll(context, ailing, (...about) => healReservation(newUuid, ...about))
+  const { drivers, clock } = context
+  const giving: Giving = { drivers, newUuid: () => clock.newUuid() }
+  await healAll(context, ailing, (...about) => healReservation(giving, ...about))
 }
 
-function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Parameters<Heal>): ReturnType<Heal> {
+/** What it takes to give a node. */
+interface Giving {
+  drivers: Drivers
+  newUuid: () => string
+}
+
+function* healReservation(giving: Giving, ...[ailing, pool, terms]: Parameters<Heal>): ReturnType<Heal> {
   // A lease that waits for its nodes may start now.
   yield* wake('leases')
   const [lease] = yield* lockLeases([ailing.lease])
@@ -139,7 +147,7 @@ function* healReservation(newUuid: () => string, ...[ailing, pool, terms]: Param
   for (const id of has.keys()) if (places.size < has.size) places.set(id, 1)
   const isMoved = !isSame(places, has)
   const isLost = isMoved && (yield* exchange(lease, reservation, held, places, terms))
-  yield* settle(lease, reservation, { isMoved, isLost, usable }, newUuid, terms.now)
+  yield* settle(lease, reservation, { isMoved, isLost, usable }, giving, terms.now)
   return { ids, isStale: false, project: lease.project_id }
 }
 
@@ -194,7 +202,7 @@ function* settle(
   before: StoredLease,
   reservation: Reservation,
   { isMoved, isLost, usable }: { isMoved: boolean; isLost: boolean; usable: number },
-  newUuid: () => string,
+  { drivers, newUuid }: Giving,
   now: number,
 ): Write<void> {
   const isActive = before.status === 'ACTIVE'
@@ -205,7 +213,7 @@ function* settle(
     resources_changed: reservation.resources_changed || (isActive && isLost),
   }
   const moved = withReservation(before, healed)
-  const after = isActive ? (yield* completeNodes(moved, newUuid, now)).lease : moved
+  const after = isActive ? (yield* completeNodes(moved, drivers, newUuid, now)).lease : moved
   if (isMoved || flagsOf(after) !== flagsOf(before)) yield* saveLease(before, { ...after, updated_at: now })
   if (isMoved && before.status === 'STARTING') yield* setStatus(before.id, 'STARTING', now, before.status_reason)
 }

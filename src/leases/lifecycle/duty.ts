@@ -149,11 +149,11 @@ const leaseOf = ({ lease_id: id }: DueEvent): Subject => ({ kind: 'lease', id })
 const deedOf = ({ event_type: action, project }: DueEvent, outcome: Outcome): Deed => ({ action, outcome, project })
 
 async function startNodes(context: Working, event: DueEvent): Promise<void> {
-  const { store, clock, witness } = context
+  const { store, clock, drivers, witness } = context
   try {
     const newUuid = () => clock.newUuid()
     const start = function* () {
-      const isAll = yield* startLeaseOfNodes(event.lease_id, newUuid, clock.now())
+      const isAll = yield* startLeaseOfNodes(event.lease_id, drivers, newUuid, clock.now())
       if (isAll === false) yield* wake('healing')
       return isAll
     }

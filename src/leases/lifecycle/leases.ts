@@ -201,7 +201,10 @@ function* tryUpdate(
   if (refused) return refused
   const isRunning = plan.isRebooked && plan.lease.status === 'ACTIVE'
   const newUuid = () => context.clock.newUuid()
-  yield* saveLease(before, isRunning ? (yield* completeNodes(plan.lease, newUuid, now)).lease : plan.lease)
+  yield* saveLease(
+    before,
+    isRunning ? (yield* completeNodes(plan.lease, context.drivers, newUuid, now)).lease : plan.lease,
+  )
   const lease = yield* findLease(id, project)
   yield* wakeForEvents(lease, now)
   const has = yield* bookedBy(id)

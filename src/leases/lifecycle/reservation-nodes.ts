@@ -38,6 +38,7 @@ export const COMMANDS_RUN = 'Commands still run on its nodes.'
 /** Gives the lease those of its booked nodes that are available, and marks its reservations that lack some. */
 export function* completeNodes(
   lease: StoredLease,
+  drivers: Drivers,
   newUuid: () => string,
   now: number,
 ): Write<{ lease: StoredLease; isEnough: boolean }> {
@@ -56,7 +57,8 @@ export function* completeNodes(
       given++
       if (isGiven) continue
       const uuid = newUuid()
-      yield* giveNode(node, { uuid, owner: lease.project_id, user: lease.user_id, traits: terms.traits }, now)
+      const gift = { uuid, owner: lease.project_id, user: lease.user_id, traits: terms.traits }
+      yield* giveNode(node, gift, drivers, now)
       yield* run(setAllocation({ reservation: id, provider: provider_id, allocation: uuid }))
     }
     isEnough &&= given >= terms.min

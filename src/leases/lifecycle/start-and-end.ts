@@ -80,11 +80,16 @@ const markLate = (lease: StoredLease, reason: string) =>
   mark(leaseBecame(lease, 'error', { from: lease.status, to: 'STARTING', reason: textIn(reason) }))
 
 /** Starts a lease of nodes if it is due; false while too few nodes are available, null when it is not due or waits. */
-export function* startLeaseOfNodes(id: string, newUuid: () => string, now: number): Write<boolean | null> {
+export function* startLeaseOfNodes(
+  id: string,
+  drivers: Drivers,
+  newUuid: () => string,
+  now: number,
+): Write<boolean | null> {
   const { ready, leasables } = yield* withoutWaiting(yield* lockDue([id], now), now)
   const [lease] = ready
   if (!lease) return null
-  const { lease: after, isEnough } = yield* completeNodes(lease, newUuid, now)
+  const { lease: after, isEnough } = yield* completeNodes(lease, drivers, newUuid, now)
   if (!isEnough) {
     yield* setStatus(id, 'STARTING', now, TOO_FEW)
     if (lease.status_reason !== TOO_FEW) yield* markLate(lease, TOO_FEW)

@@ -17,6 +17,7 @@ import type { Subject, Write } from '../../store/transaction.ts'
 import { allocationsAtWork, isSomeoneWaiting } from './at-work.ts'
 import * as writes from './conductor-writes.ts'
 import { allocationBecame, type AllocationRow, wishOf } from './rows.ts'
+import type { Drivers } from '../drivers/registry.ts'
 import type { FleetNode } from '../nodes/fleet.ts'
 import { heldNodes } from '../holds/lookup.ts'
 import { OWNER } from '../nodes/rows.ts'
@@ -31,6 +32,7 @@ interface AllocatorOptions {
   clock: Clock
   log: Logger
   supply: Supply
+  drivers: Drivers
   /** Resolves when memory has everything that is committed now. */
   catchUp: () => Promise<void>
   /** The present affinity of this conductor. */
@@ -180,7 +182,7 @@ export class Allocator {
 
   *#assigned(pairs: readonly Pair[], self: string, now: number): Write<writes.AssignResult[]> {
     const picks = pairs.map(({ row, node }) => ({ allocation: row.id, node: node.id, provider: node.provider_id }))
-    const { value: outcomes, subjects } = yield* collected(writes.assign(picks, self, now))
+    const { value: outcomes, subjects } = yield* collected(writes.assign(picks, self, this.#options.drivers, now))
     const granted = pairs.filter((_, i) => outcomes[i] === 'granted')
     const isOf = ({ id }: Subject, { row, node }: Pair) => id === row.uuid || id === node.uuid
     // What belongs to nobody in particular: holds that were found expired.

@@ -13,6 +13,8 @@ import {
   requireFreeAllocationNames,
   withTraits,
 } from './rows.ts'
+import type { Drivers } from '../drivers/registry.ts'
+import { handOver } from '../nodes/hand-over.ts'
 import { lockNode, type NodeRow, saveNode } from '../nodes/rows.ts'
 import {
   claimNode,
@@ -51,7 +53,7 @@ export function* backfill(
   const claimant = { consumer: uuid, type: 'ALLOCATION', project: row.project_id, user: who.user } as const
   yield* claimNode(node, { ...claimant, view: access.view }, now)
   const { id } = (yield* one(insertAllocation(row)))!
-  yield* markGiven(row, node)
+  yield* markGiven(row, node, 'allocation')
   if (row.expires_at !== null) yield* wake('expiry')
   yield* saveNode(node, {
     ...node,
@@ -96,7 +98,12 @@ interface Gift {
 }
 
 /** Gives an open node to the project that a lease promised it to. The project becomes the node's lessee. */
-export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, now: number): Write<void> {
+export function* giveNode(
+  node: NodeRow,
+  { uuid, owner, user, traits }: Gift,
+  drivers: Drivers,
+  now: number,
+): Write<void> {
   const { view } = EVERYTHING
   yield* takeNode(node, { consumer: uuid, type: 'ALLOCATION', project: owner, user, view }, now)
   const none = {
@@ -120,9 +127,11 @@ export function* giveNode(node: NodeRow, { uuid, owner, user, traits }: Gift, no
   }
   const row = { ...none, ...given, ...place, state: 'active', created_at: now, started_at: now } as const
   yield* one(insertAllocation(row))
-  yield* markGiven(row, node)
+  yield* markGiven(row, node, 'lease')
   const instance_info = withTraits(node, traits)
-  yield* saveNode(node, { ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now })
+  const after = { ...node, ...leasedTo(node, owner), instance_uuid: uuid, instance_info, updated_at: now }
+  yield* saveNode(node, after)
+  yield* handOver({ ...after, revision: node.revision + 1 }, drivers, null, now)
 }
 
 /** Undoes `giveNode` and returns the changed node. A machine on the node stays there. */

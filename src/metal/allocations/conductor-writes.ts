@@ -12,7 +12,10 @@ import { all, mark, run, runAll, type Subject, together, type Write } from '../.
 import type { View } from '../access.ts'
 import { allocationBecame, type AllocationRow, wishOf, withTraits } from './rows.ts'
 import { affinityOf, conductorBecame, hostOf, liveConductors } from '../conductors/rows.ts'
+import type { Drivers } from '../drivers/registry.ts'
+import { given } from '../history/lines.ts'
 import { isOpen } from '../nodes/fleet.ts'
+import { handOver } from '../nodes/hand-over.ts'
 import { isOf } from './matching.ts'
 import { findInstance, noteNode, type NodeRow, OWNER } from '../nodes/rows.ts'
 import { claimNode } from '../nodes/provider.ts'
@@ -139,7 +142,12 @@ interface Pick {
 export type AssignResult = 'granted' | 'lost' | 'locked' | 'gone'
 
 /** Gives nodes to allocations. For each pair, allocation, node and claim change together or not at all. */
-export function* assign(picks: readonly Pick[], affinity: string, now: number): Write<AssignResult[]> {
+export function* assign(
+  picks: readonly Pick[],
+  affinity: string,
+  drivers: Drivers,
+  now: number,
+): Write<AssignResult[]> {
   // Traits are read after the locks: every change of traits locks the node first.
   const [nodeRows, rows, traitRows] = yield* together(
     lockNodes({ ids: picks.map(pick => pick.node) }),
@@ -166,7 +174,7 @@ export function* assign(picks: readonly Pick[], affinity: string, now: number): 
     const isGranted = verdict === null || (isOfItsOwn(verdict) && (yield* claimBeside(pair, now)))
     if (isGranted) granted.push(pair)
   }
-  yield* writeDown(granted, affinity, now)
+  yield* writeDown(granted, affinity, drivers, now)
   const places = new Set(granted.map(({ place }) => place))
   return picks.map((pick, place) => {
     if (places.has(place)) return 'granted'
@@ -216,7 +224,7 @@ function* claimBeside({ allocation, node }: Pair, now: number): Write<boolean> {
   }
 }
 
-function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Write<void> {
+function* writeDown(pairs: readonly Pair[], affinity: string, drivers: Drivers, now: number): Write<void> {
   if (pairs.length === 0) return
   const taken = pairs.map(({ allocation, node }) => ({
     ...node,
@@ -239,6 +247,7 @@ function* writeDown(pairs: readonly Pair[], affinity: string, now: number): Writ
   for (const [i, { allocation, node }] of pairs.entries()) {
     yield* mark(activated(allocation, node, now), ...whatBecame(node, taken[i]!))
     yield* noteNode(taken[i]!)
+    yield* handOver(taken[i]!, drivers, allocation.request_id, now)
   }
 }
 
@@ -247,7 +256,7 @@ function activated(allocation: AllocationRow, node: NodeRow, now: number): Subje
   const since = allocation.updated_at ?? allocation.created_at
   const waited = allocation.reasons === null ? {} : { waited_seconds: Math.round((now - since) / 1_000) }
   const states = { from: allocation.state, to: 'active' }
-  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited })
+  return allocationBecame(allocation, 'active', { ...states, node: nameOf(node), ...waited }, given(allocation, node))
 }
 
 export interface Verdict {

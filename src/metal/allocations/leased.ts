@@ -7,7 +7,7 @@ import { timeOf } from '../../events/subject.ts'
 import { mark, one, run, type Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
 import { isKept, kept, requireNotEnding } from './keeping.ts'
-import { lockedWithNode } from './lifecycle.ts'
+import { lockedWithNode } from './ending.ts'
 import { type Allocation, allocationBecame, findAllocation } from './rows.ts'
 
 /** The end of the running lease that gave the allocation. */

@@ -1,11 +1,9 @@
-// What clients do with allocations: create, change, retry and end them.
+// What clients do with allocations: create, change and retry them.
 import { timeOf } from '../../events/subject.ts'
 import { limits } from '../../shared/limits.ts'
 import { problem } from '../../problems/problem.ts'
 import { type Limits, requireTerm, withinQuota } from '../../quotas/within.ts'
 import { jsonText } from '../../shared/json.ts'
-import { StoreConflict } from '../../store/failure.ts'
-import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { mark, one, type Read, run, together, type Write, wake } from '../../store/transaction.ts'
 import { type Access, seeing } from '../access.ts'
@@ -13,7 +11,6 @@ import {
   type Allocation,
   allocationBecame,
   allocationNotFound,
-  allocationOfNode,
   allocationTwins,
   type AllocationRequest,
   type AllocationRow,
@@ -28,13 +25,12 @@ import {
 } from './rows.ts'
 import { backfill } from './backfill.ts'
 import { requireUntil } from './extension.ts'
-import { type Farewell, letGoOfLeased, mayEnd, requireKeptPromise } from './keeping.ts'
+import { requireUnmoved } from './ending.ts'
+import { requireKeptPromise } from './keeping.ts'
 import { affinityOf, liveConductors } from '../conductors/rows.ts'
 import type { Json } from '../drivers/port.ts'
-import { lockNodeById, type NodeRow, nodeUuids, saveNode } from '../nodes/rows.ts'
-import { type Principal, releaseInstance, requireFreeInstance, withoutAllocatedTraits } from '../nodes/provider.ts'
-import { letGo, requireOwnEnd } from '../nodes/lease-promise.ts'
-import { mayDeallocate } from '../nodes/states.ts'
+import { lockNodeById, nodeUuids } from '../nodes/rows.ts'
+import { type Principal, requireFreeInstance } from '../nodes/provider.ts'
 import { called } from '../called.ts'
 
 const countAtWork = query((db, _: object) =>
@@ -77,8 +73,6 @@ const restart = command((db, a: Pick<AllocationRow, 'id' | 'conductor_affinity' 
     .where('id', '=', a.id)
     .where('state', '=', 'error'),
 )
-const remove = command((db, a: { id: AllocationId }) => db.deleteFrom('allocations').where('id', '=', a.id))
-
 /** Which conductor gets a new allocation: a random one of those alive. */
 interface Routing {
   takeOverMs: number
@@ -238,80 +232,6 @@ function requireWaiting(present: Allocation): void {
   throw problem('node_refuses', {
     reason: `Allocation ${called(present)} is in state "${present.state}"; only one that waits has a wait_until to change.`,
   })
-}
-
-/** The allocation may get a node before we lock it. Only a retry locks that node too, in the right order. */
-export function requireUnmoved(row: Pick<AllocationRow, 'node_id'>, node: NodeId | null): void {
-  if (row.node_id !== node) throw new StoreConflict('allocation_moved')
-}
-
-/** Ends an allocation and frees its node; or asks its keeper to. Returns the allocation if it isn't over yet. */
-export function* deleteAllocation(
-  ident: string,
-  access: Access,
-  farewell: Farewell,
-  now: number,
-): Write<Allocation | null> {
-  return yield* endOrAsk(yield* findAllocation(ident, access), farewell, now)
-}
-
-export function* deleteAllocationOfNode(
-  ident: string,
-  access: Access,
-  farewell: Farewell,
-  now: number,
-): Write<Allocation | null> {
-  return yield* endOrAsk(yield* allocationOfNode(ident, access), farewell, now)
-}
-
-function* endOrAsk(found: Allocation, farewell: Farewell, now: number): Write<Allocation | null> {
-  const { node, row } = yield* lockedWithNode(found)
-  const isLeased = node !== undefined && node.leased_to !== null
-  // The keeper has let go already, and didn't hear the answer.
-  if (isLeased && row.keeper === null && farewell.keeper !== null) return null
-  if (isLeased && farewell.keeper === null) requireOwnEnd(node)
-  if (yield* mayEnd(row, farewell, now)) {
-    if (isLeased && farewell.keeper !== null) yield* letGoOfLeased(row, now)
-    else yield* endLocked(row, node, 'deleted', now)
-    return null
-  }
-  return { ...found, ...(yield* one(lockAllocation({ id: row.id })))! }
-}
-
-/** For an allocation whose time is over. */
-export function* endAllocation(found: Allocation, reason: 'deleted' | 'expired', now: number): Write<void> {
-  const { node, row } = yield* lockedWithNode(found)
-  yield* endLocked(row, node, reason, now)
-}
-
-export function* lockedWithNode(found: Allocation): Write<{ node: NodeRow | undefined; row: AllocationRow }> {
-  const node = found.node_id === null ? undefined : yield* lockNodeById(found.node_id)
-  const row = yield* one(lockAllocation({ id: found.id }))
-  if (!row) throw allocationNotFound(found.uuid)
-  requireUnmoved(row, found.node_id)
-  return { node, row }
-}
-
-function* endLocked(
-  row: AllocationRow,
-  node: NodeRow | undefined,
-  reason: 'deleted' | 'expired',
-  now: number,
-): Write<void> {
-  if (node) {
-    if (!mayDeallocate(node)) {
-      throw problem('node_refuses', {
-        reason: `Cannot remove allocation ${called(row)} for node ${called(node)}, because the node is in state "${node.provision_state}" and not in maintenance.`,
-      })
-    }
-    requireOwnEnd(node)
-    yield* releaseInstance(node, row.uuid, reason, now, { evenIfKept: true })
-    const instance_info = withoutAllocatedTraits(node)
-    yield* saveNode(node, { ...node, ...letGo(node), instance_uuid: null, instance_info, updated_at: now })
-  } else {
-    yield* run(remove({ id: row.id }))
-    yield* mark(allocationBecame(row, 'ended', { from: row.state, reason }))
-  }
 }
 
 /** Puts an allocation from `error` back to `allocating`, perhaps with another conductor. */

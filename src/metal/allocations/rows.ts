@@ -5,10 +5,12 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
 import type { AllocationId, NodeId } from '../../store/schema/ids.ts'
+import type { HistoryLine } from '../../store/node-history.ts'
 import type { Schema } from '../../store/schema.ts'
 import { command, query } from '../../store/statement.ts'
 import { mark, one, type Read, type Subject, together } from '../../store/transaction.ts'
 import { type Access, ownInView, seeing, type View } from '../access.ts'
+import { given } from '../history/lines.ts'
 import type { Json } from '../drivers/port.ts'
 import type { Waiting } from '../queue/line.ts'
 import { findNode, type NodeRow } from '../nodes/rows.ts'
@@ -133,17 +135,23 @@ export function* findAllocation(ident: string, { view, permit }: Access): Read<A
 type Told = Pick<AllocationRow, 'uuid' | 'name' | 'owner' | 'user_id' | 'resource_class' | 'expires_at'>
 
 /** Says what became of an allocation. `until` is its end. */
-export const allocationBecame = (row: Told, became: Word<'allocation'>, more: Subject['data'] = {}): Subject =>
+export const allocationBecame = (
+  row: Told,
+  became: Word<'allocation'>,
+  more: Subject['data'] = {},
+  history?: HistoryLine,
+): Subject =>
   subject('allocation', row.uuid, became, {
     whose: { project: row.owner, user: row.user_id },
     data: { name: row.name, resource_class: row.resource_class, until: timeOf(row.expires_at), ...more },
+    ...(history && { history }),
   })
 
 /** An allocation that has its node from the start. */
-export const markGiven = (row: Told, node: Pick<NodeRow, 'uuid' | 'name'>) =>
+export const markGiven = (row: Told, node: Pick<NodeRow, 'uuid' | 'name'>, by: 'allocation' | 'lease') =>
   mark(
     allocationBecame(row, 'created', { to: 'allocating' }),
-    allocationBecame(row, 'active', { from: 'allocating', to: 'active', node: nameOf(node) }),
+    allocationBecame(row, 'active', { from: 'allocating', to: 'active', node: nameOf(node) }, given(row, node, by)),
   )
 
 export const allocationNotFound = (name: string) => problem('metal_not_found', { what: 'Allocation', name })

@@ -16,12 +16,14 @@ import { driverAsked } from '../calls/driver-asked.ts'
 import { callDone } from '../calls/done.ts'
 import { msLeft } from '../calls/rows.ts'
 import { affinityOf } from './rows.ts'
-import { HardwareFailure, type Site, type Task } from '../drivers/port.ts'
+import { HardwareFailure, type Site } from '../drivers/port.ts'
 import type { Answer } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import type { Inspecting } from '../nodes/after-inspection.ts'
 import type { InspectionRule } from '../nodes/inspection.ts'
 import type { NodeRow } from '../nodes/rows.ts'
 import { Presence } from './presence.ts'
+import { taskOf } from './task.ts'
 import { driverOf, type Work, workOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
 import * as writes from './node-writes.ts'
@@ -197,7 +199,7 @@ export class Conductor {
   /** Runs step after step, until the lock is released. */
   async #workOff(taken: NodeRow): Promise<void> {
     const lock = { node: taken.id, incarnation: taken.lock_incarnation!, term: taken.lock_term }
-    const { clock, rules } = this.#options
+    const { clock } = this.#options
     const work = workOf(taken)!
     const hasWaited = work.kind === 'provision' && work.resumed
     const turnAt = (node: NodeRow) => ({ ...lock, step: writes.stepOf(workOf(node)!) })
@@ -211,11 +213,14 @@ export class Conductor {
         const outcome = await this.#run(before, turn)
         node = await this.#write(() => {
           if (outcome.kind === 'waiting')
-            return recorded(writes.stepWaits(turn, outcome.ms, clock.now()), this.witness(deedOf(before, 'accepted')))
+            return recorded(
+              writes.stepWaits(turn, outcome.ms, this.#inspecting()),
+              this.witness(deedOf(before, 'accepted')),
+            )
           const done =
             outcome.kind === 'answered'
               ? callDone(turn, outcome.answer, clock.now())
-              : writes.stepDone(turn, outcome.found, rules, clock.now())
+              : writes.stepDone(turn, outcome.found, this.#inspecting())
           return recorded(done, this.witness(deedOf(before, 'done')))
         })
       } catch (error) {
@@ -229,6 +234,11 @@ export class Conductor {
     }
   }
 
+  #inspecting(): Inspecting {
+    const { clock, rules } = this.#options
+    return { rules, now: clock.now(), newUuid: () => clock.newUuid() }
+  }
+
   #reasonOf(error: unknown, node: NodeRow): string {
     if (error instanceof HardwareFailure || error instanceof Problem) return error.message
     const facts = { err: error, node: node.uuid, ...writes.describe(workOf(node)!) }
@@ -240,11 +250,7 @@ export class Conductor {
     await this.#requireIncarnation(turn.incarnation)
     const work = workOf(node)!
     if (work.kind === 'call') return { kind: 'answered' as const, answer: await this.#ask(work, node) }
-    const task: Task =
-      work.kind === 'power'
-        ? { step: work.target, args: work.args, resumed: false }
-        : { step: work.steps[work.step]!, args: work.args, resumed: work.resumed }
-    return driverOf(node, this.#options.drivers).run(task, machineOf(node), this.#siteOf(work, turn))
+    return driverOf(node, this.#options.drivers).run(taskOf(node, work), machineOf(node), this.#siteOf(work, turn))
   }
 
   async #ask({ call, question }: Work & { kind: 'call' }, node: NodeRow): Promise<Answer> {
@@ -262,7 +268,10 @@ export class Conductor {
         await this.#requireIncarnation(turn.incarnation)
         await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
       },
-      note: async () => {},
+      note: async ({ event, severity, output }) => {
+        const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
+        await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
+      },
       signal: this.#stopping.signal,
     }
   }
@@ -301,10 +310,9 @@ export class Conductor {
   }
 }
 
-function deedOf(node: NodeRow, outcome: Outcome): Deed {
-  const work = workOf(node)!
-  return { action: actionOf(work), outcome, request: work.request }
-}
+const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
+
+const deedIn = (work: Work, outcome: Outcome): Deed => ({ action: actionOf(work), outcome, request: work.request })
 
 function actionOf(work: Work): string {
   if (work.kind === 'power') return 'power'

@@ -1,7 +1,10 @@
 // A conductor's writes on nodes. Each transaction first checks that the lock is still this conductor's: a late
 // conductor finds another incarnation or another term there, and changes nothing.
 import { sql } from 'kysely'
+import type { Entry } from '../../audit/entry.ts'
+import { noted } from '../../audit/record.ts'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import type { HistoryLine } from '../../store/node-history.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
 import { command, query, type Tools } from '../../store/statement.ts'
 import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
@@ -11,11 +14,12 @@ import { keptOn } from '../allocations/keeping.ts'
 import { wordsOf } from '../calls/driver-asked.ts'
 import { answerLocked } from '../calls/rows.ts'
 import type { Done, Json, Part } from '../drivers/port.ts'
+import { keepBios } from '../nodes/bios.ts'
+import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { ONCE } from '../drivers/questions.ts'
-import { inspected, type InspectionRule } from '../nodes/inspection.ts'
+import { takenOver } from '../history/lines.ts'
 import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
-import { withTraits } from '../nodes/traits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
 
@@ -157,7 +161,8 @@ export const SETTLED = {
 }
 
 /** Goes on to the next step, or ends the work. Returns the changed node, which stays locked if work is left. */
-export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRule[], now: number): Write<NodeRow> {
+export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
@@ -167,14 +172,17 @@ export function* stepDone(turn: Turn, found: Done, rules: readonly InspectionRul
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
     ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
   }
+  if (found.bios) yield* keepBios(node.id, found.bios, now)
   if (work.kind !== 'provision') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
   const step = work.steps[work.step]!
   // A leased node stays with its project, which may deploy again until the lease ends; a kept one with its keeper.
   const stays = step === 'tearDown' && (node.leased_to !== null || (yield* keptOn(node.id, now)) !== null)
   if (step === 'tearDown' && node.instance_uuid !== null && !stays)
     yield* releaseInstance(node, node.instance_uuid, 'torn_down', now)
-  const { changes, newTraits = [] } = effectsOf(step, node, stays, found, rules, now)
-  const traits = newTraits.length > 0 ? yield* withTraits(node, newTraits) : undefined
+  const { changes, traits } =
+    step === 'inspect'
+      ? yield* inspected(node, found, inspecting)
+      : { changes: effectsOf(step, node, stays), traits: undefined }
   const next = work.steps[work.step + 1]
   const after: NodeRow = {
     ...node,
@@ -192,31 +200,17 @@ export function withInternal({ driver_internal_info }: NodeRow, found: Json) {
   return jsonText(Object.fromEntries(kept))
 }
 
-interface Effects {
-  changes: Partial<NodeRow>
-  newTraits?: readonly string[]
-}
-
 /** What a finished step changes in the node. */
-function effectsOf(
-  step: StepName,
-  node: NodeRow,
-  stays: boolean,
-  found: Done,
-  rules: readonly InspectionRule[],
-  now: number,
-): Effects {
+function effectsOf(step: StepName, node: NodeRow, stays: boolean): Partial<NodeRow> {
   switch (step) {
     case 'tearDown':
-      return { changes: { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 } }
-    case 'inspect':
-      return inspected(node, found.inventory ?? {}, rules, now)
+      return { ...tornDown(node, stays), deploy_step: EMPTY, leftover: 0 }
     case 'clean':
-      return { changes: { clean_step: EMPTY } }
+      return { clean_step: EMPTY }
     case 'deploy':
-      return { changes: { deploy_step: EMPTY } }
+      return { deploy_step: EMPTY }
     default:
-      return { changes: {} }
+      return {}
   }
 }
 
@@ -227,11 +221,14 @@ function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> 
 }
 
 /** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
-export function* stepWaits(turn: Turn, ms: number, now: number): Write<NodeRow> {
+export function* stepWaits(turn: Turn, ms: number, inspecting: Inspecting): Write<NodeRow> {
+  const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
   const work = workOf(node)!
   if (work.kind !== 'provision') return yield* fail(node, 'The driver left it undecided.', now)
+  // Whoever it was for has given it back meanwhile, so nobody waits for it.
+  if (work.verb === 'deleted' && work.steps[work.step] === 'deploy') return yield* stepDone(turn, {}, inspecting)
   const step = STEPS[work.steps[work.step]!]
   const after: NodeRow = {
     ...node,
@@ -250,10 +247,16 @@ export function* partBegins(turn: Turn, index: number, part: Part, now: number):
   const work = workOf(node)
   if (isDone || work?.kind !== 'provision') throw new LockLost()
   const step = work.steps[work.step]!
-  const shown = jsonText({ ...part, priority: 0 })
+  const shown = jsonText({ ...part, priority: part.priority ?? 0 })
   const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
   const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
   yield* saveNode(node, after)
+}
+
+/** A line in the history about the step. Late ones of a conductor that was given up are not written. */
+export function* noteStep(turn: Turn, line: Omit<HistoryLine, 'node' | 'type'>, entry: Entry): Write<void> {
+  const { node } = yield* locked(turn)
+  yield* noted({ ...line, node: node.uuid, type: 'hook' }, entry)
 }
 
 /** Puts a node from the waiting state back into the busy state of its step. */
@@ -308,6 +311,7 @@ export function* takeOver(timing: Silence, by: string, now: number): Write<TakeO
     const term = { lock_term: node.lock_term + 1 }
     if (resumes(work)) {
       yield* saveNode(node, { ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
+      yield* mark({ kind: 'node', id: node.uuid, history: takenOver(node) })
       resumed++
     } else {
       yield* fail({ ...node, ...term }, deathOf(node, work), now)

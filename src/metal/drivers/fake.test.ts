@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeHardware } from './fake.ts'
-import type { Machine, Task } from './port.ts'
+import type { Machine, Site } from './port.ts'
 
 /** The pauses of a deployment by a driver whose steps take 500 ms unless driver_info says otherwise. */
 async function pausesWith(driverInfo: Record<string, unknown>): Promise<number[]> {
   const pauses: number[] = []
   const driver = new FakeHardware({ delayMs: 500, pause: async ms => void pauses.push(ms) })
-  await driver.run({ step: 'deploy', resumed: false } as Task, { driverInfo, interfaces: {} } as unknown as Machine)
+  const machine = { driverInfo, interfaces: {} } as unknown as Machine
+  await driver.run({ step: 'deploy', args: {}, resumed: false, attempt: '1', holder: null }, machine, {} as Site)
   return pauses
 }
 

@@ -1,8 +1,22 @@
 // fake-hardware: a driver without machines. Steps are quick and succeed, unless driver_info says otherwise.
 import { limits } from '../../shared/limits.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
-import type { Done, Driver, InterfaceName, Json, Machine, PowerState, StepResult, Task } from './port.ts'
+import type {
+  Done,
+  Driver,
+  InterfaceName,
+  Json,
+  Machine,
+  PowerState,
+  Site,
+  StepResult,
+  Task,
+  WantedStep,
+} from './port.ts'
+import { fakeParts, fakeStepProblem } from './fake-steps.ts'
+import { inParts } from './parts.ts'
 import { HardwareFailure } from './port.ts'
+import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
 import { fakeAnswer } from './fake-answers.ts'
@@ -30,7 +44,8 @@ export class FakeHardware implements Driver {
     fake_delay: 'Seconds that each step takes, or an object with the seconds by step or question. Optional.',
     fake_fail: 'The step or question that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
-    fake_inventory: 'An object that inspection reports. Optional.',
+    fake_step_delay: 'Seconds that each deploy step or clean step takes that was asked for. Optional.',
+    fake_inventory: 'An object that inspection reports, in part or as a whole. Its interfaces become ports. Optional.',
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
@@ -54,7 +69,11 @@ export class FakeHardware implements Driver {
     return null
   }
 
-  async run({ step, resumed }: Task, machine: Machine): Promise<StepResult> {
+  validateStep(_during: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+    return fakeStepProblem(step, machine)
+  }
+
+  async run({ step, args, resumed }: Task, machine: Machine, site: Site): Promise<StepResult> {
     if (step === 'rescue' || step === 'unrescue' || step === 'inspect') requireInterface(step, machine)
     const info = machine.driverInfo
     const delayMs = msFor(info['fake_delay'], step) ?? this.#delayMs
@@ -64,7 +83,23 @@ export class FakeHardware implements Driver {
     }
     const waitMs = resumed || !canWait(step) ? 0 : (msFor(info['fake_wait'], step) ?? 0)
     if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
-    return { kind: 'done', found: foundBy(step, machine) }
+    const result = step === 'deploy' || step === 'clean' ? await this.#runSteps(step, args, machine, site) : null
+    return { kind: 'done', found: { ...foundBy(step, machine), ...(result?.kind === 'done' && result.found) } }
+  }
+
+  /** The steps that were asked for; null if there are none. */
+  async #runSteps(step: 'deploy' | 'clean', args: Json, machine: Machine, site: Site): Promise<StepResult | null> {
+    const parts = fakeParts(step, args, machine)
+    if (parts.length === 0) return null
+    const delayMs = msFor(machine.driverInfo['fake_step_delay'], '') ?? 0
+    const slowed = parts.map(({ run, ...part }) => ({
+      ...part,
+      run: async () => {
+        if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
+        return run()
+      },
+    }))
+    return inParts(slowed, site)
   }
 
   async ask(question: Question, machine: Machine): Promise<Answer> {
@@ -95,14 +130,9 @@ const POWER_AFTER: Partial<Record<Task['step'], PowerState>> = {
 }
 
 function foundBy(step: Task['step'], { powerState, driverInfo }: Machine): Done {
-  if (step === 'inspect') return { inventory: inventoryOf(driverInfo) }
+  if (step === 'inspect') return fakeInspection(driverInfo['fake_inventory'])
   // A machine that was never switched is off. Later its power state is what the node's row says.
   return { powerState: POWER_AFTER[step] ?? powerState ?? 'power off' }
-}
-
-function inventoryOf(driverInfo: Json): Json {
-  const given = driverInfo['fake_inventory']
-  return { cpus: 8, memory_mb: 16_384, local_gb: 100, cpu_arch: 'x86_64', ...(isObject(given) ? given : {}) }
 }
 
 function requireInterface(step: 'rescue' | 'unrescue' | 'inspect', { interfaces }: Machine): void {

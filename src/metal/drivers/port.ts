@@ -31,10 +31,12 @@ export const VALIDATED = INTERFACES.filter(name => name !== 'vendor')
 export interface Machine {
   readonly uuid: string
   readonly name: string | null
+  readonly resourceClass: string | null
   readonly powerState: PowerState | null
   readonly driverInfo: Json
   readonly driverInternalInfo: Json
   readonly properties: Json
+  readonly extra: Json
   readonly instanceInfo: Json
   readonly instanceUuid: string | null
   readonly targetRaidConfig: Json
@@ -44,12 +46,23 @@ export interface Machine {
 export const POWER_TARGETS = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting'] as const
 export type PowerTarget = (typeof POWER_TARGETS)[number]
 
+/** Who has the machine; while it is taken back, who had it. */
+export interface Holder {
+  project: string
+  user: string
+  allocation: { uuid: string; name: string | null; extra: Json } | null
+}
+
 export interface Task {
   step: StepName | PowerTarget
   /** The arguments of the verb, such as clean steps. */
   args: Json
   /** The step goes on after its waiting state. */
   resumed: boolean
+  /** The same for whoever goes on with this step, and another one when it is asked for again. */
+  attempt: string
+  /** Null where nobody has it, or the driver doesn't hand machines over. */
+  holder: Holder | null
 }
 
 /** A network card that inspection found. */
@@ -65,6 +78,8 @@ export interface Done {
   bootMode?: 'uefi' | 'bios'
   /** What inspection found out: kept whole, and its basics become properties. */
   inventory?: Json
+  /** What inspection could not find out, in words for the operator. */
+  notes?: readonly string[]
   /** Ports that the node gets, unless a port has that address already. */
   ports?: readonly FoundPort[]
   /** What the driver wants to know next time: merged into driver_internal_info; null removes a key. */
@@ -97,6 +112,14 @@ export interface Part {
   interface: InterfaceName
   step: string
   args?: Json
+  priority?: number
+}
+
+/** What a client wants done in a deployment or a cleaning: `deploy_steps` and `clean_steps` among a task's arguments. */
+export interface WantedStep extends Part {
+  args: Json
+  /** Steps with a higher one come first; clean steps are done in the order given. */
+  priority: number
 }
 
 /** Where a step runs: what the conductor does for a driver meanwhile. */
@@ -109,6 +132,15 @@ export interface Site {
   note(entry: { event: string; severity?: 'info' | 'error'; output?: string }): Promise<void>
   /** Aborted when the process stops or the lock is lost. */
   readonly signal: AbortSignal
+}
+
+/** A serial console while it is open. One for each machine, whoever watches. */
+export interface SerialLine {
+  /** What the machine prints. Ends with the line; throws a HardwareFailure when it is lost. */
+  readonly output: AsyncIterable<Buffer>
+  /** What is typed. */
+  write(bytes: Buffer): void
+  close(): Promise<void>
 }
 
 /** The hardware did not do what it was told; the message is for the operator. */
@@ -134,12 +166,21 @@ export interface Driver {
   lacks?(): string | null
   /** What is wrong with an interface's settings, or null when it would work. The machine is not asked. */
   validate(name: InterfaceName, machine: Machine): string | null
+  /** Why a step that a client wants can't be done, or null. Absent: there are no such steps. */
+  validateStep?(during: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null
   /** Throws a HardwareFailure when it can't be done. */
   run(task: Task, machine: Machine, site: Site): Promise<StepResult>
+  /**
+   * Whether something is to be done to this machine when it changes hands: then whoever gets it by an allocation has it
+   * deployed, and it is undeployed when the allocation ends. Absent: those who have it do so themselves.
+   */
+  handsOver?(machine: Machine): boolean
   /** What the power really is. Absent: the node's row is the truth. */
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
+  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }

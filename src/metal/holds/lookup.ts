@@ -5,6 +5,7 @@ import type { NodeId } from '../../store/schema/ids.ts'
 import type { Schema } from '../../store/schema.ts'
 import { query } from '../../store/statement.ts'
 import { all, one, type Read, type Subject } from '../../store/transaction.ts'
+import { heldLine } from '../history/lines.ts'
 import type { NodeRow } from '../nodes/rows.ts'
 import { nameOf } from '../nodes/what-became.ts'
 
@@ -22,11 +23,14 @@ export const holdBecame = (
   hold: Omit<Hold, 'id'>,
   became: Word<'hold'>,
   node: Pick<NodeRow, 'uuid' | 'name'>,
-): Subject =>
-  subject('hold', hold.uuid, became, {
+): Subject => {
+  const history = heldLine(hold, became, node)
+  return subject('hold', hold.uuid, became, {
     whose: { project: hold.owner },
     data: { instance_uuid: hold.instance_uuid, until: timeOf(hold.expires_at), node: nameOf(node) },
+    ...(history && { history }),
   })
+}
 
 /** The unexpired hold on a node. */
 export function* holdOn(node: NodeId, now: number): Read<Hold | undefined> {

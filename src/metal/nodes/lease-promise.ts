@@ -53,9 +53,11 @@ export const letGo = (node: NodeRow): Pick<NodeRow, 'leftover'> => ({
 
 /** Refuses to change what leases booked. In maintenance the node may change, because its leases move away. */
 export function requireUnbooked(node: NodeRow, what: string): void {
-  const { pledged_at, maintenance } = node
-  if (pledged_at === null || maintenance === 1) return
+  if (!countsForBooking(node)) return
   throw problem('node_refuses', {
     reason: `Node ${called(node)} is booked by a lease, so it keeps its ${what}. In maintenance they can be changed.`,
   })
 }
+
+/** A lease counts on what the node has. */
+export const countsForBooking = ({ pledged_at, maintenance }: NodeRow) => pledged_at !== null && maintenance !== 1

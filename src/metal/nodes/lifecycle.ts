@@ -121,7 +121,8 @@ export function* patchNode(
   if (columns.parent_node !== node.parent_node) yield* requireParent(columns.parent_node, node.uuid, access.node)
   const chassis_id = yield* chassisId(attributes['chassis_uuid'])
   const maintenance_reason = columns.maintenance ? node.maintenance_reason : null
-  const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, updated_at: now }
+  const fault = columns.maintenance === node.maintenance ? node.fault : null
+  const after: Node = { ...node, ...columns, chassis_id, maintenance_reason, fault, updated_at: now }
   if (node.instance_uuid !== null && after.instance_uuid === null) {
     yield* permitEnd(node, access.allocation)
     requireOwnEnd(node)
@@ -194,7 +195,8 @@ export function* setMaintenance(
   const node = yield* lockNode(ident, access)
   const set: Pick<NodeRow, 'maintenance' | 'maintenance_reason'> =
     reason === false ? { maintenance: 0, maintenance_reason: null } : { maintenance: 1, maintenance_reason: reason }
-  const after: NodeRow = { ...node, ...set, updated_at: now }
+  // A person's word: the maintenance that we set for a fault is theirs from now on, and we don't end it.
+  const after: NodeRow = { ...node, ...set, fault: null, updated_at: now }
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
 }

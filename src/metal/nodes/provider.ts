@@ -13,6 +13,7 @@ import { all, mark, one, type Read, together, type Write } from '../../store/tra
 import { isSeen, type View } from '../access.ts'
 import { requireNotKept } from '../allocations/keeping.ts'
 import { allocationBecame } from '../allocations/rows.ts'
+import { givenToInstance, takenBack, takenFromInstance } from '../history/lines.ts'
 import { type Hold, holdBecame, holdOn } from '../holds/lookup.ts'
 import { noteUses } from '../queue/usage.ts'
 import { findInstance, type Node, type NodeRow, OWNER } from './rows.ts'
@@ -131,6 +132,7 @@ export function* claimInstance(
 ): Write<void> {
   yield* requireFreeInstance(instance, node.uuid, now)
   yield* claimNode(node, { consumer: instance, type: 'INSTANCE', ...who }, now)
+  yield* mark({ kind: 'node', id: node.uuid, history: givenToInstance({ ...who, uuid: instance }, node) })
 }
 
 export function* claimNode(node: NodeRow, claimant: Claimant, now: number): Write<void> {
@@ -229,11 +231,16 @@ export function* releaseInstance(
   if (rest.length > 0) yield* ownConsumer(instance, OWNER, null)
   const ended = yield* all(removeAllocationOf({ node: node.id }))
   yield* noteUses(ended, now)
+  if (ended.length === 0) {
+    yield* mark({ kind: 'node', id: node.uuid, history: takenFromInstance(instance, node, reason) })
+    return
+  }
   yield* mark(
     ...ended.map(row => {
       const isExpired = reason === 'torn_down' && row.expires_at !== null && row.expires_at <= now
-      const data = { from: row.state, reason: isExpired ? 'expired' : reason, node: nameOf(node) }
-      return allocationBecame(row, 'ended', data)
+      const why = isExpired ? 'expired' : reason
+      const data = { from: row.state, reason: why, node: nameOf(node) }
+      return allocationBecame(row, 'ended', data, takenBack(row, node, why))
     }),
   )
 }

@@ -6,7 +6,7 @@ import type { NodeId, ProviderId } from '../../store/schema/ids.ts'
 import { command, query } from '../../store/statement.ts'
 import { all, mark, type Read, run, type Write } from '../../store/transaction.ts'
 import type { Access } from '../access.ts'
-import { findNode, lockNode, type NodeRow } from './rows.ts'
+import { findNode, lockNode } from './rows.ts'
 import { syncProvider } from './provider.ts'
 import { requireUnbooked } from './lease-promise.ts'
 import { isTraitName } from './trait-names.ts'
@@ -43,20 +43,11 @@ export function requireTraitNames(names: readonly string[]): void {
 }
 
 export function* nodeTraits(ident: string, access: Access): Read<string[]> {
-  return yield* traitsOf((yield* findNode(ident, access)).uuid)
+  return yield* traitsOn((yield* findNode(ident, access)).uuid)
 }
 
-function* traitsOf(uuid: string): Read<string[]> {
+export function* traitsOn(uuid: string): Read<string[]> {
   return (yield* providerTraits(uuid)).traits.map(trait => trait.name)
-}
-
-/** The node's traits plus these, which are told of if they are new; refused when there are too many. */
-export function* withTraits(node: NodeRow, more: readonly string[]): Write<string[]> {
-  const present = yield* traitsOf(node.uuid)
-  const traits = [...new Set([...present, ...more])].sort()
-  requireTraitNames(traits)
-  if (traits.length > present.length) yield* mark(traitsChanged(node, present, traits))
-  return traits
 }
 
 /** The traits by provider; providers without traits are left out. */
@@ -75,7 +66,7 @@ type Change = (present: readonly string[]) => readonly string[]
 /** Changes the node's traits and returns the new ones. Works in any state, even while a conductor has the lock. */
 export function* changeTraits(ident: string, access: Access, change: Change, now: number): Write<string[]> {
   const node = yield* lockNode(ident, access)
-  const present = yield* traitsOf(node.uuid)
+  const present = yield* traitsOn(node.uuid)
   const traits = [...new Set(change(present))].sort()
   requireTraitNames(traits)
   if (traits.join() === present.join()) return traits

@@ -2,11 +2,11 @@
 // once where no hardware is involved.
 import { problem } from '../../problems/problem.ts'
 import { jsonIn, jsonText } from '../../shared/json.ts'
-import type { CallId } from '../../store/schema/ids.ts'
-import { type Write, wake } from '../../store/transaction.ts'
+import { type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
-import type { Driver, Json, PowerTarget } from '../drivers/port.ts'
+import type { Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/port.ts'
+import type { CallId } from '../../store/schema/ids.ts'
 import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
@@ -22,7 +22,8 @@ import {
   transitionFor,
   type Verb,
 } from './states.ts'
-import { requireDeployable } from './validation.ts'
+import { holderIn } from './holder.ts'
+import { deployStepsOf, machineOf, requireDeployable, stepProblem } from './validation.ts'
 import { called } from '../called.ts'
 
 /** Work on a node, saved for the conductor that takes it. */
@@ -40,11 +41,15 @@ export type Work =
       part?: number
       /** Steps that another conductor may finish with this driver. */
       resumable?: readonly StepName[]
+      /** Tells it from other work on this node; the same for whoever goes on with it. */
+      attempt?: number
+      /** For drivers that hand machines over: who has it, or had it. */
+      holder?: Holder
       args: Json
       /** The request that asked for it. */
       request?: string
     }
-  | { kind: 'power'; target: PowerTarget; args: Json; request?: string }
+  | { kind: 'power'; target: PowerTarget; attempt?: number; args: Json; request?: string }
   | {
       kind: 'call'
       call: CallId
@@ -80,11 +85,15 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   }
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
-  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  if (order.verb === 'active' || order.verb === 'rebuild')
+    yield* requireDeployable({ ...node, ...givenWith(order.args, node) }, drivers)
+  const args = yield* withSteps(node, order, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after =
-    steps.length === 0 ? settled(ours, transition, now) : begun(ours, transition, steps, order, drivers, now)
+    steps.length === 0
+      ? settled(ours, transition, now)
+      : yield* begun(ours, transition, { ...order, args }, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
@@ -104,6 +113,19 @@ function* redeemed<N extends NodeRow>(node: N, order: Order, { view }: Access, n
   order.permitHold?.({ project: hold.owner })
   yield* claimInstance(node, hold.instance_uuid, { ...who, project: hold.owner ?? who.project, view }, now)
   return { ...node, instance_uuid: hold.instance_uuid }
+}
+
+/** The arguments of the verb, with all steps that its work has; refused if the driver can't do one of them. */
+function* withSteps(node: NodeRow, { verb, args }: Order, drivers: Drivers): Read<Json> {
+  const { clean_steps: clean, deploy_steps: given = [], ...others } = args
+  const isDeploying = verb === 'active' || verb === 'rebuild'
+  if (!isDeploying && clean === undefined) return args
+  const machine = machineOf(node)
+  const steps = isDeploying ? yield* deployStepsOf(machine, given as WantedStep[]) : (clean as WantedStep[])
+  const wrong = stepProblem(driverOf(node, drivers), machine, isDeploying ? 'deploy' : 'clean', steps)
+  if (wrong) throw problem('invalid_parameter', { reason: wrong })
+  if (!isDeploying) return args
+  return steps.length > 0 ? { ...others, deploy_steps: steps } : others
 }
 
 /** Verbs that end with a machine on the node. */
@@ -141,7 +163,7 @@ function* requireAllowed(node: NodeRow, { verb, word }: Order, now: number): Wri
 }
 
 /** Automatic cleaning can be switched off; an explicit `clean` can't. */
-function stepsOf({ automated_clean }: NodeRow, { verb, steps }: Transition): readonly StepName[] {
+export function stepsOf({ automated_clean }: NodeRow, { verb, steps }: Transition): readonly StepName[] {
   return verb !== 'clean' && automated_clean === 0 ? steps.filter(step => step !== 'clean') : steps
 }
 
@@ -157,15 +179,19 @@ function settled<N extends NodeRow>(node: N, { verb, to }: Transition, now: numb
   }
 }
 
-function begun<N extends NodeRow>(
+/** The node with this work before it. */
+export function* begun<N extends NodeRow>(
   node: N,
-  { verb, to }: Transition,
-  steps: readonly StepName[],
-  { args, request }: Order,
+  transition: Transition,
+  { args, request }: Pick<Order, 'args' | 'request'>,
   drivers: Drivers,
   now: number,
-): N {
-  const { resumable } = driverOf(node, drivers)
+): Read<N> {
+  const { verb, to } = transition
+  const steps = stepsOf(node, transition)
+  const driver = driverOf(node, drivers)
+  const { resumable } = driver
+  const holder = driver.handsOver ? yield* holderIn(node) : null
   const work: Work = {
     kind: 'provision',
     verb,
@@ -173,7 +199,10 @@ function begun<N extends NodeRow>(
     step: 0,
     to,
     resumed: false,
+    // Each change of the node raises its revision.
+    attempt: node.revision,
     args,
+    ...(holder && { holder }),
     ...(resumable.length > 0 && { resumable }),
     ...(request && { request }),
   }
@@ -183,15 +212,16 @@ function begun<N extends NodeRow>(
     target_provision_state: to,
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
-    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    ...givenWith(args, node),
     transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
   }
 }
 
-const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
-  jsonText({ ...jsonIn(instance_info), configdrive })
+/** What the arguments of a verb change in the node. */
+const givenWith = ({ configdrive }: Json, { instance_info }: NodeRow) =>
+  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info), configdrive }) }
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,
@@ -215,7 +245,7 @@ export function* startPower(ident: string, access: Access, order: PowerOrder, no
   }
   yield* requireConductor(node.driver, node.conductor_group)
   const { target } = order
-  const work: Work = { kind: 'power', ...order }
+  const work: Work = { kind: 'power', ...order, attempt: node.revision }
   yield* saveNode(node, {
     ...node,
     target_power_state: target.endsWith('power off') ? 'power off' : 'power on',

@@ -4,19 +4,24 @@ import { canonicalUuid } from '../../ledger/uuid.ts'
 import { problem } from '../../problems/problem.ts'
 import { jsonIn } from '../../shared/json.ts'
 import type { Read } from '../../store/transaction.ts'
-import { type InterfaceName, type Machine, VALIDATED } from '../drivers/port.ts'
+import { type Driver, type InterfaceName, type Machine, VALIDATED, type WantedStep } from '../drivers/port.ts'
 import type { Drivers } from '../drivers/registry.ts'
 import type { NodeRow } from './rows.ts'
+import { mergedSteps, nameOf } from './steps.ts'
+import { stepsOfTemplates } from '../templates.ts'
+import { limits } from '../../shared/limits.ts'
 import { called } from '../called.ts'
 
 export function machineOf(node: NodeRow): Machine {
   return {
     uuid: node.uuid,
     name: node.name,
+    resourceClass: node.resource_class,
     powerState: node.power_state,
     driverInfo: jsonIn(node.driver_info),
     driverInternalInfo: jsonIn(node.driver_internal_info),
     properties: jsonIn(node.properties),
+    extra: jsonIn(node.extra),
     instanceInfo: jsonIn(node.instance_info),
     instanceUuid: node.instance_uuid,
     targetRaidConfig: jsonIn(node.target_raid_config),
@@ -32,7 +37,10 @@ export function* validateNode(node: NodeRow, drivers: Drivers): Read<Map<Interfa
   for (const name of VALIDATED) {
     verdicts.set(name, driver ? driver.validate(name, machine) : `There is no driver ${node.driver}.`)
   }
-  if (verdicts.get('deploy') === null) verdicts.set('deploy', yield* deployProblem(node, machine))
+  if (driver && verdicts.get('deploy') === null) {
+    const wrong = yield* deployProblem(node, machine)
+    verdicts.set('deploy', wrong ?? stepProblem(driver, machine, 'deploy', yield* deployStepsOf(machine, [])))
+  }
   return verdicts
 }
 
@@ -47,6 +55,29 @@ export function* requireDeployable(node: NodeRow, drivers: Drivers): Read<void> 
       })
     }
   }
+}
+
+/** The steps of a deployment: those that the request names, and those of templates for the instance's traits. */
+export function* deployStepsOf({ instanceInfo }: Machine, given: readonly WantedStep[]): Read<WantedStep[]> {
+  const traits: unknown = instanceInfo['traits']
+  const names = Array.isArray(traits) ? traits.filter((name): name is string => typeof name === 'string') : []
+  return mergedSteps(yield* stepsOfTemplates(names.slice(0, limits.nodeTraitsMax)), given)
+}
+
+/** What is wrong with the first step that the driver can't do; null if it can do all of them. */
+export function stepProblem(
+  driver: Driver,
+  machine: Machine,
+  during: 'deploy' | 'clean',
+  steps: readonly WantedStep[],
+): string | null {
+  for (const step of steps) {
+    const wrong = driver.validateStep
+      ? driver.validateStep(during, step, machine)
+      : `the driver ${driver.name} has no steps that can be asked for`
+    if (wrong) return `The ${during} step ${nameOf(step)} can not be done: ${wrong}.`
+  }
+  return null
 }
 
 function* deployProblem({ uuid }: NodeRow, { instanceInfo }: Machine): Read<string | null> {

@@ -1,6 +1,16 @@
 // What became of a node, from its row before and after a change. Names of fields may be told, their values mostly not:
 // some are secret, and some are large.
 import { someOf, subject, textIn } from '../../events/subject.ts'
+import {
+  powerFailed,
+  powerChanged,
+  powerAsked,
+  maintenanceChanged,
+  stateChanged,
+  driverChanged,
+  traitsLine,
+  enrolled,
+} from '../history/lines.ts'
 import { SETTABLE } from '../../shared/node-fields.ts'
 import type { Subject, Whose } from '../../store/transaction.ts'
 import type { NodeRow } from './rows.ts'
@@ -22,7 +32,11 @@ const whoseNode = ({ owner, lessee }: Pick<NodeRow, 'owner' | 'lessee'>): Whose 
 
 export const nodeCreated = (node: Omit<NodeRow, 'id'>): Subject => {
   const { uuid, name, resource_class, provision_state } = node
-  return subject('node', uuid, 'created', { whose: whoseNode(node), data: { name, resource_class, provision_state } })
+  return subject('node', uuid, 'created', {
+    whose: whoseNode(node),
+    data: { name, resource_class, provision_state },
+    history: enrolled(node),
+  })
 }
 
 export const nodeDeleted = (node: NodeRow): Subject =>
@@ -31,7 +45,11 @@ export const nodeDeleted = (node: NodeRow): Subject =>
 export function traitsChanged(node: NodeRow, before: readonly string[], after: readonly string[]): Subject {
   const added = someOf(after.filter(name => !before.includes(name)))
   const removed = someOf(before.filter(name => !after.includes(name)))
-  return subject('node', node.uuid, 'traits', { whose: whoseNode(node), data: { name: node.name, added, removed } })
+  return subject('node', node.uuid, 'traits', {
+    whose: whoseNode(node),
+    data: { name: node.name, added, removed },
+    history: traitsLine(node, added, removed),
+  })
 }
 
 export function whatBecame(before: NodeRow, after: NodeRow): Subject[] {
@@ -41,20 +59,27 @@ export function whatBecame(before: NodeRow, after: NodeRow): Subject[] {
   const fields = FIELDS.filter(field => after[field] !== before[field])
   if (fields.length > 0) {
     const instance = fields.includes('instance_uuid') ? { instance_uuid: after.instance_uuid } : {}
-    found.push(subject('node', uuid, 'changed', { whose, data: { name, fields, ...instance } }))
+    const history = fields.includes('driver') ? { history: driverChanged(before, after) } : {}
+    found.push(subject('node', uuid, 'changed', { whose, data: { name, fields, ...instance }, ...history }))
   }
   if (after.provision_state !== before.provision_state) {
     const [from, to, target] = [before.provision_state, after.provision_state, after.target_provision_state]
     const reason = textIn(after.last_error)
-    found.push(subject('node', uuid, 'provision_state', { whose, data: { name, from, to, target, reason } }))
+    const history = stateChanged(before, after)
+    found.push(subject('node', uuid, 'provision_state', { whose, data: { name, from, to, target, reason }, history }))
   }
   if (after.power_state !== before.power_state) {
     const [from, to] = [before.power_state, after.power_state]
-    found.push(subject('node', uuid, 'power_state', { whose, data: { name, from, to } }))
+    found.push(
+      subject('node', uuid, 'power_state', { whose, data: { name, from, to }, history: powerChanged(before, after) }),
+    )
   }
   if (after.maintenance !== before.maintenance || after.maintenance_reason !== before.maintenance_reason) {
     const data = { name, maintenance: after.maintenance === 1, reason: textIn(after.maintenance_reason) }
-    found.push(subject('node', uuid, 'maintenance', { whose, data }))
+    found.push(subject('node', uuid, 'maintenance', { whose, data, history: maintenanceChanged(before, after) }))
+  }
+  for (const history of [powerAsked(before, after), powerFailed(before, after)]) {
+    if (history) found.push({ kind: 'node', id: uuid, history })
   }
   // Nothing that anyone is told of, such as a lock.
   return found.length > 0 ? found : [{ kind: 'node', id: uuid }]

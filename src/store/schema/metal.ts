@@ -2,7 +2,19 @@
 import type { Generated } from 'kysely'
 import type { Json, JsonText } from '../../shared/json.ts'
 import type { NodeColumns } from '../../shared/node-fields.ts'
-import type { AllocationId, CallId, ChassisId, NodeId, PortgroupId, PortId, ProviderId } from './ids.ts'
+import type { HistoryType } from '../node-history.ts'
+import type {
+  AllocationId,
+  CallId,
+  ChassisId,
+  DeployTemplateId,
+  NodeId,
+  PortgroupId,
+  PortId,
+  ProviderId,
+  VolumeConnectorId,
+  VolumeTargetId,
+} from './ids.ts'
 import type { PowerState, State } from './states.ts'
 
 export interface MetalTables {
@@ -101,13 +113,17 @@ export interface MetalTables {
     node_id: NodeId
     at: number
     severity: 'info' | 'error'
-    /** provisioning, power, maintenance, hand-over, hook … */
-    type: string
+    type: HistoryType
     event: string
     /** What a program of the operator's printed. */
     output: string | null
     user_id: string | null
     conductor: string | null
+    /** The project that the user acted for. */
+    project_id: string | null
+    /** Names, for the project in details_of and for those who see everything. */
+    details: string | null
+    details_of: string | null
   }
   /** Large facts about a node, which its row doesn't carry. */
   node_documents: {
@@ -129,6 +145,37 @@ export interface MetalTables {
     answered_at: number | null
     answer: JsonText<object> | null
     failure: string | null
+  }
+  deploy_templates: {
+    id: Generated<DeployTemplateId>
+    uuid: string
+    name: string
+    steps: JsonText<readonly Json[]>
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
+  }
+  volume_connectors: {
+    id: Generated<VolumeConnectorId>
+    uuid: string
+    node_id: NodeId
+    type: string
+    connector_id: string
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
+  }
+  volume_targets: {
+    id: Generated<VolumeTargetId>
+    uuid: string
+    node_id: NodeId
+    volume_type: string
+    volume_id: string
+    boot_index: number
+    properties: JsonText<Json>
+    extra: JsonText<Json>
+    created_at: number
+    updated_at: number | null
   }
   portgroups: {
     id: Generated<PortgroupId>

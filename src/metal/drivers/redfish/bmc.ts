@@ -16,8 +16,8 @@ export interface Bmc {
   members(path: string | null): Promise<Resource[]>
   /** With If-Match from a fresh read, and the ladder for BMCs that dislike it. */
   patch(path: string, body: Json): Promise<void>
-  /** Waits for the task, where the BMC makes one. `body` null: none is sent. */
-  post(path: string, body: Json | null): Promise<Resource>
+  /** Waits for the task, where the BMC makes one, unless it only ends after a restart. `body` null: none is sent. */
+  post(path: string, body: Json | null, options?: { wait?: boolean }): Promise<Resource>
   delete(path: string): Promise<void>
 
   /** The system of this node, read now. */

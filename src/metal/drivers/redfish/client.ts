@@ -7,7 +7,7 @@ import { BmcAway, BmcRefusal } from './bmc.ts'
 import { Login } from './login.ts'
 import type { Access } from './settings.ts'
 import { type Method, type Reply, Wire } from './wire.ts'
-import { abortedBy, codeOf, isBeforeSending, isLasting, refusal } from './words.ts'
+import { abortedBy, codeOf, hostOf, isBeforeSending, isLasting, refusal } from './words.ts'
 
 /** Limits of time; tests set them shorter. */
 export interface Pace {
@@ -54,6 +54,7 @@ export class Client {
   readonly #login: Login
   /** Where things are; read once, and again after trouble. */
   #root: Promise<Reply> | null = null
+  #stopping = new AbortController()
   #busy = 0
   #retired = false
   readonly systemPaths = new Map<string | null, string>()
@@ -69,7 +70,7 @@ export class Client {
   async request(wanted: Wanted): Promise<Reply> {
     this.#busy++
     try {
-      const reply = await this.#patiently(wanted, () => this.#authorized(wanted))
+      const reply = await this.#authorized(wanted)
       if (reply.status < 200 || reply.status >= 300) throw refusal(this.access, reply, reply.tries)
       return reply
     } catch (error) {
@@ -91,7 +92,7 @@ export class Client {
   #openRoot(tries: number | undefined): Promise<Reply> {
     if (this.#root) return this.#root
     const wanted = this.#alone({ method: 'GET', path: this.access.rootPath, tries })
-    const reading = this.#patiently(wanted, () => this.#once(wanted, {}))
+    const reading = this.#patiently(wanted, {})
     reading.then(
       ({ status }) => (status === 200 ? null : (this.#root = null)),
       () => (this.#root = null),
@@ -109,10 +110,9 @@ export class Client {
     })
   }
 
-  /** With a time limit of its own. */
+  /** For no caller alone: it ends with this client. */
   #alone(asked: Omit<Wanted, 'signal' | 'tries'> & { tries: number | undefined }): Wanted & { isSafe: true } {
-    const signal = AbortSignal.timeout(this.pace.requestMs)
-    return { ...asked, tries: asked.tries ?? this.pace.tries, signal, isSafe: true }
+    return { ...asked, tries: asked.tries ?? this.pace.tries, signal: this.#stopping.signal, isSafe: true }
   }
 
   /** A session isn't lost with a connection: it is kept, because BMCs have few of them. */
@@ -128,6 +128,8 @@ export class Client {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort(new BmcAway(`The talk with the BMC at ${hostOf(this.access)} was ended.`))
+    this.#stopping = new AbortController()
     await this.#login.logout(this.#wire, Math.min(limits.redfishLogoutMs, this.pace.readMs))
     await this.#wire.close()
   }
@@ -138,10 +140,11 @@ export class Client {
     })
   }
 
-  async #authorized(wanted: Wanted): Promise<Reply> {
+  /** The login has repetitions of its own, so that those of the request aren't multiplied by them. */
+  async #authorized(wanted: Wanted): Promise<Reply & { tries: number }> {
     for (let again = false; ; again = true) {
       const login = await this.#headerFor(wanted)
-      const reply = await this.#once(wanted, login)
+      const reply = await this.#patiently(wanted, login)
       const isRefused = reply.status === 401 || reply.status === 403
       if (!isRefused || again || !this.#login.forget(login)) return reply
       // A session that is refused this one thing is still alive, and BMCs have few of them.
@@ -150,10 +153,7 @@ export class Client {
   }
 
   #headerFor({ tries, signal }: Wanted): Promise<Record<string, string>> {
-    const ask = (asked: Omit<Wanted, 'signal'>) => {
-      const login = this.#alone({ ...asked, tries })
-      return this.#patiently(login, () => this.#once(login, {}))
-    }
+    const ask = (asked: Omit<Wanted, 'signal'>) => this.#patiently(this.#alone({ ...asked, tries }), {})
     const root = async () => {
       const { status, body } = await this.#openRoot(tries)
       return status === 200 ? body : null
@@ -161,29 +161,29 @@ export class Client {
     return this.#awaited(this.#login.header(ask, root), signal)
   }
 
-  #once({ method, path, body, headers, signal }: Wanted, login: Readonly<Record<string, string>>): Promise<Reply> {
-    const ms = method === 'POST' ? this.pace.postMs : this.pace.readMs
-    return this.#wire.ask({ method, path, signal, ms, body: body ?? null, headers: { ...headers, ...login } })
-  }
-
   /** Asks again while it may help, and does no harm. */
   async #patiently(
     wanted: Wanted & { isSafe?: boolean },
-    ask: () => Promise<Reply>,
+    login: Readonly<Record<string, string>>,
   ): Promise<Reply & { tries: number }> {
-    const { method, tries = this.pace.tries } = wanted
-    const left = countdown(this.pace.requestMs)
+    const { method, path, signal, tries = this.pace.tries, isSafe = false } = wanted
+    const { pauseMs, postMs, readMs, requestMs } = this.pace
+    const tryMs = method === 'POST' && !isSafe ? postMs : readMs
+    const budgetMs = Math.max(requestMs, tryMs)
+    const left = countdown(budgetMs)
+    const asked = { method, path, signal, body: wanted.body ?? null, headers: { ...wanted.headers, ...login } }
     for (let tried = 1; ; tried++) {
-      const last = tried >= tries || left() <= 0
+      const mayWait = (ms: number) => tried < tries && ms < left()
       try {
-        const reply = await ask()
-        const pauseMs = pauseAfter(reply, method, this.pace.pauseMs)
-        if (pauseMs === null || last || pauseMs > left()) return { ...reply, tries: tried }
-        await this.pause(pauseMs, wanted)
+        const leftMs = Math.max(1, Math.ceil(left()))
+        const ms = Math.min(tryMs, leftMs)
+        const reply = await this.#wire.ask({ ...asked, ms, toldMs: budgetMs - leftMs + ms })
+        const waitMs = pauseAfter(reply, method, pauseMs)
+        if (waitMs === null || !mayWait(waitMs)) return { ...reply, tries: tried }
+        await this.pause(waitMs, wanted)
       } catch (error) {
-        const again = error instanceof BmcAway && mayRepeat(error, wanted)
-        if (!again || last || this.pace.pauseMs > left()) throw error
-        await this.pause(this.pace.pauseMs, wanted)
+        if (!(error instanceof BmcAway) || !mayRepeat(error, wanted) || !mayWait(pauseMs)) throw error
+        await this.pause(pauseMs, wanted)
       }
     }
   }

@@ -1,5 +1,6 @@
 // The redfish driver: which room does a step, and which one answers a question.
-import type { Answer, Question, QuestionName } from '../questions.ts'
+import { inParts, type PlannedPart } from '../parts.ts'
+import type { Answer, Question } from '../questions.ts'
 import {
   type Done,
   type Driver,
@@ -12,37 +13,25 @@ import {
   type Site,
   type StepResult,
   type Task,
+  type WantedStep,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
-import type { Bmc } from './bmc.ts'
+import { answerTo } from './answers.ts'
+import { biosShown } from './bios.ts'
+import { BOOT_DEVICES } from './boot.ts'
+import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import { wrongDeployment } from './wrong-deployment.ts'
+import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
+import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
-import { interrupt, type Pause, readPower, switchPower } from './power.ts'
+import { readPower, switchPower } from './power.ts'
 import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
+import type { Visit } from './visit.ts'
 
-interface Options {
+interface Options extends MediaHost {
   bmcs: Pick<Bmcs, 'of' | 'stop'>
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
-}
-
-/** A step or a question at one machine. */
-interface Visit {
-  bmc: Bmc
-  machine: Machine
-  pause: Pause
-}
-
-/** Does a question's work. A question without a room is not answered by this driver. */
-type Answers = {
-  [Name in QuestionName]?: (visit: Visit, args: Extract<Question, { name: Name }>['args']) => Promise<Answer>
-}
-
-const ANSWERS: Answers = {
-  power_state: async ({ bmc }) => ({ power_state: await readPower(bmc) }),
-  inject_nmi: async ({ bmc }) => {
-    await interrupt(bmc)
-    return {}
-  },
 }
 
 const or = (name: 'bios' | 'inspect' | 'raid' | 'vendor') => ['redfish', `no-${name}`] as [string, string]
@@ -63,8 +52,11 @@ export class RedfishHardware implements Driver {
     storage: ['noop'],
     vendor: or('vendor'),
   } as const
-  readonly properties = REDFISH_PROPERTIES
-  readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'uefihttp']
+  readonly properties = {
+    ...REDFISH_PROPERTIES,
+    boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
+  }
+  readonly bootDevices = BOOT_DEVICES
   readonly resumable: readonly StepName[] = ['deploy', 'clean']
   readonly #options: Options
 
@@ -73,29 +65,58 @@ export class RedfishHardware implements Driver {
   }
 
   validate(name: InterfaceName, machine: Machine): string | null {
-    if (machine.interfaces[name] === `no-${name}`)
-      return `Driver redfish does not support ${name} (disabled or not implemented).`
-    return wrongWithBmcSettings(machine)
+    if (machine.interfaces[name] === `no-${name}`) return unsupported(name)
+    const wrong = wrongWithBmcSettings(machine)
+    if (wrong !== null || (name !== 'deploy' && name !== 'boot')) return wrong
+    return wrongDeployment(machine, this.#options)
   }
 
-  async run({ step, args }: Task, machine: Machine, { signal }: Site): Promise<StepResult> {
-    const visit = this.#visit(machine, signal)
+  validateStep(_: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+    return wrongStep(step, machine)
+  }
+
+  async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
+    const visit = this.#visit(machine, site.signal)
+    const { step, args } = task
     if (isPowerTarget(step)) {
+      if (!step.endsWith('power off')) await renewBoot(visit)
       const { timeout } = args
       return done({ powerState: await switchPower(visit.bmc, { target: step, timeout }, visit.pause) })
     }
-    if (step === 'verify' || step === 'adopt') return done({ powerState: await readPower(visit.bmc) })
-    throw new HardwareFailure(`Driver redfish does not support ${step} (disabled or not implemented).`)
+    if (step === 'verify' || step === 'adopt') {
+      return done({ powerState: await readPower(visit.bmc), ...(await biosShown(visit)) })
+    }
+    if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
+    const parts = this.#partsOf(task, visit)
+    if (!parts) throw new HardwareFailure(unsupported(step))
+    requireRepeatable(parts, site.part)
+    return inParts(parts, site)
+  }
+
+  /** The parts of a step; null if this driver doesn't do it in parts. */
+  #partsOf({ step, args }: Task, visit: Visit): PlannedPart[] | null {
+    switch (step) {
+      case 'deploy': {
+        const wrong = wrongDeployment(visit.machine, this.#options)
+        if (wrong !== null) throw new HardwareFailure(wrong)
+        return deployParts(visit, this.#options, explicitParts(visit, stepsIn(args, 'deploy_steps')))
+      }
+      case 'tearDown':
+        return tearDownParts(visit)
+      case 'clean':
+        return cleanParts(visit, explicitParts(visit, stepsIn(args, 'clean_steps')))
+      default:
+        return null
+    }
   }
 
   async readPower(machine: Machine, signal: AbortSignal): Promise<PowerState> {
-    return readPower(this.#visit(machine, signal).bmc)
+    // Whoever looks at all machines looks again soon, and must not wait long for one that is away.
+    return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
-    const answer = ANSWERS[question.name] as ((visit: Visit, args: Question['args']) => Promise<Answer>) | undefined
-    if (!answer) throw new HardwareFailure(`Driver redfish does not support ${question.name}.`)
-    return answer(this.#visit(machine, signal), question.args)
+    return answerTo(question, this.#visit(machine, signal))
   }
 
   async stop(): Promise<void> {
@@ -111,6 +132,8 @@ export class RedfishHardware implements Driver {
     }
   }
 }
+
+const unsupported = (what: string) => `Driver redfish does not support ${what} (disabled or not implemented).`
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })
 

@@ -60,8 +60,9 @@ export class NodeBmc implements Bmc {
     await this.#guarded(() => patched(this.#client, path, body, this.#options.asking))
   }
 
-  async post(path: string, body: Json | null): Promise<Resource> {
-    const reply = await this.#finished({ method: 'POST', path, body })
+  async post(path: string, body: Json | null, { wait = true } = {}): Promise<Resource> {
+    const wanted = { method: 'POST', path, body } as const
+    const reply = await (wait ? this.#finished(wanted) : this.#request(wanted))
     const made = linkIn(reply.body) ?? pathOf(reply.header('location')) ?? path
     return { path: made, body: isObject(reply.body) ? reply.body : {} }
   }

@@ -30,7 +30,7 @@ export interface Access {
   readonly tlsCiphers: string | null
 }
 
-export interface BmcSettings {
+interface BmcSettings {
   readonly access: Access
   /** A path, a bare id or a UUID. Null: the BMC has exactly one system. */
   readonly systemId: string | null

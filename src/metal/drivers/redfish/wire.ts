@@ -21,6 +21,8 @@ export interface Asked {
   readonly signal: AbortSignal
   /** For this one try. */
   readonly ms: number
+  /** With the tries before it: what a message tells. */
+  readonly toldMs?: number
 }
 
 export interface Reply extends Answered {
@@ -82,7 +84,7 @@ export class Wire {
     return this.#once(asked, url)
   }
 
-  async #once({ method, path, headers = {}, body = null, signal, ms }: Asked, url: URL): Promise<Reply> {
+  async #once({ method, path, headers = {}, body = null, signal, ms, toldMs = ms }: Asked, url: URL): Promise<Reply> {
     const agents = await (this.#agents ??= this.#connect())
     const deadline = AbortSignal.timeout(ms)
     try {
@@ -97,7 +99,7 @@ export class Wire {
       return await replyOf(answer, { method, path })
     } catch (error) {
       if (signal.aborted) throw abortedBy(signal, this.#access, `${method} ${path}`)
-      if (deadline.aborted) throw late(this.#access, `${method} ${path}`, ms)
+      if (deadline.aborted) throw late(this.#access, `${method} ${path}`, toldMs)
       throw away(this.#access, `${method} ${path}`, error)
     }
   }

@@ -1,0 +1,60 @@
+// /media/NODE/SIGNATURE/configdrive.iso: the config drive of a deployment, for the BMC of its node. A BMC sends no token
+// of ours: the signature in the path is the key, and it opens this one medium until the deployment ends.
+import { Type } from 'typebox'
+import { EVERYTHING } from '../../metal/access.ts'
+import { configDriveIso, isSigned } from '../../metal/media/config-drive.ts'
+import { findNode } from '../../metal/nodes/rows.ts'
+import { machineOf } from '../../metal/nodes/validation.ts'
+import { Problem, problem } from '../../problems/problem.ts'
+import { BoundedMap } from '../../shared/bounded-map.ts'
+import { limits } from '../../shared/limits.ts'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import type { Operation } from '../operation.ts'
+import { partOf } from './byte-range.ts'
+import type { Answer, OperatorRequest } from './request.ts'
+
+const Iso = Type.String({ contentMediaType: 'application/octet-stream', contentEncoding: 'binary' })
+
+readConfigDrive.operation = {
+  summary: 'Read the config drive of a deployment, by the signature in its URL; parts of it with Range',
+  answers: { 200: Iso, 206: Iso, 416: null },
+} satisfies Operation
+
+export async function readConfigDrive(request: OperatorRequest): Promise<Answer> {
+  const iso = await driveOf(request)
+  // Another node, another deployment, or none: nobody is told which.
+  if (iso === null) throw problem('route_not_found', {})
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-store',
+  }
+  const part = partOf(request.header('range'), iso.length)
+  if (part === 'outside') return { status: 416, headers: { ...headers, 'content-range': `bytes */${iso.length}` } }
+  if (part === null) return { status: 200, body: iso, headers }
+  const range = `bytes ${part.from}-${part.to}/${iso.length}`
+  return { status: 206, body: iso.subarray(part.from, part.to + 1), headers: { ...headers, 'content-range': range } }
+}
+
+/** What was made lately, by signature: a BMC that streams asks for a few sectors at a time. */
+const made = new BoundedMap<string, Buffer>(limits.configDrivesKept)
+
+async function driveOf(request: OperatorRequest): Promise<Buffer | null> {
+  const [uuid, signature] = [canonicalUuid(request.param('node')), request.param('signature')]
+  const machine = uuid === null ? null : await machineCalled(request, uuid)
+  if (!machine || !isSigned(machine, signature)) return null
+  const kept = made.get(signature)
+  if (kept) return kept
+  const iso = configDriveIso(machine)
+  if (iso) made.set(signature, iso)
+  return iso
+}
+
+async function machineCalled({ context: { store } }: OperatorRequest, uuid: string) {
+  try {
+    return machineOf(await store.read(() => findNode(uuid, EVERYTHING)))
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'metal_not_found') return null
+    throw error
+  }
+}
