@@ -90,7 +90,9 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after =
-    steps.length === 0 ? settled(ours, transition, now) : yield* begun(ours, transition, { ...order, args }, drivers, now)
+    steps.length === 0
+      ? settled(ours, transition, now)
+      : yield* begun(ours, transition, { ...order, args }, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
