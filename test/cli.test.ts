@@ -64,6 +64,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
   'metrics-port': [0, 9_201, 9_202, 9_203],
   'metrics-token': [null, '***', '***', '***'],
   'conductor-group': ['', 'file', 'environment', 'flag'],
+  'enabled-drivers': ['', 'fake-hardware', 'redfish', 'redfish,fake-hardware'],
   'allocation-check-ms': [1_000, 2_000, 3_000, 0],
   'reservation-ms': [600_000, 601_000, 602_000, 603_000],
   'reservation-max-ms': [86_400_000, 86_401_000, 86_402_000, 86_403_000],

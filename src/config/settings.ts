@@ -209,6 +209,12 @@ const TABLE = {
     fallback: '',
     help: 'the group of nodes that this conductor works on',
   },
+  enabledDrivers: {
+    flag: 'enabled-drivers <names>',
+    is: Type.String({ pattern: '^[a-z0-9, -]*$' }),
+    fallback: '',
+    help: 'the hardware drivers of this conductor, with commas between; without it all that can work on this machine',
+  },
   takeOverMs: {
     flag: 'take-over-ms <number>',
     is: Type.Integer({ minimum: 200, maximum: limits.takeOverMsMax }),

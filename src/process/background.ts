@@ -25,6 +25,7 @@ import { isOpen } from '../metal/nodes/fleet.ts'
 import { PowerSync } from '../metal/power-sync/sync.ts'
 import { rulesOf } from '../metal/queue/order.ts'
 import { countUsage } from '../metal/queue/usage.ts'
+import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
@@ -32,7 +33,12 @@ import { Courier } from '../webhooks/courier.ts'
 import { seesWith } from './carrying.ts'
 
 type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> &
-  Pick<Context, 'policy' | 'publisher' | 'carrier'> & { memory: Memory; bell: Bell }
+  Pick<Context, 'policy' | 'publisher' | 'carrier'> & {
+    memory: Memory
+    bell: Bell
+    /** The drivers that this process's conductor works with. */
+    offered: Drivers
+  }
 
 interface Work {
   hostname: string
@@ -42,7 +48,7 @@ interface Work {
 }
 
 export async function startWork(place: Workplace): Promise<Work> {
-  const { config, store, log, metrics, drivers, bell, clock } = place
+  const { config, store, log, metrics, offered: drivers, bell, clock } = place
   const conductor = new Conductor({
     store,
     clock,

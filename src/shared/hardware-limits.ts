@@ -131,4 +131,15 @@ export const hardwareLimits = {
   stepsMax: 256,
   // Logical disks of one machine: a controller makes 64 to 240 of them.
   logicalDisksMax: 256,
+
+  // How often a ramdisk's agent says that it is there, as upstream tells it.
+  agentHeartbeatSeconds: 300,
+  // 43 characters; agents want 32 at least.
+  agentTokenBytes: 32,
+  // Network cards of one machine.
+  agentAddressesMax: 256,
+  // A certificate with its chain.
+  agentCertificateCharsMax: 32 * 1024,
+  // Events of other services in one request.
+  externalEventsMax: 1_000,
 } as const

@@ -104,8 +104,11 @@ export interface BiosSetting {
   unique?: boolean | null
 }
 
-/** The step is done, or the machine works by itself and is asked again after `ms`. */
-export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+/**
+ * The step is done, or the machine works by itself and is asked again after `ms`. `callsBack`: the agent on its ramdisk
+ * must call within that time, and is waited for until then.
+ */
+export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number; callsBack?: true }
 
 /** A part of a step, as the node's deploy_step or clean_step shows it. */
 export interface Part {
@@ -132,6 +135,15 @@ export interface Site {
   note(entry: { event: string; severity?: 'info' | 'error'; output?: string }): Promise<void>
   /** Aborted when the process stops or the lock is lost. */
   readonly signal: AbortSignal
+}
+
+/** A serial console while it is open. One for each machine, whoever watches. */
+export interface SerialLine {
+  /** What the machine prints. Ends with the line; throws a HardwareFailure when it is lost. */
+  readonly output: AsyncIterable<Buffer>
+  /** What is typed. */
+  write(bytes: Buffer): void
+  close(): Promise<void>
 }
 
 /** The hardware did not do what it was told; the message is for the operator. */
@@ -170,6 +182,8 @@ export interface Driver {
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
+  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }

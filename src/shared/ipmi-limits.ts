@@ -1,0 +1,32 @@
+// The limits of ipmitool and of consoles, each with its reason.
+
+export const ipmiLimits = {
+  // Processes of ipmitool at a time. Each mostly waits for a BMC, and costs some megabytes.
+  ipmiProcessesMax: 32,
+  // Commands that wait for a BMC or for a place; more than all nodes that a conductor works on and looks at.
+  ipmiWaitingMax: 4_096,
+  // Old BMCs lose sessions that come faster. Upstream waits for 5 s; one at a time, 2 s have been enough.
+  ipmiPauseMs: 2_000,
+  // Seconds until ipmitool sends a request again, and how often it does: a BMC that is away is known after ten seconds.
+  ipmiAnswerSeconds: 5,
+  ipmiRepeats: 1,
+  // A refusal takes a tenth of a second. Who needs longer than this did not answer.
+  ipmiRefusalMs: 3_000,
+  // For one command, and for the long lists of sensors and events: slow BMCs need a second for ten sensors.
+  ipmiCommandMs: 60_000,
+  ipmiListMs: 180_000,
+  // A busy BMC is asked again for about a minute.
+  ipmiBusyTries: 7,
+  ipmiBusyPauseMs: 8_000,
+  // A thousand sensors or ten thousand events.
+  ipmiAnswerBytesMax: 2 * 1024 * 1024,
+  // What a message repeats of the words of ipmitool.
+  ipmiWordsMax: 300,
+  // How long power may take to change. As upstream.
+  ipmiPowerMs: 60_000,
+  ipmiSoftPowerMs: 600_000,
+  // The newest events of a log that are shown.
+  ipmiEventsMax: 1_000,
+  // BMCs whose cipher suite and last command are remembered.
+  ipmiKnownMax: 4_096,
+} as const
