@@ -24,6 +24,8 @@ function machineWith(driverInfo: object, more: Partial<Machine> = {}): Machine {
     instanceInfo: {},
     instanceUuid: null,
     targetRaidConfig: {},
+    resourceClass: null,
+    extra: {},
     interfaces: interfacesFor(newDriver(), {}),
     ...more,
   }
@@ -46,7 +48,7 @@ suite('the ipmi driver', { skip: lacking }, () => {
   const driver = newDriver()
   const machine = (more?: Partial<Machine>) => machineWith(bmc.driverInfo, more)
   const run = async (step: Task['step'], args: Task['args'] = {}, of = machine()) => {
-    const result = await driver.run({ step, args, resumed: false }, of, siteAt().site)
+    const result = await driver.run({ step, args, resumed: false, attempt: '1', holder: null }, of, siteAt().site)
     assert.equal(result.kind, 'done')
     return result.kind === 'done' ? result.found.powerState : undefined
   }
@@ -104,7 +106,11 @@ suite('the ipmi driver', { skip: lacking }, () => {
   test('deploy boots from the network; tearing down ends with power off and the disk', async () => {
     bmc.setPower('1')
     const { site, begun } = siteAt()
-    const deployed = await driver.run({ step: 'deploy', args: {}, resumed: false }, machine(), site)
+    const deployed = await driver.run(
+      { step: 'deploy', args: {}, resumed: false, attempt: '1', holder: null },
+      machine(),
+      site,
+    )
     assert.deepEqual(deployed, { kind: 'done', found: { powerState: 'power on' } })
     assert.deepEqual(begun, ['power_off', 'network_boot', 'power_on'])
     assert.equal(bmc.boot(), 'pxe')
@@ -114,14 +120,14 @@ suite('the ipmi driver', { skip: lacking }, () => {
 
   test('who takes over goes on with the part that was begun', async () => {
     const { site, begun } = siteAt(2)
-    await driver.run({ step: 'deploy', args: {}, resumed: false }, machine(), site)
+    await driver.run({ step: 'deploy', args: {}, resumed: false, attempt: '1', holder: null }, machine(), site)
     assert.deepEqual(begun, ['power_on'])
     assert.equal(bmc.power(), '1')
   })
 
   test('cleaning switches off, and says that nothing was erased', async () => {
     const { site, notes } = siteAt()
-    await driver.run({ step: 'clean', args: {}, resumed: false }, machine(), site)
+    await driver.run({ step: 'clean', args: {}, resumed: false, attempt: '1', holder: null }, machine(), site)
     assert.equal(bmc.power(), '0')
     assert.match(notes.join(), /erases no disks/)
     const steps = { clean_steps: [{ interface: 'deploy', step: 'erase_devices' }] }
@@ -175,7 +181,7 @@ suite('the ipmi driver', { skip: lacking }, () => {
 
   test('the serial console: what is typed arrives, what is printed is read, and the session is given back', async () => {
     for (let round = 0; round < 2; round++) {
-      const line = await driver.openConsole(machine(), signal)
+      const line = await driver.openConsole(machine(), { takesOver: false, signal })
       line.write(Buffer.from('first\r'))
       let read = ''
       for await (const piece of line.output) {
@@ -190,14 +196,14 @@ suite('the ipmi driver', { skip: lacking }, () => {
   })
 
   test('a serial console that is lost says so', async () => {
-    const line = await driver.openConsole(machine(), signal)
+    const line = await driver.openConsole(machine(), { takesOver: false, signal })
     const lost = assert.rejects(Array.fromAsync(line.output), HardwareFailure)
     const ours = (text: string) => text.includes(String(bmc.port)) && text.includes('sol activate')
     for (const { pid, text } of commands()) if (ours(text)) process.kill(pid)
     await lost
     await line.close()
     const wrong = machineWith({ ...bmc.driverInfo, ipmi_password: 'wr0ng' })
-    await assert.rejects(driver.openConsole(wrong, signal), /refused the session/)
+    await assert.rejects(driver.openConsole(wrong, { takesOver: true, signal }), /refused the session/)
   })
 })
 
