@@ -4,10 +4,11 @@ import { sql } from 'kysely'
 import { patchNode } from '../metal/nodes/lifecycle.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Patch } from '../metal/json-patch.ts'
-import { findInstance, lockNode, type NodeRow } from '../metal/nodes/rows.ts'
+import { findInstance, findNode, lockNode, type NodeRow } from '../metal/nodes/rows.ts'
 import { FREE_TO_CHANGE, transitionFor } from '../metal/nodes/states.ts'
 import type { Principal } from '../metal/nodes/provider.ts'
 import { type Order, startVerb } from '../metal/nodes/transitions.ts'
+import { jsonIn } from '../shared/json.ts'
 import { limits } from '../shared/limits.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
 import { query } from '../store/statement.ts'
@@ -39,13 +40,20 @@ export function* deployServer(
     { op: 'add', path: ['instance_uuid'], value: server.uuid },
     info('display_name', server.name),
     info('traits', requiredTraits(wish)),
-    ...(server.image_id === null ? [] : [info('image_source', server.image_id)]),
+    ...mediaOf(server, yield* findNode(host.uuid, EVERYTHING)).map(([name, value]) => info(name, value)),
   ]
   yield* patchNode(host.uuid, ALL, patches, drivers, principalOf(server), now)
   yield* startVerb(host.uuid, EVERYTHING, orderOf(server, 'active'), drivers, now)
   yield* addServer({ ...server, host_id: host.id, is_metal: 1, status: 'BUILD', task: 'spawning' })
   yield* wake('servers')
   return true
+}
+
+/** What the node boots: a machine that boots an ISO gets no image, since nothing is written to its disks. */
+function mediaOf({ image_id, metadata }: NewServer, { interfaces }: NodeRow): [name: string, value: string][] {
+  const { boot_iso } = jsonIn(metadata)
+  if (jsonIn(interfaces)['deploy'] === 'ramdisk') return typeof boot_iso === 'string' ? [['boot_iso', boot_iso]] : []
+  return image_id === null ? [] : [['image_source', image_id]]
 }
 
 /** Servers that wait for their node, or have lost it. */

@@ -17,6 +17,8 @@ function machineWith(driverInfo: object, more: Partial<Machine> = {}): Machine {
   return {
     uuid: '00000000-0000-4000-8000-000000000001',
     name: 'a',
+    resourceClass: null,
+    extra: {},
     powerState: null,
     driverInfo: { ...driverInfo },
     driverInternalInfo: {},

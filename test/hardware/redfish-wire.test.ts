@@ -57,6 +57,11 @@ test('auto takes basic where there are no sessions, and asks for none', async t 
   assert.equal(logins(bmc), 0)
 })
 
+test('auth type session says so where there are no sessions', async t => {
+  const { ask } = await bmcWith(t, { auth: 'basic' })
+  await assert.rejects(ask({ redfish_auth_type: 'session' }).system(), /gives no session\. It has no sessions: set/)
+})
+
 test('auto takes basic where the first login is refused', async t => {
   const { bmc, ask } = await bmcWith(t)
   bmc.fail({ kind: 'status', status: 405, method: 'POST', path: /Sessions$/ })
@@ -81,7 +86,7 @@ test('when all sessions are used up, basic helps; with auth type session it is s
   assert.ok(bmc.requests.some(({ headers }) => headers.authorization !== undefined))
   await assert.rejects(
     ask({ redfish_auth_type: 'session' }).system(),
-    /maximum number of user sessions.*No session is free/,
+    /gives no session\. All are in use: .* It says: The maximum number of user sessions/,
   )
 })
 

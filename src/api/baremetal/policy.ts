@@ -99,6 +99,7 @@ export const baremetalPolicy = {
   'baremetal:driver:vendor_passthru': 'admin',
   'baremetal:conductor:get': READERS,
   'baremetal:shard:get': 'admin or service or system reader',
+  'baremetal:events:post': OPERATORS,
   'baremetal:volume:list': READERS,
   'baremetal:volume:get': TENANT_READERS,
   'baremetal:volume:create': OWNER_MEMBERS,

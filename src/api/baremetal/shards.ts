@@ -1,10 +1,8 @@
 // /v1/shards, and the lists that are always empty here.
 import { Type } from 'typebox'
-import { findNode } from '../../metal/nodes/rows.ts'
 import { countShards } from '../../metal/nodes/shards.ts'
 import type { Operation } from '../operation.ts'
 import { Count, named, Text } from '../shapes.ts'
-import { nodeIdent } from './nodes.ts'
 import type { Answer, MetalRequest } from './request.ts'
 
 listShards.operation = {

@@ -46,6 +46,7 @@ export class FakeHardware implements Driver {
     fake_delay: 'Seconds that each step takes, or an object with the seconds by step or question. Optional.',
     fake_fail: 'The step or question that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
+    fake_call_back: 'An object with the seconds in which the agent of a ramdisk must call, by step. Optional.',
     fake_step_delay: 'Seconds that each deploy step or clean step takes that was asked for. Optional.',
     fake_inventory: 'An object that inspection reports, in part or as a whole. Its interfaces become ports. Optional.',
   }
@@ -65,7 +66,7 @@ export class FakeHardware implements Driver {
     const chosen = interfaces[name]
     if (chosen === `no-${name}`) return `The ${name} interface is switched off on this node.`
     if (name !== 'deploy') return null
-    for (const key of ['fake_delay', 'fake_wait'] as const) {
+    for (const key of ['fake_delay', 'fake_wait', 'fake_call_back'] as const) {
       const wrong = wrongSeconds(driverInfo[key])
       if (wrong) return `driver_info/${key}: ${wrong}`
     }
@@ -86,6 +87,8 @@ export class FakeHardware implements Driver {
     }
     const waitMs = resumed || !canWait(step) ? 0 : (msFor(info['fake_wait'], step) ?? 0)
     if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
+    const callMs = resumed || !canWait(step) ? null : msFor(info['fake_call_back'], step)
+    if (callMs !== null) return { kind: 'waiting', ms: Math.min(callMs, limits.fakeDelayMsMax), callsBack: true }
     const result = step === 'deploy' || step === 'clean' ? await this.#runSteps(step, args, machine, site) : null
     const found = foundBy(step, machine)
     if (found.powerState !== undefined) this.#consoles.print(machine.uuid, `${step}: ${found.powerState}`)

@@ -104,8 +104,11 @@ export interface BiosSetting {
   unique?: boolean | null
 }
 
-/** The step is done, or the machine works by itself and is asked again after `ms`. */
-export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+/**
+ * The step is done, or the machine works by itself and is asked again after `ms`. `callsBack`: the agent on its ramdisk
+ * must call within that time, and is waited for until then.
+ */
+export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number; callsBack?: true }
 
 /** A part of a step, as the node's deploy_step or clean_step shows it. */
 export interface Part {

@@ -9,6 +9,7 @@ import type { Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/p
 import type { CallId } from '../../store/schema/ids.ts'
 import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import { withoutAgent } from './agent-info.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
 import { claimInstance, heldBy, holderOf, syncProvider, type Principal, requireNotRetired } from './provider.ts'
@@ -37,6 +38,8 @@ export type Work =
       to: Stable
       /** The machine has been in the waiting state of this step. */
       resumed: boolean
+      /** The machine must call back until then, or the step has failed. */
+      callBackBy?: number
       /** The part of the step that was begun last. */
       part?: number
       /** Steps that another conductor may finish with this driver. */
@@ -85,12 +88,15 @@ export function* startVerb(ident: string, access: Access, order: Order, drivers:
   }
   const transition = { ...found, to: endOf(found, node) }
   yield* requireAllowed(node, order, now)
-  if (order.verb === 'active' || order.verb === 'rebuild') yield* requireDeployable(node, drivers)
+  if (order.verb === 'active' || order.verb === 'rebuild')
+    yield* requireDeployable({ ...node, ...givenWith(order.args, node) }, drivers)
   const args = yield* withSteps(node, order, drivers)
   const ours = yield* redeemed(node, order, access, now)
   const steps = stepsOf(node, transition)
   const after =
-    steps.length === 0 ? settled(ours, transition, now) : yield* begun(ours, transition, { ...order, args }, drivers, now)
+    steps.length === 0
+      ? settled(ours, transition, now)
+      : yield* begun(ours, transition, { ...order, args }, drivers, now)
   if (steps.length > 0) yield* requireConductor(node.driver, node.conductor_group)
   yield* saveNode(node, after)
   yield* syncProvider(after, now)
@@ -209,15 +215,17 @@ export function* begun<N extends NodeRow>(
     target_provision_state: to,
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
-    ...(args['configdrive'] !== undefined && { instance_info: withConfigDrive(node, args['configdrive']) }),
+    ...givenWith(args, node),
+    driver_internal_info: withoutAgent(node.driver_internal_info),
     transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,
   }
 }
 
-const withConfigDrive = ({ instance_info }: NodeRow, configdrive: unknown) =>
-  jsonText({ ...jsonIn(instance_info), configdrive })
+/** What the arguments of a verb change in the node. */
+const givenWith = ({ configdrive }: Json, { instance_info }: NodeRow) =>
+  configdrive === undefined ? {} : { instance_info: jsonText({ ...jsonIn(instance_info), configdrive }) }
 
 export const stateChange = (node: NodeRow, state: State, now: number) => ({
   provision_state: state,

@@ -1,6 +1,6 @@
 // The redfish driver: which room does a step, and which one answers a question.
 import { inParts, type PlannedPart } from '../parts.ts'
-import type { Answer, AnswerTo, Question, QuestionName } from '../questions.ts'
+import type { Answer, Question } from '../questions.ts'
 import {
   type Done,
   type Driver,
@@ -13,29 +13,18 @@ import {
   type Site,
   type StepResult,
   type Task,
+  type WantedStep,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
-import {
-  bootDeviceIn,
-  BOOT_DEVICES,
-  type BootDevice,
-  bootModeIn,
-  readSecureBoot,
-  setBootDevice,
-  setBootMode,
-  setSecureBoot,
-  supportedDevices,
-} from './boot.ts'
+import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
-import { bootOnce, cleanParts, deployParts, isByHttp, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import { BOOT_DEVICES } from './boot.ts'
+import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
-import { readEvents } from './events.ts'
-import { explicitParts, requireRepeatable } from './explicit-steps.ts'
-import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
-import { hasSlot } from './media.ts'
+import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
+import { inspect } from './inspect.ts'
 import type { Bmcs } from './pool.ts'
-import { interrupt, readPower, switchPower } from './power.ts'
-import { readSensors } from './sensors.ts'
+import { readPower, switchPower } from './power.ts'
 import { REDFISH_PROPERTIES, wrongWithBmcSettings } from './settings.ts'
 import type { Visit } from './visit.ts'
 
@@ -43,74 +32,6 @@ interface Options extends MediaHost {
   bmcs: Pick<Bmcs, 'of' | 'stop'>
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
-}
-
-/** Does a question's work. A question without a room is not answered by this driver. */
-type Answers = {
-  [Name in QuestionName]?: (visit: Visit, args: Extract<Question, { name: Name }>['args']) => Promise<Answer>
-}
-
-const ANSWERS: Answers = {
-  validate: validateLive,
-  power_state: async ({ bmc }) => ({ power_state: await readPower(bmc) }),
-  boot_device: async ({ bmc }) => bootDeviceIn(await bmc.system()),
-  set_boot_device: async ({ bmc }, { boot_device, persistent }) => {
-    const device = deviceOf(boot_device)
-    const set = await setBootDevice(bmc, { device, persistent })
-    return { internal: bootOnce(persistent && !set.persistent ? device : null) }
-  },
-  supported_boot_devices: async ({ bmc }) => ({ supported_boot_devices: supportedDevices(await bmc.system()) }),
-  boot_mode: async ({ bmc }) => {
-    const system = await bmc.system()
-    return { boot_mode: bootModeIn(system), secure_boot: await readSecureBoot(bmc, system) }
-  },
-  set_boot_mode: async ({ bmc }, { boot_mode }) => {
-    await setBootMode(bmc, boot_mode)
-    return {}
-  },
-  set_secure_boot: async ({ bmc }, { secure_boot }) => {
-    await setSecureBoot(bmc, secure_boot)
-    return {}
-  },
-  inject_nmi: async ({ bmc }) => {
-    await interrupt(bmc)
-    return {}
-  },
-  sensors: async ({ bmc }) => ({ sensors: await readSensors(bmc) }),
-  indicators: ({ bmc }) => listIndicators(bmc),
-  indicator: ({ bmc }, light) => readIndicator(bmc, light),
-  set_indicator: async ({ bmc }, light) => {
-    await switchIndicator(bmc, light)
-    return {}
-  },
-  events: async ({ bmc }) => ({ events: await readEvents(bmc) }),
-}
-
-function deviceOf(word: string): BootDevice {
-  const device = BOOT_DEVICES.find(name => name === word)
-  if (!device) throw new HardwareFailure(`Driver redfish knows no boot device ${word}.`)
-  return device
-}
-
-/** Asks the BMC what each interface needs of it. */
-async function validateLive({ bmc, machine }: Visit): Promise<AnswerTo<'validate'>> {
-  const reason = async (look: () => Promise<string | null>) => {
-    try {
-      return await look()
-    } catch (error) {
-      if (error instanceof HardwareFailure) return error.message
-      throw error
-    }
-  }
-  const power = await reason(async () => (await readPower(bmc), null))
-  // A BMC that is away is not asked again for each interface.
-  if (power !== null) return { power, management: power, boot: power }
-  const boot = await reason(async () => {
-    if (!isByHttp(machine))
-      return (await hasSlot(bmc, ['CD', 'DVD'])) ? null : 'The BMC has no virtual media of type CD or DVD.'
-    return supportedDevices(await bmc.system()).includes('uefihttp') ? null : 'The BMC offers no boot over HTTP.'
-  })
-  return { power, management: null, boot }
 }
 
 const or = (name: 'bios' | 'inspect' | 'raid' | 'vendor') => ['redfish', `no-${name}`] as [string, string]
@@ -136,6 +57,7 @@ export class RedfishHardware implements Driver {
     boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
   }
   readonly bootDevices = BOOT_DEVICES
+  readonly vendorMethods = VENDOR_METHODS
   readonly resumable: readonly StepName[] = ['deploy', 'clean']
   readonly #options: Options
 
@@ -144,11 +66,14 @@ export class RedfishHardware implements Driver {
   }
 
   validate(name: InterfaceName, machine: Machine): string | null {
-    if (machine.interfaces[name] === `no-${name}`)
-      return `Driver redfish does not support ${name} (disabled or not implemented).`
+    if (machine.interfaces[name] === `no-${name}`) return unsupported(name)
     const wrong = wrongWithBmcSettings(machine)
     if (wrong !== null || (name !== 'deploy' && name !== 'boot')) return wrong
     return wrongDeployment(machine, this.#options)
+  }
+
+  validateStep(_: 'deploy' | 'clean', step: WantedStep, machine: Machine): string | null {
+    return wrongStep(step, machine)
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
@@ -162,8 +87,9 @@ export class RedfishHardware implements Driver {
     if (step === 'verify' || step === 'adopt') {
       return done({ powerState: await readPower(visit.bmc), ...(await biosShown(visit)) })
     }
+    if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
     const parts = this.#partsOf(task, visit)
-    if (!parts) throw new HardwareFailure(`Driver redfish does not support ${step} (disabled or not implemented).`)
+    if (!parts) throw new HardwareFailure(unsupported(step))
     requireRepeatable(parts, site.part)
     return inParts(parts, site)
   }
@@ -174,12 +100,12 @@ export class RedfishHardware implements Driver {
       case 'deploy': {
         const wrong = wrongDeployment(visit.machine, this.#options)
         if (wrong !== null) throw new HardwareFailure(wrong)
-        return deployParts(visit, this.#options, explicitParts(visit, args['deploy_steps']))
+        return deployParts(visit, this.#options, explicitParts(visit, stepsIn(args, 'deploy_steps')))
       }
       case 'tearDown':
         return tearDownParts(visit)
       case 'clean':
-        return cleanParts(visit, explicitParts(visit, args['clean_steps']))
+        return cleanParts(visit, explicitParts(visit, stepsIn(args, 'clean_steps')))
       default:
         return null
     }
@@ -191,9 +117,7 @@ export class RedfishHardware implements Driver {
   }
 
   async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
-    const answer = ANSWERS[question.name] as ((visit: Visit, args: Question['args']) => Promise<Answer>) | undefined
-    if (!answer) throw new HardwareFailure(`Driver redfish does not support ${question.name}.`)
-    return answer(this.#visit(machine, signal), question.args)
+    return answerTo(question, this.#visit(machine, signal))
   }
 
   async stop(): Promise<void> {
@@ -209,6 +133,8 @@ export class RedfishHardware implements Driver {
     }
   }
 }
+
+const unsupported = (what: string) => `Driver redfish does not support ${what} (disabled or not implemented).`
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })
 

@@ -1,52 +1,60 @@
 // The steps that operators may name in clean_steps and deploy_steps.
-import { isObject } from '../../../shared/is-object.ts'
 import type { PlannedPart } from '../parts.ts'
-import { type Done, HardwareFailure, type InterfaceName, type Json } from '../port.ts'
-import { applyBios, resetBios } from './bios.ts'
-import { createRaid, deleteRaid } from './raid.ts'
+import { type Done, HardwareFailure, type Json, type Machine, type WantedStep } from '../port.ts'
+import { applyBios, resetBios, wrongSettings } from './bios.ts'
+import { createRaid, deleteRaid, wrongVolumes } from './raid.ts'
 import type { Visit } from './visit.ts'
 
-type ExplicitStep = (visit: Visit, args: Json) => Promise<Done | void>
+interface ExplicitStep {
+  run: (visit: Visit, args: Json) => Promise<Done | void>
+  /** What is wrong with the arguments, or null. */
+  wrong?: (args: Json, machine: Machine) => string | null
+}
 
 /** By interface and step. */
 const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
-  'bios.apply_configuration': applyBios,
-  'bios.factory_reset': resetBios,
-  'raid.create_configuration': createRaid,
-  'raid.delete_configuration': deleteRaid,
+  'bios.apply_configuration': { run: applyBios, wrong: wrongSettings },
+  'bios.factory_reset': { run: resetBios },
+  'raid.create_configuration': { run: createRaid, wrong: wrongVolumes },
+  'raid.delete_configuration': { run: deleteRaid },
 }
 
 /** Those that must not be begun a second time: the disks may be half changed. */
 const ONCE: ReadonlySet<string> = new Set(['raid.create_configuration', 'raid.delete_configuration'])
 
-interface Named {
-  interface: InterfaceName
-  step: string
-  args: Json
-  priority: number
+type Named = Pick<WantedStep, 'interface' | 'step'>
+type Wanted = Named & Pick<WantedStep, 'args'>
+
+const roomOf = ({ interface: kind, step }: Named): ExplicitStep | null =>
+  Object.hasOwn(EXPLICIT, `${kind}.${step}`) ? EXPLICIT[`${kind}.${step}`]! : null
+
+/** Why a step can't be done on this machine, or null. */
+export function wrongStep({ interface: kind, step, args }: Wanted, machine: Machine): string | null {
+  const room = roomOf({ interface: kind, step })
+  if (room && machine.interfaces[kind] !== `no-${kind}`) return room.wrong?.(args, machine) ?? null
+  const there = Object.keys(EXPLICIT).join(', ')
+  return `Driver redfish has no step ${step} of interface ${kind} on this node. There are ${there}.`
 }
 
-/** The steps in the order in which they run. Throws before anything is done if there is no such step. */
-export function explicitParts(visit: Visit, given: unknown): PlannedPart[] {
-  const named = (Array.isArray(given) ? given : []).filter(isObject).map((step): Named => ({
-    interface: step['interface'] as InterfaceName,
-    step: step['step'] as string,
-    args: isObject(step['args']) ? step['args'] : {},
-    priority: typeof step['priority'] === 'number' ? step['priority'] : 1,
-  }))
-  // Priority 0 switches a step off, as upstream has it.
-  const due = named.filter(({ priority }) => priority > 0).sort((a, b) => b.priority - a.priority)
-  return due.map(({ interface: kind, step, args }) => {
-    const run = Object.hasOwn(EXPLICIT, `${kind}.${step}`) ? EXPLICIT[`${kind}.${step}`]! : null
-    if (!run || visit.machine.interfaces[kind] === `no-${kind}`) throw unknownStep(kind, step)
+/** The steps as parts, in the order in which they run. Throws before anything is done if there is no such step. */
+export function explicitParts(visit: Visit, given: readonly WantedStep[]): PlannedPart[] {
+  return given.map(({ interface: kind, step, args }) => {
+    const wrong = wrongStep({ interface: kind, step, args }, visit.machine)
+    if (wrong !== null) throw new HardwareFailure(wrong)
+    const { run } = roomOf({ interface: kind, step })!
     return { interface: kind, step, args, run: () => run(visit, args) }
   })
 }
 
-function unknownStep(kind: string, step: string): HardwareFailure {
-  const there = Object.keys(EXPLICIT)
-  const offer = there.length > 0 ? `It has ${there.join(', ')}.` : 'It has none.'
-  return new HardwareFailure(`Driver redfish has no step ${step} of interface ${kind} on this node. ${offer}`)
+/** As the arguments of a verb have them. Of a deployment's, those with a higher priority come first, and 0 is for never. */
+export function stepsIn(args: Json, name: 'clean_steps' | 'deploy_steps'): WantedStep[] {
+  const given = ((args[name] ?? []) as Partial<WantedStep>[]).map(step => ({
+    ...(step as WantedStep),
+    args: step.args ?? {},
+    priority: step.priority ?? 1,
+  }))
+  if (name === 'clean_steps') return given
+  return given.filter(({ priority }) => priority > 0).sort((a, b) => b.priority - a.priority)
 }
 
 /** Whoever takes over in the middle of such a step leaves it to a person. */

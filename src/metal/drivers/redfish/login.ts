@@ -3,7 +3,7 @@ import { isObject } from '../../../shared/is-object.ts'
 import { BmcRefusal, linkIn } from './bmc.ts'
 import type { Access } from './settings.ts'
 import type { Asked, Reply, Wire } from './wire.ts'
-import { messageIdsIn, refusal } from './words.ts'
+import { hostOf, refusal, saidIn } from './words.ts'
 
 interface Session {
   readonly token: string
@@ -84,7 +84,10 @@ export class Login {
     // A BMC whose sessions worked must not get the password with each request because of one bad moment.
     const isRefused = !this.#hasWorked && reply.status !== 503
     if (access.authType === 'auto' && (isUsedUp || isRefused)) return this.#goBasic()
-    throw isUsedUp ? this.#noneFree(reply) : refusal(access, reply)
+    if (isUsedUp) throw this.#without(reply, 'All are in use: set redfish_auth_type to auto or basic, or end some.')
+    throw link === null && body !== null
+      ? this.#without(reply, 'It has no sessions: set redfish_auth_type to auto or basic.')
+      : refusal(access, reply)
   }
 
   #goBasic(): null {
@@ -92,11 +95,10 @@ export class Login {
     return null
   }
 
-  #noneFree(reply: Reply): BmcRefusal {
-    const { message } = refusal(this.#access, { ...reply, status: 503 })
-    return new BmcRefusal(`${message} No session is free: set redfish_auth_type to auto or basic, or end sessions.`, {
-      status: reply.status,
-      messageIds: messageIdsIn(reply.body),
-    })
+  #without(reply: Reply, advice: string): BmcRefusal {
+    const { status, messageIds } = refusal(this.#access, reply)
+    const said = saidIn(reply)
+    const words = `The BMC at ${hostOf(this.#access)} gives no session. ${advice}${said === '' ? '' : ` It says: ${said}`}`
+    return new BmcRefusal(words, { status, messageIds })
   }
 }

@@ -38,8 +38,8 @@ interface Medium {
 export async function insertMedium(bmc: Bmc, medium: Medium, pause: Pause): Promise<void> {
   const slots = await slotsOf(bmc)
   if (slots.some(slot => holds(slot, medium.url))) return
-  const able = medium.types.flatMap(type => slots.filter(slot => typesOf(slot).includes(type)))
-  const free = [...new Set(able)].filter(slot => !isLoaded(slot))
+  const able = [...new Set(medium.types.flatMap(type => slots.filter(slot => typesOf(slot).includes(type))))]
+  const free = able.filter(slot => !isLoaded(slot))
   const refusals: string[] = []
   for (const slot of free) {
     const refusal = await refusalOf(() => insertInto(bmc, slot, medium.url, pause))
@@ -50,7 +50,7 @@ export async function insertMedium(bmc: Bmc, medium: Medium, pause: Pause): Prom
   const kinds = medium.types.join(' or ')
   throw new HardwareFailure(
     able.length > 0
-      ? `The BMC has no free slot for ${medium.called}: ${able.map(nameOf).join(', ')} hold other media.`
+      ? `The BMC has no free slot for ${medium.called}: other media are in ${able.map(nameOf).join(', ')}.`
       : `The BMC has no slot for ${medium.called}: it needs virtual media of type ${kinds}.`,
   )
 }
