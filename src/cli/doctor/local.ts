@@ -92,7 +92,10 @@ async function lookIntoDatabase(local: Local): Promise<Finding> {
 
 /** Which drivers a conductor here would offer, and what is missing for the others. */
 async function lookAtDrivers({ config }: Local): Promise<Finding> {
-  const all = driversFor(config!)
+  const all = driversFor(config!, {
+    now: () => systemClock.now(),
+    namesOf: async () => ({ user: null, project: null }),
+  })
   const offered = enabledDrivers(config!, all)
   const lacking = [...all.values()].flatMap(driver => {
     const lack = driver.lacks?.() ?? null

@@ -23,7 +23,7 @@ import { letterFor, type Names } from './letter.ts'
 import { fileOf, runProgram } from './program.ts'
 import { pauseMs, type Ran, type Verdict, verdictOn } from './verdict.ts'
 
-interface ManualOptions {
+export interface ManualOptions {
   hooks: HookSets
   sign: Sign
   /** What the holder is called. */
