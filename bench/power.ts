@@ -78,7 +78,7 @@ async function benchPeriod(store: BenchStore, periodSeconds: number, options: Be
       await quiet.server.stop()
       options.progress(`${name}: asking, ${round + 1} of ${options.rounds}`)
       const asking = await measure(periodSeconds)
-      if (round === 0) await tell(`${name}`, farm, { bmcs: BMCS, periodSeconds }, report)
+      if (round === 0) await tell(name, farm, { bmcs: BMCS, periodSeconds }, report)
       pairs.push([quiet.turn, asking.turn])
       if (round < options.rounds - 1) await asking.server.stop()
       else {
@@ -155,16 +155,12 @@ async function fill({ port }: Server, infos: readonly object[]): Promise<string[
 }
 
 /** Reads nodes, and claims and releases, at a steady pace: clients of a lab wait for each other seldom. */
-async function load(
-  { port, cpuSeconds }: Server,
-  [provider, ...nodes]: readonly string[],
-  seconds: number,
-): Promise<Turn> {
+async function load(server: Server, [provider, ...nodes]: readonly string[], seconds: number): Promise<Turn> {
   const took: number[] = []
-  const [start, cpuBefore] = [performance.now(), cpuSeconds()]
+  const [start, cpuBefore] = [performance.now(), server.cpuSeconds()]
   let at = 0
   const one = async (_: unknown, client: number) => {
-    const connection = new Connection(port)
+    const connection = new Connection(server.port)
     for (let turn = 0; ; turn++) {
       const due = start + ((turn * CLIENTS + client) * 1_000) / PER_SECOND
       if (due > start + seconds * 1_000) break
@@ -184,7 +180,11 @@ async function load(
   await Promise.all(Array.from({ length: CLIENTS }, one))
   took.sort((a, b) => a - b)
   const elapsed = (performance.now() - start) / 1_000
-  return { p50Ms: percentile(took, 0.5), p99Ms: percentile(took, 0.99), cpu: (cpuSeconds() - cpuBefore) / elapsed }
+  return {
+    p50Ms: percentile(took, 0.5),
+    p99Ms: percentile(took, 0.99),
+    cpu: (server.cpuSeconds() - cpuBefore) / elapsed,
+  }
 }
 
 interface Farm {
