@@ -80,6 +80,7 @@ const SETTINGS: Record<string, [unknown, unknown, unknown, unknown]> = {
     { lab: { clean: { command: ['/bin/environment'], seconds: 5 } } },
     { lab: {} },
   ],
+  'power-sync-seconds': [60, 1, 2, 3],
   'history-keep': [300, 1, 2, 3],
   'history-keep-days': [180, 1, 2, 3],
   'test-clock': [false, true, false, true],

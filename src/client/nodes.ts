@@ -105,6 +105,12 @@ const lightOf = (node: string, component: string, name: string) =>
 
 const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
 
+interface Inventoried {
+  inventory: Json
+  /** The traits that the rules gave, and what could not be found or set. */
+  plugin_data: { traits: string[]; notes: string[] }
+}
+
 export class Nodes {
   readonly #api: Api
   readonly #operator: Api
@@ -138,6 +144,9 @@ export class Nodes {
   provision = (node: string, target: Verb, more: Json = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
   power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
+
+  /** What the last inspection found; 404 if there was none. */
+  inventory = (node: string) => this.#api.get<Inventoried>(`/nodes/${segment(node)}/inventory`)
 
   /** What it boots from; `persistent` also after the next time. */
   bootDevice = (node: string) =>

@@ -263,6 +263,12 @@ const TABLE = {
     fallback: 0,
     help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
   },
+  powerSyncSeconds: {
+    flag: 'power-sync-seconds <number>',
+    is: Type.Integer({ minimum: 0, maximum: 86_400 }),
+    fallback: 60,
+    help: 'how often each machine is asked whether it is on; 0 never',
+  },
   historyKeep: {
     flag: 'history-keep <number>',
     is: Type.Integer({ minimum: 0, maximum: limits.historyKeepMax }),

@@ -10,6 +10,7 @@ import { followPair } from '../http/tls.ts'
 import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { namesOf } from '../identity/seen-names.ts'
 import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
@@ -21,6 +22,7 @@ import { migrateStore } from './migrate.ts'
 import type { Logger } from 'pino'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
+import { Consoles } from '../metal/consoles/consoles.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -32,6 +34,7 @@ import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
+import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
 import { driversFor, enabledDrivers } from './drivers.ts'
@@ -83,6 +86,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     catchUp: () => memory.catchUp(),
     drivers,
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
+    consoles: opened.adopt(consolesOf(place), made => made.stop()),
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
@@ -112,6 +116,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
 /** Where all are one caller, that one may have all streams. */
 const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
   new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
+
+function consolesOf({ metrics, ...place }: Pick<Context, 'store' | 'drivers' | 'log' | 'metrics'>): Consoles {
+  const consoles = new Consoles(place)
+  metrics.watch('holdfast_consoles', 'Serial consoles that are open.', () => consoles.count)
+  return consoles
+}
 
 interface RunningConductor {
   hostname: string
@@ -143,8 +153,6 @@ export async function startConductor(config: Config): Promise<RunningConductor> 
 async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', opened: AsyncDisposableStack) {
   const policy = loadPolicy(config)
   const carrier = carrierFor(config)
-  const drivers = driversFor(config, () => ({ store, clock }))
-  const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   const log = createLog(config.logLevel)
   const metrics = new Metrics()
   const store = openStore(config.database, {
@@ -154,9 +162,14 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     origin: systemClock.newUuid(),
   })
   opened.defer(() => store.close())
+  const clock = new SharedClock(store, config.testClock)
+  const drivers = driversFor(config, {
+    now: () => clock.now(),
+    namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+  })
+  const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)
-  const clock = new SharedClock(store, config.testClock)
   opened.defer(() => clock.stop())
   await clock.start()
   const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))

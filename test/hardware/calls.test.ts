@@ -20,7 +20,9 @@ eachDatabase(
   ({ create }) => {
     describe('', () => {
       const api = new Baremetal()
-      let [database, server, store] = ['', null as unknown as Server, null as unknown as Store]
+      let database = ''
+      let server: Server
+      let store: Store
       before(async () => {
         database = await migrated(await create())
         server = await startServer(database, { takeOverMs: TAKE_OVER_MS }, 'api')

@@ -15,6 +15,7 @@ import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands, printNode, PROJECTS } from './change.ts'
 import { addHistoryCommand } from './history.ts'
+import { addInventoryCommand } from './inventory.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
 import { addMachineCommands } from './machine.ts'
@@ -55,6 +56,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
     ),
   )
   addVerbCommands(node)
+  addInventoryCommand(node)
   addStateCommands(node)
   addMachineCommands(node)
   addTraitCommands(node)

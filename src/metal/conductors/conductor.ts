@@ -59,6 +59,8 @@ export class Conductor {
   readonly #watching: readonly Duty[]
   /** Ends the tasks that the process does not wait for any longer. */
   readonly #stopping = new AbortController()
+  /** Ends the tasks whose locks are lost, because others have given this conductor up. */
+  #lost = new AbortController()
   #strayLocks = 0
   #stopped = false
 
@@ -66,7 +68,13 @@ export class Conductor {
     this.#options = options
     this.witness = witnessOf(options, () => this.hostname)
     const { witness, silentMs } = this
-    this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs, witness })
+    this.#presence = new Presence({
+      ...options,
+      drivers: [...options.drivers.keys()],
+      silentMs,
+      witness,
+      givenUp: () => this.#forget(),
+    })
     const { log } = options
     const every = (pollMs: number, name: string, run: () => Promise<number | null>) =>
       new Duty({ name, pollMs, run, log })
@@ -206,6 +214,12 @@ export class Conductor {
     const goesOn = this.witness(deedOf(taken, 'accepted'))
     const resumes = () => recorded(writes.stepResumes(turnAt(taken), clock.now()), goesOn)
     let node = hasWaited ? await this.#write(resumes) : taken
+    if (hasWaited && work.callBackBy !== undefined) {
+      const reason = `The machine has not called back in time: the node was in state "${taken.provision_state}".`
+      const failed = () =>
+        recorded(writes.stepFailed(turnAt(node), reason, clock.now()), this.witness(deedOf(taken, 'failed')))
+      node = await this.#write(failed)
+    }
     while (node.reservation !== null) {
       const before = node
       const turn = turnAt(before)
@@ -214,7 +228,7 @@ export class Conductor {
         node = await this.#write(() => {
           if (outcome.kind === 'waiting')
             return recorded(
-              writes.stepWaits(turn, outcome.ms, this.#inspecting()),
+              writes.stepWaits(turn, outcome, this.#inspecting()),
               this.witness(deedOf(before, 'accepted')),
             )
           const done =
@@ -272,8 +286,13 @@ export class Conductor {
         const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
         await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
       },
-      signal: this.#stopping.signal,
+      signal: AbortSignal.any([this.#stopping.signal, this.#lost.signal]),
     }
+  }
+
+  #forget(): void {
+    this.#lost.abort()
+    this.#lost = new AbortController()
   }
 
   /**
