@@ -9,8 +9,8 @@ import { Bmcs } from '../metal/drivers/redfish/pool.ts'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { limits } from '../shared/limits.ts'
 import { programAt } from '../shared/program-at.ts'
-import { headersFor } from '../webhooks/signature.ts'
 import { UsageError } from '../shared/usage-error.ts'
+import { headersFor } from '../webhooks/signature.ts'
 
 /** What drivers need of the process. */
 interface Surroundings {

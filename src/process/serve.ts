@@ -22,6 +22,7 @@ import { migrateStore } from './migrate.ts'
 import type { Logger } from 'pino'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
+import { Consoles } from '../metal/consoles/consoles.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -33,6 +34,7 @@ import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
+import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
 import { driversFor, enabledDrivers } from './drivers.ts'
@@ -84,6 +86,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     catchUp: () => memory.catchUp(),
     drivers,
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
+    consoles: opened.adopt(consolesOf(place), made => made.stop()),
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
@@ -113,6 +116,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
 /** Where all are one caller, that one may have all streams. */
 const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
   new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
+
+function consolesOf({ metrics, ...place }: Pick<Context, 'store' | 'drivers' | 'log' | 'metrics'>): Consoles {
+  const consoles = new Consoles(place)
+  metrics.watch('holdfast_consoles', 'Serial consoles that are open.', () => consoles.count)
+  return consoles
+}
 
 interface RunningConductor {
   hostname: string
