@@ -1,6 +1,9 @@
 // The limits of hardware drivers, each with its reason.
+import { ipmiLimits } from './ipmi-limits.ts'
 
 export const hardwareLimits = {
+  ...ipmiLimits,
+
   // TCP and TLS: a slow BMC needs some seconds for the handshake.
   redfishConnectMs: 15_000,
   // As upstream: slow BMCs need most of a minute for a large collection.
