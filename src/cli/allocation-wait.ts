@@ -1,6 +1,7 @@
 // Waits until an allocation has a node, and takes it back on Ctrl-C.
-import type { Allocation, Holdfast } from '../client/index.ts'
+import { type Allocation, ApiError, type Holdfast } from '../client/index.ts'
 import { ifThere } from '../client/asking.ts'
+import { lookAtHandOver } from '../client/node-look.ts'
 import type { Look } from '../client/waiting.ts'
 import { answered, waitFor } from './progress.ts'
 import { durationOf } from './client-command.ts'
@@ -24,7 +25,7 @@ interface Sending {
   isNew: boolean
 }
 
-/** The allocation got no node, and is in the state error. */
+/** The allocation got no node, and is in the state error; or the node can't be handed over. */
 class NoNode extends CommandFailure {}
 
 /** Asks for a node, waits until there is one, and prints the allocation. */
@@ -86,13 +87,22 @@ function termsOf({ timeoutMs, startedAt }: Wait, waitUntil: string | undefined) 
   }
 }
 
-/** Whether the allocation has a node. If it fails, the error names the causes. */
+async function handedOver(allocations: Holdfast['allocations'], present: Allocation): Promise<Look<Allocation>> {
+  try {
+    return await lookAtHandOver(allocations, present)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 409) throw error
+    throw new NoNode(EXIT.conflict, error.message, 'its operator has to look at it; ask again for another one')
+  }
+}
+
+/** Whether the allocation has a node, and can use it. If it fails, the error names the causes. */
 export const lookForNode =
   (server: Holdfast, uuid: string, advice: string) =>
   async (signal: AbortSignal): Promise<Look<Allocation>> => {
     const { allocations } = server.within(signal)
     const present = await allocations.show(uuid)
-    if (present.state === 'active') return { done: present }
+    if (present.state === 'active') return handedOver(allocations, present)
     const { now, decided, ahead = 0, queue, state } = await allocations.explain(uuid)
     if (present.state === 'error') {
       const reasons = decided ?? now

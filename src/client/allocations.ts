@@ -3,6 +3,7 @@ import { ifThere } from './asking.ts'
 import { ApiError } from './errors.ts'
 import type { Events } from './events.ts'
 import { lookForNode } from './node-look.ts'
+import type { Node } from './nodes.ts'
 import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
 import type { PlaceExplained } from './queue.ts'
@@ -185,6 +186,16 @@ export class Allocations {
       `/allocations/${segment(allocation)}/retry`,
       waitUntil === undefined ? {} : { wait_until: waitUntil },
     )
+  /** What matters of its node while it is handed over; null where that isn't shown to the caller. */
+  async nodeOf({ node_uuid }: Allocation): Promise<Pick<Node, 'name' | 'provision_state' | 'last_error'> | null> {
+    const query = { fields: 'name,provision_state,last_error' }
+    try {
+      return await ifThere(this.#api.get<Node>(`/nodes/${segment(node_uuid!)}`, query))
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) return null
+      throw error
+    }
+  }
   /** Waits until it has a node, or until it is gone. One that ends without a node throws NoFit, with the reasons. */
   wait(allocation: string, { until = 'active', ...wait }: AllocationWait = {}): Promise<Allocation> {
     let last: Allocation | null = null

@@ -73,7 +73,43 @@ export interface NodeWait extends ObjectWait {
   until: string | ((node: Node) => boolean)
 }
 
+export interface Verdict {
+  result: boolean
+  reason?: string
+}
+
+export interface Reading extends Json {
+  sensor: string
+  kind: string
+  value: number | null
+  unit: string | null
+  health: string | null
+}
+
+export interface BmcEvent extends Json {
+  at: string | null
+  text: string
+  severity: string | null
+}
+
+export interface Indicator extends Json {
+  /** The part of the machine, such as system or chassis. */
+  component: string
+  name: string
+  readonly: boolean
+  states: string[]
+}
+
+const lightOf = (node: string, component: string, name: string) =>
+  `/nodes/${segment(node)}/management/indicators/${segment(component)}/${segment(name)}`
+
 const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
+
+interface Inventoried {
+  inventory: Json
+  /** The traits that the rules gave, and what could not be found or set. */
+  plugin_data: { traits: string[]; notes: string[] }
+}
 
 export class Nodes {
   readonly #api: Api
@@ -109,6 +145,9 @@ export class Nodes {
     this.#api.put<void>(`/nodes/${segment(node)}/states/provision`, { target, ...more })
   power = (node: string, target: string) => this.#api.put<void>(`/nodes/${segment(node)}/states/power`, { target })
 
+  /** What the last inspection found; 404 if there was none. */
+  inventory = (node: string) => this.#api.get<Inventoried>(`/nodes/${segment(node)}/inventory`)
+
   /** What it boots from; `persistent` also after the next time. */
   bootDevice = (node: string) =>
     this.#api.get<{ boot_device: string | null; persistent: boolean | null }>(
@@ -120,6 +159,39 @@ export class Nodes {
   }
   setBootDevice = (node: string, device: string, { persistent = true } = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/management/boot_device`, { boot_device: device, persistent })
+
+  /** By interface: whether it can be driven, and why not. The machine itself is asked too. */
+  validate = (node: string) => this.#api.get<Record<string, Verdict>>(`/nodes/${segment(node)}/validate`)
+  async sensors(node: string): Promise<Reading[]> {
+    return (await this.#operator.get<{ sensors: Reading[] }>(`/nodes/${segment(node)}/sensors`)).sensors
+  }
+  /** The event log of its BMC, the newest last. */
+  async bmcEvents(node: string): Promise<BmcEvent[]> {
+    return (await this.#operator.get<{ events: BmcEvent[] }>(`/nodes/${segment(node)}/events`)).events
+  }
+  /** Return at once; a failure is the node's last_error. */
+  setBootMode = (node: string, target: 'uefi' | 'bios') =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/boot_mode`, { target })
+  setSecureBoot = (node: string, target: boolean) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/secure_boot`, { target })
+  injectNmi = (node: string) => this.#api.put<void>(`/nodes/${segment(node)}/management/inject_nmi`, {})
+
+  /** The lights of a machine. */
+  async indicators(node: string): Promise<Indicator[]> {
+    const path = `/nodes/${segment(node)}/management/indicators`
+    const { components } = await this.#api.get<{ components: { name: string }[] }>(path)
+    const found: Indicator[] = []
+    for (const { name: component } of components) {
+      const { indicators } = await this.#api.get<{ indicators: Indicator[] }>(`${path}/${segment(component)}`)
+      found.push(...indicators.map(({ name, readonly, states }) => ({ component, name, readonly, states })))
+    }
+    return found
+  }
+  async indicator(node: string, component: string, name: string): Promise<string> {
+    return (await this.#api.get<{ state: string }>(lightOf(node, component, name))).state
+  }
+  setIndicator = (node: string, component: string, name: string, state: string) =>
+    this.#api.put<void>(lightOf(node, component, name), { state })
 
   /** Waits until a node is in a state. One whose step failed is a conflict. */
   wait(node: string, { until, ...wait }: NodeWait): Promise<Node> {

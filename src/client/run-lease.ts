@@ -3,7 +3,9 @@ import type { Allocation } from './allocations.ts'
 import { ApiError } from './errors.ts'
 import type { Holdfast } from './index.ts'
 import type { Lease } from './leases.ts'
+import { lookAtHandOver } from './node-look.ts'
 import { type Held, lasting, type Left, type NodeSource, Renewal, renewed, type Term } from './renewal.ts'
+import { waitFor } from './waiting.ts'
 
 interface Kept {
   held: Held
@@ -42,12 +44,13 @@ export class LeasedNode implements NodeSource {
   left = (): string =>
     `a node of lease ${this.#wanted.lease} may be kept for another ${lasting(this.#wanted.term.lastsMs)}`
 
-  async node(): Promise<Allocation> {
+  async node(signal?: AbortSignal): Promise<Allocation> {
     const { lease, keeper, term, connect } = this.#wanted
     const { held, got, left } = await keptOfLease(this.#server, lease, keeper, term)
     this.#held = held
     this.#renewal = new Renewal(held, term, this.#server, connect, left)
-    return got
+    const look = (each: AbortSignal) => lookAtHandOver(this.#server.within(each).allocations, got)
+    return waitFor(look, { timeoutMs: null, ...(signal && { signal }) })
   }
 }
 

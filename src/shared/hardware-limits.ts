@@ -3,7 +3,6 @@ import { ipmiLimits } from './ipmi-limits.ts'
 
 export const hardwareLimits = {
   ...ipmiLimits,
-
   // TCP and TLS: a slow BMC needs some seconds for the handshake.
   redfishConnectMs: 15_000,
   // As upstream: slow BMCs need most of a minute for a large collection.
@@ -106,6 +105,18 @@ export const hardwareLimits = {
   callAnswerCharsMax: 4 * 1024 * 1024,
   // Characters of a reason that a driver gives.
   callFailureCharsMax: 2_000,
+  // Machines that are asked for their power at once, and as many more of those that did not answer last time: with a
+  // second for an answer, 32 ask two thousand machines in a minute.
+  powerLooksMax: 32,
+  // A slow BMC answers within some seconds. Who asks every minute gives up on one well before its next turn.
+  powerLookMs: 30_000,
+  // As upstream: the fourth failure in a row takes the node out of use.
+  powerFailuresMax: 4,
+  // How finely the machines are spread over the period: the fewer begin together, the less others notice.
+  powerTicks: 240,
+  powerTickMsMax: 250,
+  // How often in a period a conductor reads which nodes are its own: so soon it looks at those of a dead one.
+  powerSharesPerPeriod: 6,
 
   // Characters of a line in a node's history: the longest last_error is as long.
   historyEventMax: 4_096,

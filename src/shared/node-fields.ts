@@ -41,8 +41,8 @@ export interface NodeField<Word extends string = string> {
 }
 /** The width of upstream's columns. */
 export const TEXT_MAX = 255
-/** For the command and fleet files, where a node is described without one. */
-export const DEFAULT_DRIVER = 'fake-hardware'
+/** For the command and fleet files, where a node is described without one: a machine that is simply there. */
+export const DEFAULT_DRIVER = 'manual'
 export type Rule = 'uuid' | 'name' | 'group' | 'sizes'
 export type Veil = 'driver' | 'instance' | 'hold'
 

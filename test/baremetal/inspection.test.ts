@@ -66,6 +66,12 @@ eachMetal('inspection', api => {
       assert.equal(notes.length, 1)
       assert.match(notes[0], new RegExp(`${shared}.*${other}`))
     }
+    const { history } = expectStatus(await api.get(`/v1/nodes/${node}/history?detail=true`), 200).body
+    const lines = history.map(({ event }: { event: string }) => event)
+    assert.ok(
+      lines.some((event: string) => event.startsWith('Inspection found 8 cpus') && event.includes(shared)),
+      lines.join('\n'),
+    )
     assert.deepEqual(await addressesOf(other), [shared])
   })
 

@@ -223,6 +223,19 @@ hosts:
     for (const name of ['old', 'new']) await nodes.delete(name)
   })
 
+  test('a list of host names under one heading is a lab of machines that can be had', async () => {
+    const { nodes } = await person.library()
+    const names = fileOf('hosts.csv', 'name\nhost-a\nhost-b.lab.example\n')
+    assert.equal(await person.reads(`import ${names}`), '2 created, 0 changed, 0 unchanged')
+    assert.equal(await person.reads(`import ${names}`), '0 created, 0 changed, 2 unchanged')
+    await person.reads('allocation create --resource-class baremetal --candidate-node host-a --name lab-a --wait')
+    assert.equal(await person.reads('allocation show lab-a -f value -c state'), 'active')
+    await person.reads('allocation delete lab-a')
+    for (const name of ['host-a', 'host-b.lab.example']) await nodes.delete(name)
+    const bare = fileOf('bare.csv', 'host-a\nhost-b\n')
+    assert.match((await person.types(`import ${bare}`)).stderr, /no column host-a; .* the first line must be: name/)
+  })
+
   test('a table with quoted cells, from standard input', async () => {
     const { nodes, ports } = await person.library()
     const text = `name,driver,description,properties.cpus,extra.note,traits,ports,provision_state
@@ -233,7 +246,8 @@ t2,,,,,,,
     const line = `${BIN} import -f csv - --url ${person.origin} < ${fileOf('table', text)}`
     const { stdout } = await promisify(execFile)('sh', ['-c', line])
     assert.equal(stdout, '2 created, 0 changed, 0 unchanged\n')
-    assert.equal((await nodes.show('t2'))['driver'], 'fake-hardware', 'the default, as for node create')
+    const t2 = await nodes.show('t2')
+    assert.deepEqual([t2['driver'], t2['resource_class'], t2.provision_state], ['manual', 'baremetal', 'available'])
     const node = await nodes.show('t1')
     assert.deepEqual(
       [node['description'], node['properties'], node['extra'], node.traits, node.provision_state],

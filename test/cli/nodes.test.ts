@@ -17,6 +17,21 @@ atShell('holdfast node', person => {
     await person.isRefused('node show n1', 3, /n1 could not be found/)
   })
 
+  test('a node is inspected, and shows what was found', async () => {
+    const gpus = [{ model: 'L4', memory_mb: 24_576 }, { model: 'L4' }]
+    const inventory = JSON.stringify({ vendor: 'Contoso', gpus, interfaces: [{ mac_address: '52:54:00:cc:00:01' }] })
+    await person.reads(['node', 'create', '--name', 'found', '--driver-info', `fake_inventory=${inventory}`])
+    await person.isRefused('node inspect found', 4, /while it is in state "enroll"/)
+    await person.reads('node manage found --wait')
+    await person.isRefused('node inventory found', 3, /Inventory record .* could not be found/)
+    assert.equal(await person.reads('node inspect found --wait'), 'found is manageable')
+    const shown = await person.reads('node inventory found')
+    for (const words of [/vendor +Contoso/, /cpus +8/, /gpus +2 × L4/, /traits .*CUSTOM_GPU_L4/])
+      assert.match(shown, words)
+    const whole = await person.readsJson('node inventory found')
+    assert.deepEqual([whole.gpus, whole.gpu_count, whole.notes], [gpus, 2, []])
+  })
+
   test('set and unset change what they name and nothing else', async () => {
     await person.reads('node create --name changed --resource-class old --extra rack=7 --extra row=b')
     await person.reads([
@@ -100,7 +115,16 @@ atShell('holdfast node', person => {
   })
 
   test('waiting for a state that is not reached ends with the reason', async () => {
-    await person.reads(['node', 'create', '--name', 'broken', '--driver-info', 'fake_fail="verify"'])
+    await person.reads([
+      'node',
+      'create',
+      '--driver',
+      'fake-hardware',
+      '--name',
+      'broken',
+      '--driver-info',
+      'fake_fail="verify"',
+    ])
     await person.isRefused('node manage broken --wait', 1, /broken is enroll, not manageable: /)
   })
 })

@@ -4,7 +4,7 @@ import { after, afterEach, describe, test } from 'node:test'
 import { Baremetal, eachMetal, expectFault, NEWEST, newClass, spawnConductor, waitFor } from '../support/baremetal.ts'
 import { Hooks } from '../support/hooks.ts'
 import { expectStatus } from '../support/placement.ts'
-import { type Server, spawnServer, startServer } from '../support/server.ts'
+import { type Command, migrated, type Server, spawnServer, startServer } from '../support/server.ts'
 import { eachDatabase } from '../support/stores.ts'
 
 const MANUAL = { driver: 'manual' }
@@ -83,6 +83,15 @@ eachMetal('manual machines without hooks', api => {
         }
         assert.equal(new Set(letters.map(({ attempt }) => attempt)).size, 4)
         assert.equal((await api.show(node)).power_state, 'power on')
+        const { history } = expectStatus(await api.get(`/v1/nodes/${node}/history/detail`), 200).body
+        const told = history.filter((line: { event_type: string }) => line.event_type === 'hook')
+        assert.deepEqual(
+          told.map(({ event, output }: { event: string; output: string }) => [event, output.trim()]),
+          ['clean', 'hand_over', 'return', 'clean'].map(name => [
+            `hook ${name} is done: ${name} is done`,
+            `${name} is done`,
+          ]),
+        )
       })
 
       void test('are handed over by a deployment too, without the secrets of instance_info', async () => {
@@ -231,7 +240,66 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
       }
     }
 
+    void test('that stops in a hook ends it, and the next one asks again, in the same attempt', async () => {
+      hooks.reset()
+      const database = await create()
+      const api = new Baremetal()
+      let server = await startServer(database, { hooks: sets })
+      const move = () => (api.origins = api.placement.origins = [server.origin])
+      move()
+      try {
+        const resource_class = newClass()
+        const node = await api.node({ ...MANUAL, resource_class }, 'available')
+        hooks.tell('hand_over', 'hang')
+        await api.allocated({ resource_class })
+        const pid = await hooks.begun('hand_over', node)
+        await server.stop()
+        assert.ok(!isAlive(pid))
+        hooks.letGo()
+        server = await startServer(database, { hooks: sets })
+        move()
+        await api.until(node, 'active', 60_000)
+        const [first, second] = hooks.letters(node).slice(-2)
+        assert.deepEqual([first!.attempt, second!.asked], [second!.attempt, 2])
+      } finally {
+        api.close()
+        await server.stop()
+      }
+    })
+
+    if (kind === 'postgres') {
+      void test('that others have given up ends its hook when it comes back', async () => {
+        hooks.reset()
+        const database = await migrated(await create())
+        const server = await startServer(database, { hooks: sets, takeOverMs: 2_000 }, 'api')
+        const api = new Baremetal(server.origin)
+        const first = await spawnConductor(database, 'sleeper', ARGS)
+        let second: Command | null = null
+        try {
+          const resource_class = newClass()
+          const node = await api.node({ ...MANUAL, resource_class }, 'available')
+          hooks.tell('hand_over', 'hang')
+          await api.allocated({ resource_class })
+          const pid = await hooks.begun('hand_over', node)
+          hooks.tell('hand_over', 'succeed')
+          second = await spawnConductor(database, 'second', ARGS)
+          first.child.kill('SIGSTOP')
+          await api.until(node, 'active', 60_000)
+          assert.ok(isAlive(pid))
+          first.child.kill('SIGCONT')
+          await waitFor('the old hook is ended', async () => !isAlive(pid), 60_000)
+          assert.equal((await api.show(node)).provision_state, 'active')
+          await api.fsck()
+        } finally {
+          for (const one of [first, second]) one?.child.kill('SIGKILL')
+          api.close()
+          await server.stop()
+        }
+      })
+    }
+
     void test('that is killed in a hook ends it, and whoever goes on asks again, in the same attempt', async () => {
+      hooks.reset()
       const database = await create()
       const api = new Baremetal()
       const at = ({ origin }: Server) => (api.origins = api.placement.origins = [origin])
@@ -239,12 +307,13 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
       at(doomed)
       const resource_class = newClass()
       const node = await api.node({ ...MANUAL, resource_class }, 'available')
-      const second = kind === 'sqlite' ? null : await spawnConductor(database, 'second', ARGS)
+      let second: Command | null = null
       let server: Server = doomed
       try {
         hooks.tell('hand_over', 'hang')
         const { uuid } = await api.allocated({ resource_class })
         const pid = await hooks.begun('hand_over', node)
+        if (kind === 'postgres') second = await spawnConductor(database, 'second', ARGS)
         await doomed.kill9()
         await waitFor('the hook is ended', async () => !isAlive(pid))
         hooks.letGo()

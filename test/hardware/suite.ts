@@ -1,6 +1,7 @@
 // What every driver must do, whatever its machines are: one suite, and a small adapter for each driver.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Config } from '../../src/config/config.ts'
 import { type Done, type Driver, type Machine, type Part, type Site, type Task } from '../../src/metal/drivers/port.ts'
 import { interfacesFor } from '../../src/metal/drivers/registry.ts'
 import type { Json } from '../../src/shared/json.ts'
@@ -23,6 +24,8 @@ export interface TestedMachine {
 
 export interface Tested {
   driver: string
+  /** What the server must be told for it. */
+  settings?: Partial<Config>
   /** The driver itself, for steps without a server. */
   make(): Driver
   /** A new machine. */
@@ -42,7 +45,7 @@ export function suite(tested: Tested): void {
     let server: Server
     let api: Baremetal
     before(async () => {
-      server = await startServer('sqlite::memory:', { mediaUrl: 'http://holdfast.example:8780' })
+      server = await startServer('sqlite::memory:', { mediaUrl: 'http://holdfast.example:8780', ...tested.settings })
       api = new Baremetal(server.origin)
     })
     after(async () => {

@@ -46,7 +46,7 @@ export class Hooks {
 
   /** These hooks as the set of all nodes. */
   settings(...names: HookName[]): HookSets {
-    const hook = (name: HookName) => ({ command: [this.#script, this.folder, name], seconds: 60 })
+    const hook = (name: HookName) => ({ command: [this.#script, this.folder, name], seconds: 600 })
     return { default: Object.fromEntries(names.map(name => [name, hook(name)])), none: {} }
   }
 

@@ -892,8 +892,10 @@ export const words = {
     toAudit: (request: string) => `${request} in the audit`,
     from: (at: string | null) => (at === null ? 'before' : at),
     lasting: 'still has it',
+    output: 'What it printed',
     story: {
       askedTo: 'asked to',
+      note: { hook: 'hook:', 'take-over': 'taken over:' },
       somebody: {
         became: 'made it',
         switched: 'switched it',

@@ -22,6 +22,7 @@ import { showInventory } from './inventory.ts'
 import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
 import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
 import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
+import { putConsole, showConsole } from './console.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
@@ -124,6 +125,10 @@ export const routes: Routes<Word> = {
     { PUT: [putSecureBoot, 'baremetal:node:set_secure_boot'] },
     'bootModeChange',
   ),
+  '/nodes/:ident/states/console': onFound({
+    GET: [showConsole, 'baremetal:node:get_console'],
+    PUT: [putConsole, 'baremetal:node:set_console_state'],
+  }),
   '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],

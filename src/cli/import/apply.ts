@@ -80,6 +80,7 @@ class Run {
     const travellers = steps.map(step => ({
       uuid: this.#uuids.get(step)!,
       wanted: wanted(step),
+      inspects: step.inspects,
       arrived: () => wanted(step) !== null && progress.advance(),
       failed: (error: unknown) => this.#failed(step, error),
     }))

@@ -2,6 +2,7 @@
 import { jsonOrText } from '../client-command.ts'
 import type { Json } from '../../client/index.ts'
 import { csvText } from '../csv.ts'
+import { BMC_SCALARS } from './bmc.ts'
 import { NODE_DOCUMENTS, NODE_FLAGS } from './members.ts'
 
 /** Separates the items of a list, such as traits and ports. */
@@ -9,6 +10,8 @@ const SEPARATOR = ' '
 const LISTS = new Set(['traits', 'ports'])
 /** Objects whose members each have a column: properties.cpus. */
 const DOCUMENTS: ReadonlySet<string> = new Set(NODE_DOCUMENTS)
+
+const READ_AS_JSON = [NODE_FLAGS, DOCUMENTS, BMC_SCALARS]
 
 /** Which member of a node a column holds, and which key if that member is an object. */
 export function columnOf(name: string): { member: string; key: string | null } {
@@ -26,7 +29,7 @@ export function nodeOf(columns: readonly string[], cells: readonly string[]): Js
     const { member, key } = columnOf(name)
     if (key !== null) node[member] = { ...(node[member] as Json | undefined), [key]: jsonOrText(cell) }
     else if (LISTS.has(member)) node[member] = cell.trim().split(/\s+/)
-    else node[member] = NODE_FLAGS.has(member) || DOCUMENTS.has(member) ? jsonOrText(cell) : cell
+    else node[member] = READ_AS_JSON.some(names => names.has(member)) ? jsonOrText(cell) : cell
   }
   return node
 }

@@ -1,6 +1,7 @@
 // Turns fleet files into entries that can be compared with the server, and collects the mistakes in them.
 import type { Inventory, Json } from '../../client/index.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
+import { bmcMembersOf, type BmcPlace, bmcPlaceOf } from './bmc.ts'
 import type { Finding } from './checks.ts'
 import { NODE_DOCUMENTS, NODE_WORDS, PORT_DOCUMENTS, PORT_WORDS } from './members.ts'
 import { fileAndLine, type Mistake, mistake, type Path, type Place } from './mistake.ts'
@@ -27,6 +28,8 @@ export interface NodeEntry {
   uuid: string | null
   /** Attributes as the API names them; null removes one. */
   members: Json
+  /** Where its BMC is, if the file says so. */
+  bmc: BmcPlace | null
   traits: string[] | null
   ports: PortEntry[] | null
   provisionState: Wanted | null
@@ -120,7 +123,7 @@ const picked = (entry: Json, names: readonly string[]) =>
   Object.fromEntries(names.filter(name => Object.hasOwn(entry, name)).map(name => [name, entry[name]]))
 
 function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
-  const members = picked(entry, [...NODE_WORDS, ...NODE_DOCUMENTS])
+  const members: Json = { ...picked(entry, [...NODE_WORDS, ...NODE_DOCUMENTS]), ...bmcMembersOf(entry) }
   // The server stores it in lower case.
   if (typeof members['conductor_group'] === 'string')
     members['conductor_group'] = members['conductor_group'].toLowerCase()
@@ -130,6 +133,7 @@ function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
     isFlawed,
     uuid: uuidIn(entry['uuid']),
     members,
+    bmc: bmcPlaceOf(members['driver_info']),
     traits: unique(entry['traits']),
     ports: ports?.flatMap((one, i) => portEntry(one, (...path) => at('ports', i, ...path))) ?? null,
     provisionState: (entry['provision_state'] as Wanted | undefined) ?? null,
@@ -190,6 +194,7 @@ function twins({ nodes, providers, hosts }: Fleet): Mistake[] {
   return [
     ...again(nodes, 'uuid', node => node.uuid),
     ...again(nodes, 'name', node => node.members['name'] as string | null | undefined),
+    ...again(nodes, 'bmc', node => node.bmc?.key),
     ...again(ports, 'uuid', port => port.uuid),
     ...again(ports, 'address', port => port.members.address),
     ...again(providers, 'uuid', provider => provider.uuid),

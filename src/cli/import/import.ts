@@ -1,7 +1,7 @@
 // holdfast import: makes the server's fleet match the files.
 import { createReadStream } from 'node:fs'
 import { type Command, Option } from 'commander'
-import { ApiError, type Holdfast } from '../../client/index.ts'
+import { ApiError, type Holdfast, type Json } from '../../client/index.ts'
 import { UsageError } from '../../shared/usage-error.ts'
 import { durationOf, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
 import type { Word } from '../command.ts'
@@ -21,6 +21,8 @@ interface ImportFlags extends ServerFlags {
   format?: FileFormat
   dryRun?: boolean
   wait?: string
+  bmcUsername?: string
+  bmcPasswordFile?: string
 }
 
 export function addCommands(program: Command, { name, help }: Word): void {
@@ -34,12 +36,15 @@ export function addCommands(program: Command, { name, help }: Word): void {
     )
     .option('--dry-run', 'show what would be done, and do nothing')
     .option('--wait <duration>', 'for nodes to reach their states (default: as long as it takes)')
+    .option('--bmc-username <name>', 'for BMCs whose username the files leave out (HOLDFAST_BMC_USERNAME)')
+    .option('--bmc-password-file <file>', 'its first line is the password for BMCs without one (HOLDFAST_BMC_PASSWORD)')
     .action(onServer(async (server, files: string[], flags: ImportFlags) => importFleet(server, files, flags)))
 }
 
 async function importFleet(server: Holdfast, files: readonly string[], flags: ImportFlags): Promise<void> {
   const waitMs = flags.wait === undefined ? null : durationOf(flags.wait)
   const { fleet, mistakes } = await read(files, flags.format)
+  await addLogins(fleet, flags)
   const unknown = await resolveProjects(server, fleet)
   const { plan, stepsOf, clashes } = await planned(server, fleet, mistakes)
   await refuse([...mistakes, ...unknown, ...clashes], files)
@@ -55,6 +60,22 @@ async function importFleet(server: Holdfast, files: readonly string[], flags: Im
     progress.clear()
   }
   summarize(steps, outcome)
+}
+
+/** Gives BMCs a login where the files have none, so that passwords needn't be in them. */
+async function addLogins({ nodes }: Fleet, flags: ImportFlags): Promise<void> {
+  const { HOLDFAST_BMC_USERNAME, HOLDFAST_BMC_PASSWORD } = terminal().env
+  const { bmcUsername = HOLDFAST_BMC_USERNAME, bmcPasswordFile: file } = flags
+  const { FILE_BYTES_MAX } = await import('./source.ts')
+  const password =
+    file === undefined ? HOLDFAST_BMC_PASSWORD : (await textIn(file, FILE_BYTES_MAX)).split(/\r?\n/, 1)[0]!
+  const login = { username: bmcUsername || null, password: password || null }
+  if (login.username === null && login.password === null) return
+  const { loginFor } = await import('./bmc.ts')
+  for (const { bmc, members } of nodes) {
+    const info = (members['driver_info'] ?? {}) as Json
+    if (bmc !== null) members['driver_info'] = { ...info, ...loginFor(info, bmc, login) }
+  }
 }
 
 /** Puts the ids of projects in the place of their names. A project that isn't there is a mistake. */

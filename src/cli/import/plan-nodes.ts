@@ -1,6 +1,7 @@
 // Plans the changes to nodes and their ports.
 import type { Json, Node, Patch, Port } from '../../client/index.ts'
 import { DEFAULT_DRIVER } from '../../shared/node-fields.ts'
+import { bmcPlaceOf } from './bmc.ts'
 import type { NodeEntry, PortEntry } from './document.ts'
 import { NODE_DOCUMENTS, PORT_DOCUMENTS } from './members.ts'
 import { clash, fileAndLine, type Mistake } from './mistake.ts'
@@ -23,6 +24,8 @@ export interface NodeStep extends Step {
   newPorts: (Json & { address: string })[]
   changedPorts: { uuid: string; patches: Patch[] }[]
   provisionState: Wanted | null
+  /** On its way to available it is inspected, unless it was before. */
+  inspects: boolean
   /** Changes that would block the change of state, so they come after it. */
   latePatches: Patch[]
   startsMaintenance: { reason: string | null } | null
@@ -43,15 +46,23 @@ const BLANK: Standing = {
 export function planNodes(present: Present, entries: readonly NodeEntry[], mistakes: Mistake[]): NodeStep[] {
   const byUuid = new Map(present.nodes.map(node => [node.uuid, node]))
   const byName = new Map(present.nodes.map(node => [node.name, node]))
+  const byBmc = new Map(present.nodes.map(node => [bmcPlaceOf(node['driver_info'])?.key, node]))
   const found = new Map<string, NodeEntry>()
   const ports = new PortPlanner(present, byUuid)
   return entries.flatMap(entry => {
-    const name = entry.members['name'] as string | null | undefined
-    if (entry.uuid === null && typeof name !== 'string') return []
+    const given = entry.members['name'] as string | null | undefined
+    const neighbour = entry.bmc === null ? undefined : byBmc.get(entry.bmc.key)
+    const isNameless = entry.uuid === null && typeof given !== 'string'
+    if (isNameless && entry.bmc === null) return []
+    // A node without a name is the one at that BMC; a new one is named after the address.
+    const name = isNameless && !neighbour ? entry.bmc!.name : given
     const namesake = typeof name === 'string' ? byName.get(name) : undefined
-    const node = entry.uuid === null ? namesake : byUuid.get(entry.uuid)
+    const node = entry.uuid === null ? (isNameless ? neighbour : namesake) : byUuid.get(entry.uuid)
     if (namesake && namesake !== node) {
       mistakes.push(clash(entry.at('name'), `${name} is the name of node ${namesake.uuid} already`))
+    }
+    if (neighbour && !node) {
+      mistakes.push(clash(entry.at(), `its BMC is that of node ${neighbour.name ?? neighbour.uuid} already`))
     }
     const before = node && found.getOrInsert(node.uuid, entry)
     if (before && before !== entry) {
@@ -59,7 +70,8 @@ export function planNodes(present: Present, entries: readonly NodeEntry[], mista
     }
     mistakes.push(...clashesOf(present, entry, node))
     const planned = ports.plan(entry, node, mistakes)
-    return stepFor(entry, node, { ...planned, isLeasable: node !== undefined && present.leasable.has(node.uuid) })
+    const named = isNameless && !node ? { ...entry, members: { ...entry.members, name } } : entry
+    return stepFor(named, node, { ...planned, isLeasable: node !== undefined && present.leasable.has(node.uuid) })
   })
 }
 
@@ -69,7 +81,22 @@ interface Beside {
   isLeasable: boolean
 }
 
-function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPorts, isLeasable }: Beside): NodeStep {
+/** The class of a new machine of which the file says neither a driver nor a class. */
+const DEFAULT_CLASS = 'baremetal'
+
+/** A new machine without a driver is simply there, so its name is enough to give it out. */
+function asNew(entry: NodeEntry): NodeEntry {
+  const { members, provisionState, retired } = entry
+  if (typeof members['driver'] === 'string') return entry
+  return {
+    ...entry,
+    members: { resource_class: DEFAULT_CLASS, ...members, driver: DEFAULT_DRIVER },
+    provisionState: provisionState ?? (retired ? null : 'available'),
+  }
+}
+
+function stepFor(given: NodeEntry, node: Node | undefined, { newPorts, changedPorts, isLeasable }: Beside): NodeStep {
+  const entry = node ? given : asNew(given)
   const present: Standing = node ?? BLANK
   const patches = patchesFor(entry.members, present, NODE_DOCUMENTS)
   const retiring = retirementOf(entry, present)
@@ -84,6 +111,8 @@ function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPo
         ? entry.provisionState
         : null,
     ...maintenanceOf(entry, present),
+    // A file that lists the traits needs nobody to find them.
+    inspects: entry.bmc !== null && entry.traits === null,
     leasable: entry.leasable !== null && entry.leasable !== isLeasable ? entry.leasable : null,
   }
   const fields = [
@@ -101,7 +130,7 @@ function stepFor(entry: NodeEntry, node: Node | undefined, { newPorts, changedPo
     fields,
     uuid: node?.uuid ?? null,
     isBusy: isBusy(present),
-    attributes: { driver: DEFAULT_DRIVER, ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
+    attributes: { ...(entry.uuid && { uuid: entry.uuid }), ...withoutNulls(entry.members) },
     ...changes,
   }
 }

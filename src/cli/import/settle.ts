@@ -9,6 +9,8 @@ interface Traveller {
   uuid: string
   /** null if it only has to stop being busy. */
   wanted: Wanted | null
+  /** A machine that nobody has inspected is, before it is provided. */
+  inspects: boolean
   arrived: () => void
   failed: (error: unknown) => void
 }
@@ -21,7 +23,15 @@ interface SettleOptions {
   show: (words: string) => void
 }
 
-const FIELDS = ['uuid', 'provision_state', 'target_provision_state', 'instance_uuid', 'last_error']
+const FIELDS = [
+  'uuid',
+  'provision_state',
+  'target_provision_state',
+  'instance_uuid',
+  'last_error',
+  'inspection_finished_at',
+  'inspect_interface',
+]
 /** Above this many nodes, one list of all is cheaper than one request for each. */
 const ASKED_SINGLY_MAX = 16
 
@@ -64,9 +74,9 @@ export async function settle(
 const countOf = (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
 
 /** Sends the next verb unless the node is busy. Returns whether the node is still on its way. */
-async function goOn(server: Holdfast, { uuid, wanted }: Traveller, node: Node | undefined, sent: Set<Verb>) {
+async function goOn(server: Holdfast, { uuid, wanted, inspects }: Traveller, node: Node | undefined, sent: Set<Verb>) {
   if (!node) throw new CommandFailure(EXIT.notFound, 'it is gone')
-  const next = wanted === null ? (isBusy(node) ? 'wait' : 'there') : nextStep(node, wanted)
+  const next = wanted === null ? (isBusy(node) ? 'wait' : 'there') : nextStep(node, wanted, inspects)
   if (next === 'there') return false
   if (next === 'wait') return true
   if (next === null || sent.has(next)) {

@@ -2,6 +2,7 @@
 import { canonicalUuid } from '../../ledger/uuid.ts'
 import { limits } from '../../shared/limits.ts'
 import { NODE_FIELDS, type Rule, TEXT_MAX } from '../../shared/node-fields.ts'
+import { BMC_MEMBERS, bmcPlaceOf, bmcMembersOf, bmcSetting, oneDriver } from './bmc.ts'
 import * as c from './checks.ts'
 import { type FleetField, NODE_DOCUMENTS, NODE_WORDS } from './members.ts'
 import { WANTED } from './states.ts'
@@ -91,6 +92,7 @@ const node: c.Check = c.also(
   c.objectOf({
     uuid,
     ...Object.fromEntries([...NODE_WORDS, ...NODE_DOCUMENTS].map(name => [name, STRICTER[name] ?? fieldCheck(name)])),
+    ...Object.fromEntries(BMC_MEMBERS.map(name => [name, bmcSetting])),
     traits: c.listOf(trait, limits.nodeTraitsMax),
     ports: c.listOf(port, limits.portsPerNodeMax),
     provision_state: c.oneOf(WANTED),
@@ -100,6 +102,7 @@ const node: c.Check = c.also(
     retired_reason: c.text(4096),
     leasable: c.flag,
   }),
+  oneDriver,
   onlyWith('maintenance_reason', 'maintenance'),
   onlyWith('retired_reason', 'retired'),
   (value, path) =>
@@ -162,9 +165,18 @@ const identified: c.Check = (value, path) =>
     ? [{ path, says: 'has neither a name nor a uuid' }]
     : []
 
+/** A node without a name can have the address of its BMC. */
+const reachable: c.Check = (value, path) =>
+  isObject(value) && bmcPlaceOf(bmcMembersOf(value).driver_info) !== null
+    ? []
+    : identified(value, path).map(finding => ({
+        ...finding,
+        says: 'has neither a name nor a uuid, nor the address of a BMC',
+      }))
+
 /** A whole file. */
 export const fleetFile = c.objectOf({
-  nodes: c.listOf(c.also(node, identified), ENTRIES_MAX),
+  nodes: c.listOf(c.also(node, reachable), ENTRIES_MAX),
   providers: c.listOf(c.also(provider, identified), ENTRIES_MAX),
   hosts: c.listOf(host, ENTRIES_MAX),
 })

@@ -3,6 +3,7 @@ import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node,
 import { CsvError, parseCsv } from '../csv.ts'
 import { columnOf, nodeOf } from './csv.ts'
 import { type Mistake, mistake, type Path, type Spot } from './mistake.ts'
+import { BMC_MEMBERS } from './bmc.ts'
 import { NODE_MEMBERS } from './members.ts'
 
 const FILE_FORMATS = ['yaml', 'json', 'csv'] as const
@@ -126,7 +127,7 @@ function csvSource(file: string, text: string): ReadSource {
     // Spaces around a column name are ignored, unless they belong to the key of an object's member.
     const columns = head.cells.map(cell => (isKnown(cell) ? cell : cell.trim()))
     const wrong = columns.flatMap((name, at) => {
-      const says = wrongColumn(name, columns.indexOf(name) < at)
+      const says = wrongColumn(name, { isAgain: columns.indexOf(name) < at, isAlone: columns.length === 1 })
       return says === null ? [] : { name, mistake: mistake({ file, spot: { line: 1, column: '' }, path: [] }, says) }
     })
     const unread = new Set(wrong.map(({ name }) => name))
@@ -149,13 +150,17 @@ function csvSource(file: string, text: string): ReadSource {
   }
 }
 
-function wrongColumn(name: string, isAgain: boolean): string | null {
+/** Someone may have listed the names of machines alone. */
+const ALONE = '. If it is a machine, the first line must be: name'
+
+function wrongColumn(name: string, { isAgain, isAlone }: { isAgain: boolean; isAlone: boolean }): string | null {
   if (name === '') return 'a column has no name'
   if (isAgain) return `the column ${name} is there twice`
   if (isKnown(name)) return null
-  return `there is no column ${name}; call it extra.${name}, or what nodes have: ${shownMembers}`
+  return `there is no column ${name}; call it extra.${name}, or what nodes have: ${shownMembers}${isAlone ? ALONE : ''}`
 }
 
-const isKnown = (column: string) => NODE_MEMBERS.includes(columnOf(column).member)
+const MEMBERS = [...NODE_MEMBERS, ...BMC_MEMBERS]
+const isKnown = (column: string) => MEMBERS.includes(columnOf(column).member)
 
-const shownMembers = NODE_MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')
+const shownMembers = MEMBERS.filter(name => !name.endsWith('_interface')).join(', ')

@@ -30,6 +30,20 @@ test('each state has one next step towards the wanted state', () => {
   for (const [state, wanted, next] of table) assert.equal(nextStep(node(state), wanted), next, `${state} → ${wanted}`)
 })
 
+test('a machine that nobody has inspected is, before it is provided', () => {
+  const fresh = { inspection_finished_at: null, inspect_interface: 'redfish' }
+  assert.equal(nextStep(node('manageable', fresh), 'available', true), 'inspect')
+  assert.equal(nextStep(node('enroll', fresh), 'available', true), 'manage')
+  assert.equal(nextStep(node('inspecting', fresh), 'available', true), 'wait')
+  assert.equal(nextStep(node('inspect failed', fresh), 'available', true), 'manage')
+  assert.equal(nextStep(node('manageable', fresh), 'manageable', true), 'there')
+  assert.equal(nextStep(node('manageable', fresh), 'available', false), 'provide')
+  const seen = { ...fresh, inspection_finished_at: '2026-01-01T00:00:00+00:00' }
+  assert.equal(nextStep(node('manageable', seen), 'available', true), 'provide')
+  const unable = { ...fresh, inspect_interface: 'no-inspect' }
+  assert.equal(nextStep(node('manageable', unable), 'available', true), 'provide')
+})
+
 test('a node in use keeps its state, whatever the file wants', () => {
   for (const wanted of ['enroll', 'manageable', 'available'] as const) {
     for (const state of ['active', 'rescue', 'deploy failed', 'error']) {

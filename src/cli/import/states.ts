@@ -8,6 +8,8 @@ export interface Seen {
   provision_state: string
   target_provision_state: string | null
   instance_uuid: string | null
+  inspection_finished_at?: unknown
+  inspect_interface?: unknown
 }
 
 /** A conductor or the node itself is working, so it can't be changed now. */
@@ -29,11 +31,16 @@ export const isInUse = (node: Seen) =>
   node.instance_uuid !== null ||
   (!isBusy(node) && !wantedIn(node.provision_state) && !STRANDED.has(node.provision_state))
 
-/** The verb that leads towards the wanted state; null if there is none. */
-export function nextStep(node: Seen, wanted: Wanted): 'there' | 'wait' | Verb | null {
+/** Whether inspection would find out something: it never ran, and the driver can. */
+const isUnseen = ({ inspection_finished_at: at, inspect_interface: by }: Seen) =>
+  (at ?? null) === null && typeof by === 'string' && by !== 'no-inspect'
+
+/** The verb that leads towards the wanted state; null if there is none. `inspects`: a new machine is inspected first. */
+export function nextStep(node: Seen, wanted: Wanted, inspects = false): 'there' | 'wait' | Verb | null {
   const { provision_state: state } = node
   if (isBusy(node)) return 'wait'
   if (state === wanted || isInUse(node)) return 'there'
   if (wanted === 'enroll') return null
-  return state === 'manageable' ? 'provide' : 'manage'
+  if (state !== 'manageable') return 'manage'
+  return inspects && isUnseen(node) ? 'inspect' : 'provide'
 }

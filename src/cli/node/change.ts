@@ -42,12 +42,10 @@ const camel = (flag: string) => flag.replaceAll(/-(\w)/g, (_, letter: string) =>
 type ChangeFlags = Flags & Record<string, string | string[] | true | undefined>
 
 export function addChangeCommands(node: Command): void {
-  const create = printingCommand(
-    node,
-    'create',
-    'enrol a node',
-    'node create --driver fake-hardware --name n1 --resource-class gpu',
-  ).option('--uuid <uuid>', 'its uuid; a new one if none is given')
+  const create = printingCommand(node, 'create', 'enrol a node', 'node create --name n1 --resource-class gpu').option(
+    '--uuid <uuid>',
+    'its uuid; a new one if none is given',
+  )
   const set = printingCommand(node, 'set <node>', 'change a node', 'node set n1 --resource-class gpu --extra rack=7')
   const unset = printingCommand(
     node,

@@ -15,8 +15,10 @@ import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands, printNode, PROJECTS } from './change.ts'
 import { addHistoryCommand } from './history.ts'
+import { addInventoryCommand } from './inventory.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
+import { addMachineCommands } from './machine.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
@@ -54,7 +56,9 @@ export function addCommands(program: Command, { name, help }: Word): void {
     ),
   )
   addVerbCommands(node)
+  addInventoryCommand(node)
   addStateCommands(node)
+  addMachineCommands(node)
   addTraitCommands(node)
   addPortCommands(node)
   addLeasableCommands(node)

@@ -52,7 +52,9 @@ async function provision(server: Holdfast, ident: string, { verb, to, more }: Mo
       },
       find: async signal => {
         const node = await nodeOf(server.within(signal), ident)
-        return node.target_provision_state !== null || node.provision_state === to ? true : null
+        // An inspection ends where it began, so the state doesn't tell whether it was asked for. It may be repeated.
+        const isThere = verb !== 'inspect' && node.provision_state === to
+        return node.target_provision_state !== null || isThere ? true : null
       },
     },
     options,

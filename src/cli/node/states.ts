@@ -1,4 +1,4 @@
-// holdfast node manage, provide, deploy, undeploy, maintenance, power
+// holdfast node manage, inspect, provide, deploy, undeploy, maintenance, power
 import type { Command } from 'commander'
 import type { Verb } from '../../client/index.ts'
 import { forEach, onServer, type ServerFlags, serverCommand } from '../client-command.ts'
@@ -13,6 +13,7 @@ interface VerbFlags extends WaitFlags {
 /** The command's verb, the API's verb, and the state that it leads to. */
 const VERBS: Record<string, { verb: Verb; to: string; help: string }> = {
   manage: { verb: 'manage', to: 'manageable', help: 'take nodes under management' },
+  inspect: { verb: 'inspect', to: 'manageable', help: 'find out what nodes are made of' },
   provide: { verb: 'provide', to: 'available', help: 'make nodes available' },
   deploy: { verb: 'active', to: 'active', help: 'deploy nodes' },
   undeploy: { verb: 'deleted', to: 'available', help: 'tear nodes down' },

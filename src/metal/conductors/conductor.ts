@@ -59,6 +59,8 @@ export class Conductor {
   readonly #watching: readonly Duty[]
   /** Ends the tasks that the process does not wait for any longer. */
   readonly #stopping = new AbortController()
+  /** Ends the tasks whose locks are lost, because others have given this conductor up. */
+  #lost = new AbortController()
   #strayLocks = 0
   #stopped = false
 
@@ -66,7 +68,13 @@ export class Conductor {
     this.#options = options
     this.witness = witnessOf(options, () => this.hostname)
     const { witness, silentMs } = this
-    this.#presence = new Presence({ ...options, drivers: [...options.drivers.keys()], silentMs, witness })
+    this.#presence = new Presence({
+      ...options,
+      drivers: [...options.drivers.keys()],
+      silentMs,
+      witness,
+      givenUp: () => this.#forget(),
+    })
     const { log } = options
     const every = (pollMs: number, name: string, run: () => Promise<number | null>) =>
       new Duty({ name, pollMs, run, log })
@@ -278,8 +286,13 @@ export class Conductor {
         const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
         await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))
       },
-      signal: this.#stopping.signal,
+      signal: AbortSignal.any([this.#stopping.signal, this.#lost.signal]),
     }
+  }
+
+  #forget(): void {
+    this.#lost.abort()
+    this.#lost = new AbortController()
   }
 
   /**

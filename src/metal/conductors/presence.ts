@@ -19,6 +19,8 @@ interface PresenceOptions {
   /** After this time without a heartbeat, others give it up. */
   silentMs: number
   witness: Witness
+  /** Called when others have given this conductor up. */
+  givenUp?: () => void
 }
 
 export class Presence {
@@ -88,6 +90,7 @@ export class Presence {
     log.warn({ hostname: this.#hostname }, 'other conductors had given this one up; it starts anew')
     this.#incarnation = clock.newUuid()
     this.#isSignedIn = false
+    this.#options.givenUp?.()
     await this.signIn()
   }
 

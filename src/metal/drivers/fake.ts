@@ -8,6 +8,7 @@ import type {
   Json,
   Machine,
   PowerState,
+  SerialLine,
   Site,
   StepResult,
   Task,
@@ -19,6 +20,7 @@ import { HardwareFailure } from './port.ts'
 import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
+import { FakeConsoles } from './fake-console.ts'
 import { fakeAnswer } from './fake-answers.ts'
 import type { Answer, Question } from './questions.ts'
 
@@ -51,6 +53,7 @@ export class FakeHardware implements Driver {
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
   readonly vendorMethods = { echo: { http: ['GET', 'POST'], description: 'Answers with what it was given.' } } as const
+  readonly #consoles = new FakeConsoles()
   readonly #delayMs: number
   readonly #pause: (ms: number) => Promise<unknown>
 
@@ -87,7 +90,9 @@ export class FakeHardware implements Driver {
     const callMs = resumed || !canWait(step) ? null : msFor(info['fake_call_back'], step)
     if (callMs !== null) return { kind: 'waiting', ms: Math.min(callMs, limits.fakeDelayMsMax), callsBack: true }
     const result = step === 'deploy' || step === 'clean' ? await this.#runSteps(step, args, machine, site) : null
-    return { kind: 'done', found: { ...foundBy(step, machine), ...(result?.kind === 'done' && result.found) } }
+    const found = foundBy(step, machine)
+    if (found.powerState !== undefined) this.#consoles.print(machine.uuid, `${step}: ${found.powerState}`)
+    return { kind: 'done', found: { ...found, ...(result?.kind === 'done' && result.found) } }
   }
 
   /** The steps that were asked for; null if there are none. */
@@ -103,6 +108,13 @@ export class FakeHardware implements Driver {
       },
     }))
     return inParts(slowed, site)
+  }
+
+  async openConsole(machine: Machine): Promise<SerialLine> {
+    if ([machine.driverInfo['fake_fail']].flat().includes('console')) {
+      throw new HardwareFailure('fake-hardware was told to fail at console')
+    }
+    return this.#consoles.open(machine)
   }
 
   async ask(question: Question, machine: Machine): Promise<Answer> {

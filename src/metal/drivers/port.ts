@@ -146,6 +146,12 @@ export interface SerialLine {
   close(): Promise<void>
 }
 
+export interface Opening {
+  /** A session of someone else is ended for it. */
+  takesOver: boolean
+  signal: AbortSignal
+}
+
 /** The hardware did not do what it was told; the message is for the operator. */
 export class HardwareFailure extends Error {}
 
@@ -183,7 +189,7 @@ export interface Driver {
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
   /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
-  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
+  openConsole?(machine: Machine, how: Opening): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }

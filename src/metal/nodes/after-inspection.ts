@@ -2,6 +2,8 @@
 // with the end of the step. What can't be set is left out and noted: a machine must not fail for ever because of it.
 import { limits } from '../../shared/limits.ts'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
+import { isScalar } from '../../shared/scalar.ts'
+import type { HistoryLine } from '../../store/node-history.ts'
 import { mark, type Write } from '../../store/transaction.ts'
 import type { Done, FoundPort, Json } from '../drivers/port.ts'
 import { addPort, portWithAddress } from '../ports.ts'
@@ -42,6 +44,7 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
   const portNotes = yield* addPorts(node, found.ports ?? [], now, newUuid)
   const notes = [...(found.notes ?? []), ...traitNotes(invalid, tooMany), ...portNotes]
   yield* saveInventory(node.id, { report, traits: given, notes }, now)
+  yield* mark({ kind: 'node', id: node.uuid, history: inspectionLine(node, report, notes) })
   const resource_class = node.resource_class ?? (node.instance_uuid === null ? resourceClass : null)
   return {
     changes: {
@@ -53,6 +56,22 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
     },
     traits: isChanged ? traits : undefined,
   }
+}
+
+/** `Inspection found 16 cpus, 65536 memory_mb, 2 gpus. Left out: …`. */
+function inspectionLine({ uuid }: NodeRow, report: Json, notes: readonly string[]): HistoryLine {
+  const amounts = ['cpus', 'memory_mb', 'local_gb'].flatMap(name =>
+    isScalar(report[name]) ? `${report[name]} ${name}` : [],
+  )
+  const lists = ['gpus', 'disks', 'interfaces'].flatMap(name => {
+    const list = report[name]
+    return Array.isArray(list) && list.length > 0 ? `${list.length} ${name}` : []
+  })
+  const found = [...amounts, ...lists].join(', ') || 'nothing that has a number'
+  const left = notes.length > 0 ? ` Left out: ${notes.join('; ')}.` : ''
+  // A BMC's words may hold characters that no database takes.
+  const event = `Inspection found ${found}.${left}`.replaceAll(/\p{Cc}+/gu, ' ')
+  return { node: uuid, type: 'change', event: event.slice(0, limits.historyEventMax) }
 }
 
 const secureBootIn = (report: Json) => (report['boot'] as Json | undefined)?.['secure_boot']

@@ -2,7 +2,6 @@
 // them when they change hands is what the operator's hooks do.
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
 import { jsonText } from '../../../shared/json.ts'
 import {
   type Done,
@@ -21,10 +20,10 @@ import type { Answer, Question } from '../questions.ts'
 import { makeCall, type Sign } from './call.ts'
 import { type Hook, type HookName, hooksFor, type HookSet, type HookSets } from './hooks.ts'
 import { letterFor, type Names } from './letter.ts'
-import { runProgram } from './program.ts'
+import { fileOf, runProgram } from './program.ts'
 import { pauseMs, type Ran, type Verdict, verdictOn } from './verdict.ts'
 
-interface ManualOptions {
+export interface ManualOptions {
   hooks: HookSets
   sign: Sign
   /** What the holder is called. */
@@ -75,6 +74,8 @@ export class Manual implements Driver {
   /** Hooks may be run twice, so another conductor runs the one again in which the first has died. */
   readonly resumable = ['deploy', 'clean'] as const
   readonly #options: ManualOptions
+  /** The hooks under way. */
+  readonly #running = new Set<Promise<Ran>>()
 
   constructor(options: ManualOptions) {
     this.#options = options
@@ -126,6 +127,11 @@ export class Manual implements Driver {
       default:
         throw new HardwareFailure(`Driver manual can't do this: the machine has no BMC to ask (${question.name}).`)
     }
+  }
+
+  /** Waits until the hooks are ended, which were told to: whoever takes over must not meet them. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#running)
   }
 
   #hooksOf(machine: Machine): HookSet {
@@ -205,10 +211,12 @@ export class Manual implements Driver {
     const letter = { hook: name, task, asked, names, ...(power !== undefined && { power }) }
     const body = jsonText(letterFor(letter, machine))
     const words = power === undefined ? [] : [power]
-    const ran: Ran =
+    const running =
       'url' in hook
-        ? await makeCall({ call: hook, id: task.attempt, body, sign: this.#options.sign, signal })
-        : await runProgram({ program: hook, words, input: body, signal })
+        ? makeCall({ call: hook, id: task.attempt, body, sign: this.#options.sign, signal })
+        : runProgram({ program: hook, words, input: body, signal })
+    this.#running.add(running)
+    const ran = await running.finally(() => this.#running.delete(running))
     // Then the hook was ended by us, and says nothing of the machine.
     signal.throwIfAborted()
     return { verdict: verdictOn(ran), output: ran.output }
@@ -237,11 +245,12 @@ interface Asking {
 
 /** Looks whether the program is there. A call isn't made for that. */
 async function wrongWith(name: HookName, hook: Hook | undefined): Promise<string | null> {
-  if (hook === undefined || 'url' in hook || !isAbsolute(hook.command[0]!)) return null
+  if (hook === undefined || 'url' in hook || !hook.command[0]!.includes('/')) return null
+  const file = fileOf(hook)
   try {
-    await access(hook.command[0]!, constants.X_OK)
+    await access(file, constants.X_OK)
     return null
   } catch {
-    return `Hook ${name}: ${hook.command[0]} is not there, or may not be executed`
+    return `Hook ${name}: ${file} is not there, or may not be executed`
   }
 }

@@ -1,5 +1,6 @@
 // Runs a hook that is a program: without a shell, in a group of its own that ends with it, and with bounded output.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guarding } from '../../../shared/guard.ts'
 import { limits } from '../../../shared/limits.ts'
@@ -21,9 +22,13 @@ const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
 const environment = () =>
   Object.fromEntries(PASSED.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
 
+/** The program itself. As with all files of the configuration, a relative path begins where the service was started. */
+export const fileOf = ({ command: [file] }: Program): string => (file!.includes('/') ? resolve(file!) : file!)
+
 export async function runProgram({ program, words, input, signal }: Running): Promise<Ran> {
-  const [file, ...args] = program.command
-  const child = spawn(file!, [...args, ...words], {
+  const [, ...args] = program.command
+  const file = fileOf(program)
+  const child = spawn(file, [...args, ...words], {
     cwd: '/',
     env: environment(),
     detached: true,
@@ -34,7 +39,7 @@ export async function runProgram({ program, words, input, signal }: Running): Pr
   child.stderr.on('data', (chunk: Buffer) => all.add(chunk))
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
   child.stdin.end(input)
-  const end = await endOf(child, file!, deadlineMs(program), signal)
+  const end = await endOf(child, file, deadlineMs(program), signal)
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   return { end, output: all.text(), said: lastLine(out.text()) }
 }

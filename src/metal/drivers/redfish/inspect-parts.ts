@@ -5,7 +5,7 @@ import type { Json } from '../port.ts'
 import { amountIn, isThere, known, listIn, objectIn, textIn, total } from './inspect-values.ts'
 
 const KIB = 1024
-export const MIB = KIB * KIB
+const MIB = KIB * KIB
 const GIB = KIB * MIB
 
 /** By instruction set, and where that isn't said, by the family of processors. */
@@ -27,7 +27,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
 }
 
 /** FPGAs and GPUs are processors too, for a BMC. */
-export const isCpu = (processor: Json) => ['CPU', null].includes((processor['ProcessorType'] ?? null) as string | null)
+const isCpu = (processor: Json) => ['CPU', null].includes((processor['ProcessorType'] ?? null) as string | null)
 
 export function cpuOf(system: Json, processors: readonly Json[]): FoundCpu {
   const cpus = processors.filter(processor => isCpu(processor) && isThere(processor))
@@ -87,7 +87,7 @@ export function localGbOf(disks: readonly FoundDisk[]): number | undefined {
   return sizes.length === 0 ? undefined : Math.floor(Math.min(...sizes) / GIB) - 1
 }
 
-export interface FoundNic extends FoundInterface {
+interface FoundNic extends FoundInterface {
   /** It is switched off, so it gets no port. */
   isOff: boolean
 }
@@ -122,7 +122,7 @@ const isToManager = (nic: Json) =>
   /^(to-?manager|usb-?nic|.*\bmanager\b.*)$/i.test(String(nic['Id']))
 
 /** Null unless it is the address of one card: not zero, not a group of cards. */
-export function macIn(value: unknown): string | null {
+function macIn(value: unknown): string | null {
   const mac = typeof value === 'string' ? value.trim().toLowerCase().replaceAll('-', ':') : ''
   if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(mac) || mac === '00:00:00:00:00:00') return null
   return Number.parseInt(mac.slice(0, 2), 16) % 2 === 0 ? mac : null

@@ -36,12 +36,14 @@ async function bodiesOf(bmc: Bmc, reader: Reader): Promise<Bodies> {
     interfaces: bodies(await reader.members(to('EthernetInterfaces'))),
     graphics: await reader.members(to('GraphicsControllers')),
     pci: await pciCardsOf(reader, [system, ...chassis]),
-    secureBoot: (await reader.find(to('SecureBoot')))?.body ?? null,
+    // Some fail to answer for a machine that boots without UEFI.
+    secureBoot: isLegacy(system.body) ? null : ((await reader.find(to('SecureBoot')))?.body ?? null),
     trustedComponents: bodies(await reader.all(chassis.map(one => linkIn(one.body, 'TrustedComponents')))),
     firmware: bodies(await reader.members(linkIn(updates?.body, 'FirmwareInventory'))),
   }
 }
 
+const isLegacy = (system: Json) => objectIn(system, 'Boot')['BootSourceOverrideMode'] === 'Legacy'
 const bodies = (resources: readonly Resource[]): Json[] => resources.map(({ body }) => body)
 const linksIn = (body: Json, name: string) => listIn(body, name).flatMap(one => linkIn(one) ?? [])
 
@@ -113,11 +115,15 @@ class Reader {
     try {
       return await read()
     } catch (error) {
-      const isRefused = error instanceof BmcRefusal && error.status !== 401
-      if (!isRefused && !(error instanceof BmcAway && ++this.#awayCount < 2)) throw error
+      if (!(error instanceof HardwareFailure) || this.#isOver(error)) throw error
       this.unread.push(`${what} could not be read: ${error.message}`)
       return otherwise
     }
+  }
+
+  #isOver(error: HardwareFailure): boolean {
+    if (error instanceof BmcAway) return ++this.#awayCount > 1
+    return error instanceof BmcRefusal && error.status === 401
   }
 
   #mayRead(): boolean {
