@@ -13,6 +13,7 @@ import {
   supportedDevices,
 } from './boot.ts'
 import { bootOnce, isByHttp } from './deploy.ts'
+import { readConsole } from './console.ts'
 import { readEvents } from './events.ts'
 import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
 import { ejectAll, hasSlot } from './media.ts'
@@ -54,6 +55,7 @@ const ANSWERS: Answers = {
     await switchIndicator(bmc, wanted)
     return {}
   },
+  console: visit => readConsole(visit),
   events: async ({ bmc }) => ({ events: await readEvents(bmc) }),
   inject_nmi: async ({ bmc }) => {
     await interrupt(bmc)
