@@ -12,8 +12,8 @@ import {
   setSecureBoot,
   supportedDevices,
 } from './boot.ts'
-import { bootOnce, isByHttp } from './deploy.ts'
 import { readConsole } from './console.ts'
+import { bootOnce, isByHttp } from './deploy.ts'
 import { readEvents } from './events.ts'
 import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
 import { ejectAll, hasSlot } from './media.ts'
@@ -55,12 +55,12 @@ const ANSWERS: Answers = {
     await switchIndicator(bmc, wanted)
     return {}
   },
-  console: visit => readConsole(visit),
   events: async ({ bmc }) => ({ events: await readEvents(bmc) }),
   inject_nmi: async ({ bmc }) => {
     await interrupt(bmc)
     return {}
   },
+  console: readConsole,
   vendor: doVendor,
 }
 

@@ -1,21 +1,16 @@
-// Redfish announces consoles and carries none of their bytes. So the answer is the BMC's own page, where it has one.
+// The console: Redfish says that a BMC has one, but carries no bytes of it. What is offered is the BMC's own page.
+import { isObject } from '../../../shared/is-object.ts'
 import type { AnswerTo } from '../questions.ts'
-import type { Json } from '../port.ts'
+import { bmcSettingsOf } from './settings.ts'
 import type { Visit } from './visit.ts'
 
-/** The page of the BMC, if one of its managers says that a graphical console is switched on. */
-export async function readConsole({ bmc, machine }: Pick<Visit, 'bmc' | 'machine'>): Promise<AnswerTo<'console'>> {
-  const managers = await bmc.managers()
-  const hasScreen = managers.some(
-    ({ body }) => (body['GraphicalConsole'] as Json | undefined)?.['ServiceEnabled'] === true,
-  )
-  const url = hasScreen ? pageAt(machine.driverInfo['redfish_address']) : null
-  return { console: url === null ? null : { kind: 'link', url } }
-}
+const CONSOLES = ['GraphicalConsole', 'SerialConsole'] as const
 
-/** Only what a browser opens safely, without what else is in the address. */
-function pageAt(address: unknown): string | null {
-  if (typeof address !== 'string') return null
-  const url = /^https?:\/\//i.test(address) ? address : `https://${address}`
-  return URL.canParse(url) ? `${new URL(url).origin}/` : null
+export async function readConsole({ bmc, machine }: Visit): Promise<AnswerTo<'console'>> {
+  if (machine.interfaces.console === 'no-console') return { console: null }
+  const managers = await bmc.managers()
+  const hasOne = managers.some(({ body }) =>
+    CONSOLES.some(name => isObject(body[name]) && body[name]['ServiceEnabled'] !== false),
+  )
+  return { console: hasOne ? { kind: 'link', url: `${bmcSettingsOf(machine).access.origin}/` } : null }
 }
