@@ -5,8 +5,8 @@ export const ipmiLimits = {
   ipmiProcessesMax: 32,
   // Commands that wait for a BMC or for a place; more than all nodes that a conductor works on and looks at.
   ipmiWaitingMax: 4_096,
-  // Old BMCs lose sessions that come faster. Upstream waits for 5 s; one at a time, 2 s have been enough.
-  ipmiPauseMs: 2_000,
+  // Old BMCs lose sessions that come faster. Upstream waits for 5 s between starts; here each ends before the next.
+  ipmiPauseMs: 1_000,
   // Seconds until ipmitool sends a request again, and how often it does: a BMC that is away is known after ten seconds.
   ipmiAnswerSeconds: 5,
   ipmiRepeats: 1,

@@ -23,6 +23,8 @@ export interface Bmc {
   power(): string
   boot(): string
   setPower(value: '0' | '1'): void
+  /** What the BMC did with the machine, such as `power 1`. */
+  deeds(): string[]
   /** All that was typed on the serial line. */
   typed(): string
   /** The machine prints on its serial line. */
@@ -42,6 +44,7 @@ if [ "$verb" = get ]; then
   for what in "$@"; do case $what in power | boot) echo "$what:$(cat "$what")" ;; esac; done
 else
   while [ $# -gt 1 ]; do
+    echo "$1 $2" >> deeds
     case $1 in power | boot) echo "$2" > "$1" ;; shutdown) [ -e deaf ] || echo 0 > power ;; esac
     shift 2
   done
@@ -79,6 +82,7 @@ export async function startBmc(): Promise<Bmc> {
   const serial = await startSerial()
   const port = await freeUdpPort()
   mkdirSync(file('state'))
+  writeFileSync(file('deeds'), '')
   writeFileSync(file('power'), '0\n')
   writeFileSync(file('boot'), 'default\n')
   writeFileSync(file('chassis'), CHASSIS)
@@ -124,6 +128,7 @@ user 2 true "admin" "s3cret" admin 10 none md2 md5 straight
     power: () => readFileSync(file('power'), 'utf8').trim(),
     boot: () => readFileSync(file('boot'), 'utf8').trim(),
     setPower: value => writeFileSync(file('power'), `${value}\n`),
+    deeds: () => readFileSync(file('deeds'), 'utf8').split('\n').filter(Boolean),
     typed: serial.typed,
     print: serial.print,
     crash: () => stop(),

@@ -2,10 +2,14 @@
 
 /** Lines that are kept, and the longest of them. */
 const [LINES_MAX, CHARS_MAX] = [2_000, 1_000]
+const [ESC, BELL] = ['\u001b', '\u0007']
 /** Sequences of terminals: of the keyboard and screen, of titles, and short ones. */
-const SEQUENCE = /^\u001b(?:\[([0-?]*)[ -/]*([@-~])|[\]P^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()*+#%].|[0-Z\\^-~])/u
+const SEQUENCE = new RegExp(
+  `^${ESC}(?:\\[([0-?]*)[ -/]*([@-~])|[\\]P^_][^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)|[()*+#%].|[0-OQ-Z\\\\\`-~])`,
+)
 /** One that has begun, and no longer than this one can be. */
-const [BEGUN, BEGUN_MAX] = [/^\u001b(?:\[[ -?]*|[\]P^_][^\u0007\u001b]*\u001b?|[()*+#%])?$/u, 256]
+const BEGUN = new RegExp(`^${ESC}(?:\\[[ -?]*|[\\]P^_][^${BELL}${ESC}]*${ESC}?|[()*+#%])?$`)
+const BEGUN_MAX = 256
 
 export class ConsoleScreen {
   readonly #decoder = new TextDecoder()
@@ -21,8 +25,8 @@ export class ConsoleScreen {
     let text = this.#rest + this.#decoder.decode(bytes, { stream: true })
     this.#rest = ''
     while (text !== '') {
-      if (!text.startsWith('\u001b')) {
-        const end = text.indexOf('\u001b')
+      if (!text.startsWith(ESC)) {
+        const end = text.indexOf(ESC)
         const plain = end < 0 ? text : text.slice(0, end)
         for (const char of plain) this.#put(char)
         text = text.slice(plain.length)

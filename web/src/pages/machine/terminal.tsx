@@ -21,7 +21,7 @@ const Terminal: Component<{ uuid: string; name: string }> = props => {
     const console = found()
     return console?.kind === 'stream' ? console : null
   }
-  onMount(async () => {
+  const open = async () => {
     try {
       const ended = (why: string) => setSaid(words.machine.console.ended(why))
       const opened = await openConsole(props.uuid, { shown, told: setSaid, ended })
@@ -33,7 +33,8 @@ const Terminal: Component<{ uuid: string; name: string }> = props => {
     } catch (error) {
       setSaid(error instanceof Error ? error.message : String(error))
     }
-  })
+  }
+  onMount(() => void open())
   onCleanup(() => {
     isOver = true
     stream()?.close()
