@@ -34,6 +34,24 @@ eachDatabase('fsck', ({ create }) => {
       .filter(({ invariant, violations }) => violations > 0 && invariant in metalInvariants)
       .map(({ invariant }) => invariant)
 
+  void test('sees questions to machines that nobody swept, and answers that are none', async () => {
+    const swept = 'a question to a machine is gone soon after its time'
+    const one = 'an answer is one answer, or one failure'
+    await damage(`insert into calls (node_id, question, args, expires_at)
+      select id, 'sensors', '{}', 0 from nodes where uuid = '${nodes[0]}'`)
+    // With nobody there nobody could.
+    assert.deepEqual(await broken(), [])
+    await damage('update conductors set online = 1, registered_at = 0')
+    assert.deepEqual(await broken(), [swept])
+    await damage('update calls set answered_at = 1')
+    assert.deepEqual(new Set(await broken()), new Set([swept, one]))
+    await damage(`update calls set failure = 'x'`)
+    assert.deepEqual(await broken(), [swept])
+    await damage('delete from calls')
+    await damage(`update conductors set online = 0, registered_at = heartbeat_at`)
+    assert.deepEqual(await broken(), [])
+  })
+
   void test('sees a lock whose conductor is long gone though another could have taken over', async () => {
     const invariant = 'a lock is a conductor’s that is there, or was until a moment ago'
     const lock = (who: string) =>

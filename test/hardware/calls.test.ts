@@ -25,7 +25,7 @@ eachDatabase(
       let store: Store
       before(async () => {
         database = await migrated(await create())
-        server = await startServer(database, { takeOverMs: TAKE_OVER_MS }, 'api')
+        server = await startServer(database, PATIENT, 'api')
         api.origins = api.placement.origins = [server.origin]
         store = openStore(database)
       })
@@ -41,9 +41,11 @@ eachDatabase(
 
       async function nodesMadeBy(...infos: object[]): Promise<string[]> {
         const conductor = await employConductor(database, 'maker', PATIENT)
-        const made = await Promise.all(infos.map(driver_info => api.node({ driver_info })))
-        await conductor.stop()
-        return made
+        try {
+          return await Promise.all(infos.map(driver_info => api.node({ driver_info })))
+        } finally {
+          await conductor.stop()
+        }
       }
 
       test('without a conductor nobody is asked, and the answer says so', async () => {
@@ -110,8 +112,16 @@ eachDatabase(
         const silent = `select 1 from conductors where hostname = 'silent'
           and heartbeat_at < extract(epoch from clock_timestamp()) * 1000 - ${TAKE_OVER_MS}`
         await until('it counts as silent', silent)
-        const answer = await api.get(bootDevice(node!))
-        expectFault(answer, 503, /Conductor silent, which has driver fake-hardware, is not heard of/)
+        // By the time that the API has been told.
+        const strict = await startServer(database, { takeOverMs: TAKE_OVER_MS }, 'api')
+        const other = new Baremetal(strict.origin)
+        try {
+          const answer = await other.get(bootDevice(node!))
+          expectFault(answer, 503, /Conductor silent, which has driver fake-hardware, is not heard of/)
+        } finally {
+          other.close()
+          await strict.stop()
+        }
         await rows("update conductors set online = 0 where hostname = 'silent'")
       })
 
@@ -143,7 +153,7 @@ eachDatabase(
           assert.match(power.reason, /No conductor service registered which supports driver redfish/)
           assert.equal((await api.show(other)).provision_state, 'enroll')
         } finally {
-          await fake.stop()
+          await Promise.allSettled([fake.stop(), redfish.stop()])
         }
         await api.fsck()
       })

@@ -270,8 +270,9 @@ export class Conductor {
   async #ask({ call, question }: Work & { kind: 'call' }, node: NodeRow): Promise<Answer> {
     const { store, drivers } = this.#options
     const ms = await store.read(() => msLeft(call))
-    if (ms === 0) throw new HardwareFailure('The conductors were too busy for too long; it was not done.')
-    return driverAsked(driverOf(node, drivers), question, machineOf(node), { ms, signal: this.#stopping.signal })
+    if (ms === 0) throw new HardwareFailure('No conductor was done with it in time.')
+    const signal = AbortSignal.any([this.#stopping.signal, this.#lost.signal])
+    return driverAsked(driverOf(node, drivers), question, machineOf(node), { ms, signal })
   }
 
   #siteOf(work: Work, turn: writes.Turn): Site {
