@@ -50,10 +50,10 @@ export class PowerSync {
   readonly #stopping = new AbortController()
 
   constructor(options: PowerSyncOptions) {
-    const { periodMs, log } = options
+    const { log } = options
     this.#options = options
     this.#drivers = [...options.drivers.values()].filter(driver => 'readPower' in driver).map(driver => driver.name)
-    const pollMs = Math.min(Math.max(periodMs / limits.powerTicks, 10), limits.powerTickMsMax)
+    const pollMs = limits.conductorPollMs
     this.duty = new Duty({ name: 'power sync', pollMs, run: () => this.#tick(), log })
   }
 
@@ -77,14 +77,16 @@ export class PowerSync {
   }
 
   /** Begins to look at those whose turn has come. Doesn't wait for them: one machine must not delay the others. */
-  async #tick(): Promise<null> {
+  async #tick(): Promise<number | null> {
     const { periodMs } = this.#options
     if (this.#drivers.length === 0) return null
     const [from, to] = [this.#lookedUntil, performance.now()]
     if (to - this.#sharedAt > periodMs / limits.powerSharesPerPeriod) await this.#readShare()
     void this.#lookAt(await this.#due(this.#share.filter(id => hasTurn(turnOf(id, periodMs), from, to, periodMs))))
     this.#lookedUntil = to
-    return null
+    // Without nodes, and after a failure, it takes its time.
+    const tickMs = Math.min(Math.max(periodMs / limits.powerTicks, 10), limits.powerTickMsMax)
+    return this.#share.length === 0 ? null : tickMs
   }
 
   async #readShare(): Promise<void> {
