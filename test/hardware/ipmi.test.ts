@@ -26,8 +26,6 @@ function machineWith(driverInfo: object, more: Partial<Machine> = {}): Machine {
     instanceInfo: {},
     instanceUuid: null,
     targetRaidConfig: {},
-    resourceClass: null,
-    extra: {},
     interfaces: interfacesFor(newDriver(), {}),
     ...more,
   }
