@@ -85,6 +85,7 @@ export type {
   NodeWait,
   Patch,
   Reading,
+  ConsoleState,
   Verb,
   Verdict,
 } from './nodes.ts'

@@ -86,6 +86,11 @@ export interface Reading extends Json {
   health: string | null
 }
 
+export interface ConsoleState extends Json {
+  console_enabled: boolean
+  console: { kind: 'stream' } | { kind: 'link'; url: string } | null
+}
+
 export interface BmcEvent extends Json {
   at: string | null
   text: string
@@ -168,6 +173,14 @@ export class Nodes {
   /** The event log of its BMC, the newest last. */
   async bmcEvents(node: string): Promise<BmcEvent[]> {
     return (await this.#operator.get<{ events: BmcEvent[] }>(`/nodes/${segment(node)}/events`)).events
+  }
+  /** Where its console is: a stream of ours, or a page of its BMC; null if it has none. */
+  console = (node: string) => this.#operator.get<ConsoleState>(`/nodes/${segment(node)}/console`)
+  setConsole = (node: string, enabled: boolean) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/console`, { enabled })
+  /** What a browser names among the protocols of the web socket: `ticket.` and this. Good for a minute. */
+  async consoleTicket(): Promise<string> {
+    return (await this.#operator.post<{ ticket: string }>('/events/tickets', {})).ticket
   }
   /** Return at once; a failure is the node's last_error. */
   setBootMode = (node: string, target: 'uefi' | 'bios') =>

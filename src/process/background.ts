@@ -192,6 +192,7 @@ function powerSyncOf(place: Workplace, conductor: Conductor): PowerSync | null {
   if (config.powerSyncSeconds === 0) return null
   const power = new PowerSync({
     ...place,
+    drivers: place.offered,
     witness: conductor.witness,
     group: config.conductorGroup,
     hostname: () => conductor.hostname,

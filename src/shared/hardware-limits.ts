@@ -38,8 +38,11 @@ export const hardwareLimits = {
   redfishTaskMissedMax: 3,
   // BMCs whose sessions are kept: some kB each.
   redfishClientsMax: 4_096,
-  // Logging out when the process stops: nobody waits long for a BMC that is gone.
+  // A BMC that nobody asked for so long: its nodes are gone, or have another password. All others are asked each minute.
+  redfishIdleMs: 900_000,
+  // Logging out when the process stops: in all, and at once. Nobody waits long for BMCs that are gone.
   redfishLogoutMs: 3_000,
+  redfishLogoutsAtOnce: 64,
 
   // Resources that an inspection reads: a large machine has some hundred, and a slow BMC needs a second for each.
   inspectionReadsMax: 2_000,

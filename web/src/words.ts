@@ -955,6 +955,17 @@ export const words = {
       ports: (n: number) => count(n, 'more port'),
       noPorts: 'No ports are known.',
     },
+    console: {
+      title: 'Console',
+      open: 'Open the console',
+      close: 'Close the console',
+      label: (name: string) => `Console of ${name}`,
+      help: 'What you type goes to the machine. Ctrl+] leaves.',
+      none: 'This machine has no console.',
+      link: 'Open the page of its BMC',
+      opening: 'Opening…',
+      ended: (why: string) => (why === '' ? 'The connection ended.' : `The connection ended: ${why}.`),
+    },
     whose: {
       title: 'Whose',
       owner: 'Owner',

@@ -12,6 +12,7 @@ import {
   setSecureBoot,
   supportedDevices,
 } from './boot.ts'
+import { readConsole } from './console.ts'
 import { bootOnce, isByHttp } from './deploy.ts'
 import { readEvents } from './events.ts'
 import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
@@ -59,6 +60,7 @@ const ANSWERS: Answers = {
     await interrupt(bmc)
     return {}
   },
+  console: readConsole,
   vendor: doVendor,
 }
 

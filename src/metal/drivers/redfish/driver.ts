@@ -41,7 +41,7 @@ export class RedfishHardware implements Driver {
   readonly interfaces = {
     bios: or('bios'),
     boot: ['redfish-virtual-media', 'redfish-https'],
-    console: ['no-console'],
+    console: ['redfish-graphical', 'no-console'],
     deploy: ['ramdisk'],
     inspect: or('inspect'),
     management: ['redfish'],
