@@ -247,7 +247,7 @@ const TABLE = {
   },
   mediaUrl: {
     flag: 'media-url <url>',
-    is: orNull(Type.String({ pattern: '^https?://[^@?#\\s]+$' })),
+    is: orNull(Type.String({ pattern: '^https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?(/[^@?#\\s]*)?$' })),
     fallback: null,
     help: 'http(s) address under which BMCs reach this service, for config drives',
   },

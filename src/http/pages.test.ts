@@ -39,6 +39,12 @@ test('on a public address, IP addresses and the configured host names are ours',
   assert.equal(isRefused({ host: 'evil.example' }, settings), true)
 })
 
+test('the name by which BMCs reach this server is ours', () => {
+  const settings = { mediaUrl: 'http://media.lab:8780/x' }
+  assert.equal(isRefused({ host: 'Media.lab:8780' }, settings), false)
+  assert.equal(isRefused({ host: 'lab' }, settings), true)
+})
+
 test('a page of another site is refused, except for what everyone may read', () => {
   const host = 'localhost:8780'
   for (const origin of ['http://evil.example', 'null', 'http://localhost:3000', 'nonsense']) {

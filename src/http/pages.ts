@@ -56,7 +56,8 @@ function isOurs({ host, hostNames, mediaUrl }: PageSettings, name: string): bool
   if (isLoopback(name) || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   // DNS can't make an IP address point here, so a page with this host was loaded from us.
   if (isIP(name) !== 0 && !isLoopback(host)) return true
-  if (mediaUrl !== null && name === nameIn(new URL(mediaUrl).host)) return true
+  const media = mediaUrl === null ? null : URL.parse(mediaUrl)
+  if (media && name === nameIn(media.host)) return true
   return name !== '' && hostNames.toLowerCase().split(',').includes(name)
 }
 

@@ -178,3 +178,18 @@ void test('without a slot, or with one that is taken, the error says what is mis
   test.machine.cd['MediaTypes'] = ['Floppy']
   await assert.rejects(insertMedium(bmc, ISO, noPause), /needs virtual media of type CD or DVD/)
 })
+
+void test('a machine that boots over HTTP gets the URL and the target in one', async t => {
+  const { bmc, boots, test } = await bmcFor(t)
+  const order = { device: 'uefihttp', persistent: true, uri: ISO.url } as const
+  const listed = test.machine.boot['BootSourceOverrideTarget@Redfish.AllowableValues'] as string[]
+  if (!listed.includes('UefiHttp')) listed.push('UefiHttp')
+  await setBootDevice(bmc, order)
+  await setBootDevice(bmc, order)
+  assert.equal(boots().length, 1)
+  assert.deepEqual(boots()[0]![1], {
+    BootSourceOverrideTarget: 'UefiHttp',
+    BootSourceOverrideEnabled: 'Continuous',
+    HttpBootUri: ISO.url,
+  })
+})

@@ -15,7 +15,7 @@ import { type BmcOptions, startBmc } from '../support/bmc.ts'
 
 async function machineWith(t: TestContext, options: BmcOptions = {}) {
   const test = await startBmc(options)
-  const bmcs = new Bmcs({ pauseMs: 5, taskPollMs: 5 })
+  const bmcs = new Bmcs({ pauseMs: 5, taskPollMs: 5, taskMs: 2_000 })
   t.after(async () => {
     await bmcs.stop()
     await test.stop()
@@ -198,6 +198,17 @@ test('a change of settings waits for a restart, and comes into force with it', a
   assert.equal(done.powerState, 'power on')
   assert.equal(done.bios?.find(({ name }) => name === 'FanOffset')?.value, '25')
   assert.equal(machine.boots.length, 1)
+})
+
+test('a task that ends only after the restart is not awaited before it', async t => {
+  const { bmc, machine } = await machineWith(t, { taskPolls: 1_000_000 })
+  const settings = [{ name: 'BootMode', value: 'Bios' }]
+  await assert.rejects(
+    applyBios({ bmc, pause: patience(0) }, { settings }),
+    // The restart itself is a task that never ends here.
+    /did not finish POST .*Reset in/,
+  )
+  assert.deepEqual(machine.resets, ['On'])
 })
 
 test('settings that are in force already need no restart', async t => {

@@ -23,13 +23,15 @@ function inShort(inventory: Json): Row {
   return {
     ...Object.fromEntries(BASICS.map(name => [name, inventory[name] ?? null])),
     cpu_model: isObject(cpu) ? cpu['model_name'] : null,
-    gpus: counted(listIn(inventory, 'gpus').map(one => one['model'])),
-    disks: listIn(inventory, 'disks').map(({ name, size }) => `${String(name)} ${sizeOf(Number(size))}`),
-    interfaces: listIn(inventory, 'interfaces').map(one => String(one['mac_address'])),
+    gpus: orNothing(counted(listIn(inventory, 'gpus').map(one => one['model']))),
+    disks: orNothing(listIn(inventory, 'disks').map(({ name, size }) => `${String(name)} ${sizeOf(Number(size))}`)),
+    interfaces: orNothing(listIn(inventory, 'interfaces').map(one => String(one['mac_address']))),
     boot_mode: isObject(boot) ? boot['current_boot_mode'] : null,
-    firmware: listIn(inventory, 'firmware').map(({ name, version }) => `${String(name)} ${String(version)}`),
+    firmware: orNothing(listIn(inventory, 'firmware').map(({ name, version }) => `${String(name)} ${String(version)}`)),
   }
 }
+
+const orNothing = (words: readonly string[]) => (words.length > 0 ? words : null)
 
 const listIn = (inventory: Json, name: string) => {
   const list = inventory[name]

@@ -58,17 +58,17 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
   }
 }
 
-/** `Inspection found 16 cpus, 65536 memory_mb, 2 gpus. Left out: …`. */
+/** `Inspection found cpus 16, memory_mb 65536, gpus 2. Notes: …`. */
 function inspectionLine({ uuid }: NodeRow, report: Json, notes: readonly string[]): HistoryLine {
   const amounts = ['cpus', 'memory_mb', 'local_gb'].flatMap(name =>
-    isScalar(report[name]) ? `${report[name]} ${name}` : [],
+    isScalar(report[name]) ? `${name} ${report[name]}` : [],
   )
   const lists = ['gpus', 'disks', 'interfaces'].flatMap(name => {
     const list = report[name]
-    return Array.isArray(list) && list.length > 0 ? `${list.length} ${name}` : []
+    return Array.isArray(list) && list.length > 0 ? `${name} ${list.length}` : []
   })
   const found = [...amounts, ...lists].join(', ') || 'nothing that has a number'
-  const left = notes.length > 0 ? ` Left out: ${notes.join('; ')}.` : ''
+  const left = notes.length > 0 ? ` Notes: ${notes.join('; ')}.` : ''
   // A BMC's words may hold characters that no database takes.
   const event = `Inspection found ${found}.${left}`.replaceAll(/\p{Cc}+/gu, ' ')
   return { node: uuid, type: 'change', event: event.slice(0, limits.historyEventMax) }

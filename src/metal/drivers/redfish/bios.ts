@@ -103,10 +103,12 @@ async function writePending(bmc: Bmc, wanted: Record<string, Value>): Promise<vo
   if (missing.length === 0) return
   const times = settings['SupportedApplyTimes']
   const isOffered = Array.isArray(times) && times.includes('OnReset')
-  await bmc.patch((pending ?? bios).path, {
+  const body = {
     Attributes: wanted,
     ...(isOffered ? { '@Redfish.SettingsApplyTime': { ApplyTime: 'OnReset' } } : {}),
-  })
+  }
+  // Dell's BMC makes a task of it, which ends after the restart.
+  await bmc.patch((pending ?? bios).path, body, { wait: false })
 }
 
 const targetOf = ({ body }: Resource): string | null => {

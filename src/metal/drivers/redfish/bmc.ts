@@ -8,6 +8,11 @@ export interface Resource {
   readonly body: Json
 }
 
+/** Where the BMC makes a task of a change, it is awaited, unless it only ends after a restart of the machine. */
+interface Waiting {
+  wait?: boolean
+}
+
 export interface Bmc {
   get(path: string): Promise<Resource>
   /** Null where there is none (404). */
@@ -15,10 +20,10 @@ export interface Bmc {
   /** The members of a collection, all pages; none where there is no collection. */
   members(path: string | null): Promise<Resource[]>
   /** With If-Match from a fresh read, and the ladder for BMCs that dislike it. */
-  patch(path: string, body: Json): Promise<void>
-  /** Waits for the task, where the BMC makes one, unless it only ends after a restart. `body` null: none is sent. */
-  post(path: string, body: Json | null, options?: { wait?: boolean }): Promise<Resource>
-  delete(path: string): Promise<void>
+  patch(path: string, body: Json, options?: Waiting): Promise<void>
+  /** `body` null: none is sent. */
+  post(path: string, body: Json | null, options?: Waiting): Promise<Resource>
+  delete(path: string, options?: Waiting): Promise<void>
 
   /** The system of this node, read now. */
   system(): Promise<Resource>

@@ -16,7 +16,7 @@ export async function patched(client: Client, path: string, body: Json, asking: 
   for (const ifMatch of ladder(await etagOf(client, path, asking))) {
     try {
       const headers = ifMatch === null ? {} : { 'if-match': ifMatch }
-      return await finished(client, await client.request({ ...asking, method: 'PATCH', path, body, headers }), asking)
+      return await client.request({ ...asking, method: 'PATCH', path, body, headers })
     } catch (error) {
       if (!(error instanceof BmcRefusal) || ![412, 428].includes(error.status)) throw error
       last = error

@@ -51,6 +51,12 @@ export const isByHttp = ({ interfaces }: Pick<Machine, 'interfaces'>) => interfa
 export const bootIsoOf = ({ instanceInfo, driverInfo }: Pick<Machine, 'instanceInfo' | 'driverInfo'>): unknown =>
   instanceInfo['boot_iso'] ?? driverInfo['boot_iso'] ?? null
 
+/** In words. What follows the path of a URL may be a key, and is left out. */
+export function bootsFrom(machine: Machine): string {
+  const { origin, pathname } = new URL(isoUrlOf(machine))
+  return `it boots from ${origin}${pathname}${isByHttp(machine) ? ', over HTTP' : ''}`
+}
+
 const isoUrlOf = (machine: Machine) => bootIsoOf(machine) as string
 
 /** Sets the device again where the BMC forgets it after each boot. */

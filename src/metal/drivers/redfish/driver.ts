@@ -19,7 +19,7 @@ import type { StepName } from '../../nodes/states.ts'
 import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
-import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import { bootsFrom, cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
@@ -91,7 +91,10 @@ export class RedfishHardware implements Driver {
     const parts = this.#partsOf(task, visit)
     if (!parts) throw new HardwareFailure(unsupported(step))
     requireRepeatable(parts, site.part)
-    return inParts(parts, site)
+    const result = await inParts(parts, site)
+    const event = eventOf(step, machine)
+    if (event !== null) await site.note({ event })
+    return result
   }
 
   /** The parts of a step; null if this driver doesn't do it in parts. */
@@ -135,6 +138,12 @@ export class RedfishHardware implements Driver {
 }
 
 const unsupported = (what: string) => `Driver redfish does not support ${what} (disabled or not implemented).`
+
+/** What the node's history says of a step. */
+function eventOf(step: Task['step'], machine: Machine): string | null {
+  if (step === 'clean') return 'cleaned: switched off, its media ejected; this driver erases no disks by itself'
+  return step === 'deploy' ? `deployed: ${bootsFrom(machine)}` : null
+}
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })
 

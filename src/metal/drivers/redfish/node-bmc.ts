@@ -56,8 +56,12 @@ export class NodeBmc implements Bmc {
     return found.filter(member => member !== null)
   }
 
-  async patch(path: string, body: Json): Promise<void> {
-    await this.#guarded(() => patched(this.#client, path, body, this.#options.asking))
+  async patch(path: string, body: Json, { wait = true } = {}): Promise<void> {
+    const { asking } = this.#options
+    await this.#guarded(async () => {
+      const reply = await patched(this.#client, path, body, asking)
+      if (wait) await finished(this.#client, reply, asking)
+    })
   }
 
   async post(path: string, body: Json | null, { wait = true } = {}): Promise<Resource> {
@@ -67,8 +71,9 @@ export class NodeBmc implements Bmc {
     return { path: made, body: isObject(reply.body) ? reply.body : {} }
   }
 
-  async delete(path: string): Promise<void> {
-    await this.#finished({ method: 'DELETE', path })
+  async delete(path: string, { wait = true } = {}): Promise<void> {
+    const wanted = { method: 'DELETE', path } as const
+    await (wait ? this.#finished(wanted) : this.#request(wanted))
   }
 
   async root(): Promise<Resource> {

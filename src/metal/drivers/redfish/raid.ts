@@ -46,7 +46,10 @@ export async function deleteRaid(visit: Pick<Visit, 'bmc' | 'pause'>): Promise<D
 }
 
 async function deleteVolumes({ bmc, pause }: Pick<Visit, 'bmc' | 'pause'>): Promise<Done> {
-  for (const { volume } of await volumesOf(bmc)) await bmc.delete(volume.path)
+  for (const { storage, volume } of await volumesOf(bmc)) {
+    const time = await applyTimeOf(bmc, linkIn(storage.body, 'Volumes')!)
+    await bmc.delete(volume.path, { wait: time !== 'OnReset' })
+  }
   const left = async () => (await volumesOf(bmc)).map(({ volume }) => `the end of volume ${volume.path}`)
   if ((await left()).length === 0) return {}
   // Some controllers delete when the machine starts.
@@ -59,10 +62,7 @@ async function create(
   bmc: Bmc,
   { controller, raidType, drives, bytes, name }: PlannedVolume,
 ): Promise<'now' | 'after a restart'> {
-  const collection = await bmc.get(controller.volumesPath)
-  const support = collection.body['@Redfish.OperationApplyTimeSupport']
-  const times = isObject(support) && Array.isArray(support['SupportedValues']) ? support['SupportedValues'] : []
-  const time = ['Immediate', 'OnReset'].find(time => times.includes(time))
+  const time = await applyTimeOf(bmc, controller.volumesPath)
   const body = {
     RAIDType: raidType,
     ...(bytes === null ? {} : { CapacityBytes: bytes }),
@@ -73,6 +73,13 @@ async function create(
   // A task that waits for a restart does not end before it.
   await bmc.post(controller.volumesPath, body, { wait: time !== 'OnReset' })
   return time === 'OnReset' ? 'after a restart' : 'now'
+}
+
+/** When a controller changes its volumes: at once if it can. Undefined: it doesn't say. */
+async function applyTimeOf(bmc: Bmc, volumesPath: string): Promise<string | undefined> {
+  const support = (await bmc.get(volumesPath)).body['@Redfish.OperationApplyTimeSupport']
+  const times = isObject(support) && Array.isArray(support['SupportedValues']) ? support['SupportedValues'] : []
+  return ['Immediate', 'OnReset'].find(time => times.includes(time))
 }
 
 const storagesOf = async (bmc: Bmc): Promise<Resource[]> => {

@@ -100,7 +100,7 @@ export class Wire {
     } catch (error) {
       if (signal.aborted) throw abortedBy(signal, this.#access, `${method} ${path}`)
       if (deadline.aborted) throw late(this.#access, `${method} ${path}`, toldMs)
-      throw away(this.#access, `${method} ${path}`, error)
+      throw away(this.#access, { asked: `${method} ${path}`, error, connectMs: this.#connectMs })
     }
   }
 

@@ -137,11 +137,17 @@ export const isLasting = (code: string) =>
 
 const isTls = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')
 
-export function away(access: Access, asked: string, error: unknown): BmcAway {
-  return new BmcAway(awayWords(access, asked, error), { cause: error })
+interface Broken {
+  readonly asked: string
+  readonly error: unknown
+  readonly connectMs: number
 }
 
-function awayWords(access: Access, asked: string, error: unknown): string {
+export function away(access: Access, broken: Broken): BmcAway {
+  return new BmcAway(awayWords(access, broken), { cause: broken.error })
+}
+
+function awayWords(access: Access, { asked, error, connectMs }: Broken): string {
   const [bmc, code] = [`the BMC at ${hostOf(access)}`, codeOf(error)]
   const reason = error instanceof Error ? error.message : String(error)
   if (UNTRUSTED.test(code)) {
@@ -157,7 +163,7 @@ function awayWords(access: Access, asked: string, error: unknown): string {
     case 'EAI_AGAIN':
       return `No name server says where ${bmc} is.`
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return `Nobody answers at ${hostOf(access)}: no connection in time.`
+      return `Nobody answers at ${hostOf(access)}: no connection in ${seconds(connectMs)} s.`
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
       return `The answer to ${asked} from ${bmc} is too large.`
     default:
