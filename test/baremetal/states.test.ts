@@ -142,6 +142,15 @@ eachMetal('states', api => {
     expectFault(await api.provision(node, 'rescue'), 400, /rescue_password/)
   })
 
+  void test('states as old clients ask for them, with the node last', async () => {
+    const node = await api.node()
+    for (const path of ['states', 'states/console']) {
+      const { body } = expectStatus(await api.get(`/v1/nodes/${node}/${path}`), 200)
+      assert.deepEqual(expectStatus(await api.get(`/v1/nodes/${path}/${node}`), 200).body, body)
+    }
+    expectFault(await api.get(`/v1/nodes/states/${uuid()}`), 404)
+  })
+
   void test('an image is checked when there is one', async () => {
     const node = await api.node({}, 'available')
     const image = (value: unknown) =>

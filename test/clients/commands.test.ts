@@ -96,6 +96,8 @@ const ANSWERED: readonly (readonly [string, RegExp])[] = [
   ['baremetal node set n1 --target-raid-config {"logical_disks":[{"size_gb":100,"raid_level":"1"}]}', /^$/],
   ['baremetal node show n1 --fields target_raid_config', /'raid_level': '1'/],
   ['baremetal node bios setting list n1', /^$|name/],
+  ['baremetal node console show n1', /console_enabled +\| False/],
+  ['baremetal node passthru list n1', /Supported HTTP methods/],
   ['reservation lease list', /^$|id/],
   ['reservation host list', /^$|id/],
   ['reservation host property list', /^$|Property/],
@@ -125,8 +127,6 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['quota set --ram 3 play', /can not be limited/],
   ['image create a', /405|404/],
   ['--os-compute-api-version 2.90 server list', /Minimum is 2\.1 and maximum is 2\.38/],
-  ['baremetal node console show n1', /HTTP 404/],
-  ['baremetal node passthru list n1', /HTTP 404/],
   // As upstream before 1.94: only by the node's UUID.
   ['baremetal volume connector create --node n1 --type iqn --connector-id x', /HTTP 400/],
   ['baremetal volume connector show no-uuid', /HTTP 400/],

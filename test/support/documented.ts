@@ -65,6 +65,8 @@ function routeOf(name: string, method: string, path: string): RouteDescription |
   const given = segmentsOf(name === 'reservation' ? below.replace(/\.json$/, '') : below)
   // Bare metal's paths may be without the version.
   if (name === 'baremetal' && given.length > 0 && given[0] !== 'v1') given.unshift('v1')
+  // Old clients put the node last.
+  if (name === 'baremetal' && given[1] === 'nodes' && given[2] === 'states') given.splice(2, 0, given.pop()!)
   const fitting = routes.filter(route => {
     const parts = segmentsOf(route.path)
     return parts.length === given.length && parts.every((part, i) => part.startsWith(':') || part === given[i])

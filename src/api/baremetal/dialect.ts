@@ -19,6 +19,12 @@ import { negotiate, VERSION_HEADER, type Word } from './versions.ts'
 
 const noSuchName = () => problem('invalid_name_in_path', { what: 'a resource', name: '' })
 
+/** As old clients spell these: the node comes last. No node can be called `states`. */
+const OLDER: Readonly<Record<string, readonly string[]>> = {
+  '/nodes/:ident/states': ['/nodes/states/:ident'],
+  '/nodes/:ident/states/console': ['/nodes/states/console/:ident'],
+}
+
 export const baremetal: Dialect<Word> = {
   prefix: PREFIXES.baremetal,
   below: VERSION_PATHS.baremetal,
@@ -26,7 +32,7 @@ export const baremetal: Dialect<Word> = {
   belowIsOptional: true,
   routes,
   // Clients may end a path with a slash, except where upstream reads it as a node without a name.
-  spellings: path => (path === '/nodes/detail' ? [] : [`${path}/`]),
+  spellings: path => [...(OLDER[path] ?? []), ...(path === '/nodes/detail' ? [] : [`${path}/`])],
   documents: { '/': { show: showRoot } },
   documentType: JSON_UTF8,
   checks: {
