@@ -9,6 +9,7 @@ import { benchDoors } from './doors.ts'
 import { benchEvents } from './events.ts'
 import { benchLeases } from './leases.ts'
 import { benchMetal } from './metal.ts'
+import { benchPower } from './power.ts'
 import { benchStatus } from './status.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { formatReport, type Report } from './report.ts'
@@ -22,6 +23,7 @@ const BENCHES: Record<string, (options: BenchOptions) => Promise<Report>> = {
   doors: benchDoors,
   events: benchEvents,
   status: benchStatus,
+  power: benchPower,
   dashboard: benchDashboard,
 }
 

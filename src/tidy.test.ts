@@ -89,6 +89,7 @@ const EXCEPTIONS = new Map([
   ['src/store/feed.ts has a stopwatch', 'how long ago the feed was read to its end'],
   ['src/ledger/claims/queue.ts has a stopwatch', 'how long a claim waits for a locked row'],
   ['src/metal/conductors/presence.ts has a stopwatch', 'how long this conductor was not heard of'],
+  ['src/metal/power-sync/sync.ts has a stopwatch', "when each machine's turn comes"],
   ['src/leases/healing/duty.ts has a stopwatch', 'how long ago the whole pool was looked at'],
   ['src/webhooks/post.ts has a stopwatch', 'how long a receiver takes to answer'],
   ['src/webhooks/mail.ts has a stopwatch', 'how long a mail server takes to answer'],

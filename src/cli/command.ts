@@ -23,6 +23,7 @@ const GROUPS: Record<string, Record<string, Words>> = {
   'Machines:': {
     status: { help: 'who has what, until when, and who waits', load: () => import('./status/status.ts') },
     node: { help: 'bare metal nodes', load: () => import('./node/node.ts') },
+    driver: { help: 'how machines are driven, and by whom', load: () => import('./driver.ts') },
     allocation: { help: 'any node of a class, with traits', load: () => import('./allocation.ts') },
     reservation: { help: 'nodes held for a while', load: () => import('./reservation.ts') },
     queue: { help: 'who waits for a node, and whose turn is next', load: () => import('./queue.ts') },

@@ -31,6 +31,7 @@ const LISTERS: Record<string, Lister> = {
     const found = await nodes.list({ fields: ['resource_class'] })
     return found.flatMap(node => node.resource_class ?? [])
   },
+  driver: async ({ conductors }) => (await conductors.drivers()).map(({ name }) => name),
   trait: async ({ traits }, { typed }) => {
     const used = await traits.list({ associated: true })
     return used.some(name => name.startsWith(typed)) ? used : traits.list()

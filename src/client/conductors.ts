@@ -1,5 +1,5 @@
 // Conductors, which control the hardware, and their drivers.
-import type { Api, Json } from './wire.ts'
+import { type Api, type Json, segment } from './wire.ts'
 
 export interface Conductor extends Json {
   hostname: string
@@ -26,4 +26,8 @@ export class Conductors {
   async drivers(): Promise<Driver[]> {
     return (await this.#api.get<{ drivers: Driver[] }>('/drivers', { detail: true })).drivers
   }
+
+  driver = (name: string) => this.#api.get<Driver>(`/drivers/${segment(name)}`)
+  /** The keys of driver_info that a driver reads, explained. */
+  driverProperties = (name: string) => this.#api.get<Record<string, string>>(`/drivers/${segment(name)}/properties`)
 }

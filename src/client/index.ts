@@ -76,7 +76,19 @@ export type {
   NewLease,
 } from './leases.ts'
 export { bearerOf, type Login, logIn, type Who } from './login.ts'
-export type { Node, NodeEvent, NodeFilter, NodeWait, Patch, Verb } from './nodes.ts'
+export type {
+  BmcEvent,
+  Indicator,
+  Node,
+  NodeEvent,
+  NodeFilter,
+  NodeWait,
+  Patch,
+  Reading,
+  ConsoleState,
+  Verb,
+  Verdict,
+} from './nodes.ts'
 export { type AuditEntry, type Fsck, type Touched, type Usages, versionAt } from './operations.ts'
 export type { ApplicationCredential, Grant, Named, NewApplicationCredential, Project, User } from './people.ts'
 export type { Port } from './ports.ts'

@@ -73,6 +73,41 @@ export interface NodeWait extends ObjectWait {
   until: string | ((node: Node) => boolean)
 }
 
+export interface Verdict {
+  result: boolean
+  reason?: string
+}
+
+export interface Reading extends Json {
+  sensor: string
+  kind: string
+  value: number | null
+  unit: string | null
+  health: string | null
+}
+
+export interface ConsoleState extends Json {
+  console_enabled: boolean
+  console: { kind: 'stream' } | { kind: 'link'; url: string } | null
+}
+
+export interface BmcEvent extends Json {
+  at: string | null
+  text: string
+  severity: string | null
+}
+
+export interface Indicator extends Json {
+  /** The part of the machine, such as system or chassis. */
+  component: string
+  name: string
+  readonly: boolean
+  states: string[]
+}
+
+const lightOf = (node: string, component: string, name: string) =>
+  `/nodes/${segment(node)}/management/indicators/${segment(component)}/${segment(name)}`
+
 const joined = (names: readonly string[] | undefined) => (names?.length ? names.join(',') : undefined)
 
 interface Inventoried {
@@ -129,6 +164,47 @@ export class Nodes {
   }
   setBootDevice = (node: string, device: string, { persistent = true } = {}) =>
     this.#api.put<void>(`/nodes/${segment(node)}/management/boot_device`, { boot_device: device, persistent })
+
+  /** By interface: whether it can be driven, and why not. The machine itself is asked too. */
+  validate = (node: string) => this.#api.get<Record<string, Verdict>>(`/nodes/${segment(node)}/validate`)
+  async sensors(node: string): Promise<Reading[]> {
+    return (await this.#operator.get<{ sensors: Reading[] }>(`/nodes/${segment(node)}/sensors`)).sensors
+  }
+  /** The event log of its BMC, the newest last. */
+  async bmcEvents(node: string): Promise<BmcEvent[]> {
+    return (await this.#operator.get<{ events: BmcEvent[] }>(`/nodes/${segment(node)}/events`)).events
+  }
+  /** Where its console is: a stream of ours, or a page of its BMC; null if it has none. */
+  console = (node: string) => this.#operator.get<ConsoleState>(`/nodes/${segment(node)}/console`)
+  setConsole = (node: string, enabled: boolean) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/console`, { enabled })
+  /** What a browser names among the protocols of the web socket: `ticket.` and this. Good for a minute. */
+  async consoleTicket(): Promise<string> {
+    return (await this.#operator.post<{ ticket: string }>('/events/tickets', {})).ticket
+  }
+  /** Return at once; a failure is the node's last_error. */
+  setBootMode = (node: string, target: 'uefi' | 'bios') =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/boot_mode`, { target })
+  setSecureBoot = (node: string, target: boolean) =>
+    this.#api.put<void>(`/nodes/${segment(node)}/states/secure_boot`, { target })
+  injectNmi = (node: string) => this.#api.put<void>(`/nodes/${segment(node)}/management/inject_nmi`, {})
+
+  /** The lights of a machine. */
+  async indicators(node: string): Promise<Indicator[]> {
+    const path = `/nodes/${segment(node)}/management/indicators`
+    const { components } = await this.#api.get<{ components: { name: string }[] }>(path)
+    const found: Indicator[] = []
+    for (const { name: component } of components) {
+      const { indicators } = await this.#api.get<{ indicators: Indicator[] }>(`${path}/${segment(component)}`)
+      found.push(...indicators.map(({ name, readonly, states }) => ({ component, name, readonly, states })))
+    }
+    return found
+  }
+  async indicator(node: string, component: string, name: string): Promise<string> {
+    return (await this.#api.get<{ state: string }>(lightOf(node, component, name))).state
+  }
+  setIndicator = (node: string, component: string, name: string, state: string) =>
+    this.#api.put<void>(lightOf(node, component, name), { state })
 
   /** Waits until a node is in a state. One whose step failed is a conflict. */
   wait(node: string, { until, ...wait }: NodeWait): Promise<Node> {

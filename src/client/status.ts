@@ -218,6 +218,10 @@ export interface Past {
   project: string | null
   /** The id of the request that did it, as the audit has it. */
   request: string | null
+  /** Why it failed, why it is in maintenance, or what a hook or a conductor told. */
+  reason: string | null
+  /** What a hook of the operator's printed. Operators see it. */
+  output: string | null
 }
 
 export interface MachineInFull {

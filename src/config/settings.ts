@@ -209,6 +209,12 @@ const TABLE = {
     fallback: '',
     help: 'the group of nodes that this conductor works on',
   },
+  enabledDrivers: {
+    flag: 'enabled-drivers <names>',
+    is: Type.String({ pattern: '^[a-z0-9, -]*$' }),
+    fallback: '',
+    help: 'the hardware drivers of this conductor, with commas between; without it all that can work on this machine',
+  },
   takeOverMs: {
     flag: 'take-over-ms <number>',
     is: Type.Integer({ minimum: 200, maximum: limits.takeOverMsMax }),
@@ -256,6 +262,12 @@ const TABLE = {
     is: Type.Integer({ minimum: 0, maximum: limits.auditKeepDaysMax }),
     fallback: 0,
     help: 'days after which entries of the audit are dropped; 0 keeps them for ever',
+  },
+  powerSyncSeconds: {
+    flag: 'power-sync-seconds <number>',
+    is: Type.Integer({ minimum: 0, maximum: 86_400 }),
+    fallback: 60,
+    help: 'how often each machine is asked whether it is on; 0 never',
   },
   historyKeep: {
     flag: 'history-keep <number>',

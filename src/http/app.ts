@@ -10,6 +10,7 @@ import { Admission, type AdmissionSettings } from './admission.ts'
 import { drainOnClose } from './drain.ts'
 import { isAddress, trustOf } from './forwarded.ts'
 import type { Streams } from './streams.ts'
+import { asksForSocket, takeUpgrades } from './upgrades.ts'
 import { readPair, type TlsFiles } from './tls.ts'
 import { loggedUrl } from './logged-url.ts'
 
@@ -34,7 +35,11 @@ export async function createHttp(
 ): Promise<{ app: FastifyInstance; admission: Admission }> {
   const { config, clock } = context
   const pair = readPair(config)
-  const server = { maxHeaderSize: limits.headerBytesMax, connectionsCheckingInterval: limits.requestCheckMs }
+  const server = {
+    maxHeaderSize: limits.headerBytesMax,
+    connectionsCheckingInterval: limits.requestCheckMs,
+    shouldUpgradeCallback: asksForSocket,
+  }
   const app = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
@@ -68,6 +73,7 @@ export async function createHttp(
     sent()
   })
   drainOnClose(app)
+  takeUpgrades(app)
   app.addHook('preClose', done => {
     context.streams.drain()
     done()

@@ -112,6 +112,13 @@ export class Metrics implements StoreObserver {
     labelNames: ['what'] as const,
     registers: [this.registry],
   })
+  readonly #powerLooks = new Histogram({
+    name: 'holdfast_power_look_seconds',
+    help: 'Time that machines took to say whether they are on, by whether that was the same, changed, or failed.',
+    labelNames: ['outcome'] as const,
+    buckets: LONG_SECONDS,
+    registers: [this.registry],
+  })
   // Looking a series up by its labels costs more than the observation, so each is looked up once.
   readonly #series = new Map<string, { observe(seconds: number): void }>()
   #census: () => Promise<void> = async () => {}
@@ -178,6 +185,10 @@ export class Metrics implements StoreObserver {
 
   tookOver(what: 'conductor' | 'node resumed' | 'node failed' | 'allocation', count: number): void {
     this.#takeOvers.inc({ what }, count)
+  }
+
+  powerLook(outcome: 'same' | 'changed' | 'failed', ms: number): void {
+    this.#powerLooks.observe({ outcome }, ms / 1_000)
   }
 
   async totals(): Promise<Totals> {

@@ -22,8 +22,9 @@ export const METAL_PROBLEMS = {
   node_protected: (f: { node: string; action: string }) => `Node ${f.node} is protected and can not be ${f.action}`,
   machine_failed: (f: { node: string; what: string; reason: string }) =>
     `Node ${f.node} did not do as asked (${f.what}). Reason: ${f.reason}`,
-  machine_silent: (f: { node: string; what: string; seconds: number }) =>
-    `No conductor answered for node ${f.node} (${f.what}) within ${f.seconds} s.`,
+  machine_silent: (f: { node: string; what: string; seconds: number; isChange: boolean }) =>
+    `No conductor answered for node ${f.node} (${f.what}) within ${f.seconds} s` +
+    (f.isChange ? '; it may still be done.' : '.'),
   machine_crowded: (f: { node: string; count: number }) =>
     `Node ${f.node} has ${f.count} questions without an answer already; ask again later.`,
   conductor_silent: (f: { hostname: string; driver: string }) =>

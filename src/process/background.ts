@@ -22,8 +22,10 @@ import { endLapsed } from '../metal/expiry.ts'
 import { remindOfEnds } from '../metal/reminders.ts'
 import { hasRoom } from '../metal/allocations/matching.ts'
 import { isOpen } from '../metal/nodes/fleet.ts'
+import { PowerSync } from '../metal/power-sync/sync.ts'
 import { rulesOf } from '../metal/queue/order.ts'
 import { countUsage } from '../metal/queue/usage.ts'
+import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Bell } from '../store/bell.ts'
 import type { Topic } from '../store/log.ts'
 import type { ProviderId } from '../store/schema/ids.ts'
@@ -31,7 +33,12 @@ import { Courier } from '../webhooks/courier.ts'
 import { seesWith } from './carrying.ts'
 
 type Workplace = Pick<Context, 'config' | 'store' | 'log' | 'metrics' | 'drivers' | 'clock'> &
-  Pick<Context, 'policy' | 'publisher' | 'carrier'> & { memory: Memory; bell: Bell }
+  Pick<Context, 'policy' | 'publisher' | 'carrier'> & {
+    memory: Memory
+    bell: Bell
+    /** The drivers that this process's conductor works with. */
+    offered: Drivers
+  }
 
 interface Work {
   hostname: string
@@ -41,7 +48,7 @@ interface Work {
 }
 
 export async function startWork(place: Workplace): Promise<Work> {
-  const { config, store, log, metrics, drivers, bell, clock } = place
+  const { config, store, log, metrics, offered: drivers, bell, clock } = place
   const conductor = new Conductor({
     store,
     clock,
@@ -74,6 +81,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const history = historyDuty({ store, clock, log, keep: config.historyKeep, keepDays: config.historyKeepDays })
   const takeOver = await takeOverDuties(place, conductor, allocations)
   const courier = new Courier({ ...place, sees: seesWith(place.policy), witness: conductor.witness })
+  const power = powerSyncOf(place, conductor)
   const duties = [
     allocations,
     expiry,
@@ -86,6 +94,7 @@ export async function startWork(place: Workplace): Promise<Work> {
     courier.duty,
     ...answering.duties,
     ...takeOver,
+    ...(power ? [power.duty] : []),
   ]
   const nudged: Record<Exclude<Topic, 'any' | 'answers'>, { wake(): unknown }> = {
     nodes: conductor,
@@ -110,7 +119,7 @@ export async function startWork(place: Workplace): Promise<Work> {
   const stop = async () => {
     await atMost(
       limits.drainMsMax / 2,
-      Promise.all([courier.stop(), answering.stop(), ...duties.map(duty => duty.stop())]),
+      Promise.all([courier.stop(), power?.stop(), answering.stop(), ...duties.map(duty => duty.stop())]),
     )
     await atMost(limits.drainMsMax, conductor.stop())
   }
@@ -176,6 +185,28 @@ function allocatorOf(
   const rules = rulesOf(config)
   const { witness } = conductor
   return new Allocator({ store, clock, log, supply, drivers, catchUp, affinity, rules, witness, observe })
+}
+
+function powerSyncOf(place: Workplace, conductor: Conductor): PowerSync | null {
+  const { config, metrics } = place
+  if (config.powerSyncSeconds === 0) return null
+  const power = new PowerSync({
+    ...place,
+    drivers: place.offered,
+    witness: conductor.witness,
+    group: config.conductorGroup,
+    hostname: () => conductor.hostname,
+    silentMs: conductor.silentMs,
+    periodMs: config.powerSyncSeconds * 1_000,
+    observe: (outcome, ms) => metrics.powerLook(outcome, ms),
+  })
+  metrics.watch('holdfast_power_sync_nodes', 'Nodes that this conductor asks for their power.', () => power.nodes)
+  metrics.watch(
+    'holdfast_power_sync_behind',
+    'Nodes whose turn has come, but which wait because too many others are being asked.',
+    () => power.behind,
+  )
+  return power
 }
 
 function allocationDuty({ log, memory }: Workplace, allocator: Allocator): Duty {

@@ -14,6 +14,7 @@ import type { CalendarMirror } from '../leases/calendar/mirror.ts'
 import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
+import type { Consoles } from '../metal/consoles/consoles.ts'
 import type { Calls } from '../metal/calls/asking.ts'
 import type { Allocator } from '../metal/allocations/allocator.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
@@ -54,6 +55,8 @@ export interface Context {
   readonly drivers: Drivers
   /** Asks machines, through the conductors. */
   readonly calls: Calls
+  /** The serial consoles that are open in this process. */
+  readonly consoles: Consoles
   /** A cache of nodes that were read already. */
   readonly shelf: NodeShelf
   /** The allocator of the conductor in this process; null when the process has no conductor. */

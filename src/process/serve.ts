@@ -10,6 +10,7 @@ import { followPair } from '../http/tls.ts'
 import { Streams } from '../http/streams.ts'
 import { Publisher } from '../events/publisher.ts'
 import { createIdentity, type IdentityOptions } from '../identity/identity.ts'
+import { namesOf } from '../identity/seen-names.ts'
 import { Throttle } from '../identity/throttle.ts'
 import { ClaimQueue } from '../ledger/claims/queue.ts'
 import { limits } from '../shared/limits.ts'
@@ -18,7 +19,10 @@ import { UsageError } from '../shared/usage-error.ts'
 import { createLog } from '../measure/log.ts'
 import { Memory } from './memory.ts'
 import { migrateStore } from './migrate.ts'
+import type { Logger } from 'pino'
+import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
+import { Consoles } from '../metal/consoles/consoles.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -30,9 +34,10 @@ import { openStore } from '../store/open.ts'
 import type { Feed } from '../store/feed.ts'
 import { PostgresStore } from '../store/postgres.ts'
 import type { Store } from '../store/store.ts'
+import type { Context } from './context.ts'
 import { dutiesForTests, startWork } from './background.ts'
 import { carrierFor } from './carrying.ts'
-import { driversFor } from './drivers.ts'
+import { driversFor, enabledDrivers } from './drivers.ts'
 
 interface RunningApi {
   address: string
@@ -81,6 +86,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     catchUp: () => memory.catchUp(),
     drivers,
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
+    consoles: opened.adopt(consolesOf(place), made => made.stop()),
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
@@ -110,6 +116,12 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
 /** Where all are one caller, that one may have all streams. */
 const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
   new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
+
+function consolesOf({ metrics, ...place }: Pick<Context, 'store' | 'drivers' | 'log' | 'metrics'>): Consoles {
+  const consoles = new Consoles(place)
+  metrics.watch('holdfast_consoles', 'Serial consoles that are open.', () => consoles.count)
+  return consoles
+}
 
 interface RunningConductor {
   hostname: string
@@ -150,9 +162,14 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     origin: systemClock.newUuid(),
   })
   opened.defer(() => store.close())
+  const clock = new SharedClock(store, config.testClock)
+  const drivers = driversFor(config, {
+    now: () => clock.now(),
+    namesOf: ({ user, project }) => store.read(() => namesOf({ user, project })),
+  })
+  const offered = role === 'api' ? driversOf() : enabledDrivers(config, drivers)
   if (role === 'serve') await migrateStore(store)
   else await requireMigrated(store)
-  const clock = new SharedClock(store, config.testClock)
   opened.defer(() => clock.stop())
   await clock.start()
   const bell = new Bell(store, error => log.error({ err: error }, 'a listener of the bell failed'))
@@ -172,8 +189,16 @@ async function openPlace(config: Config, role: 'serve' | 'api' | 'conductor', op
     made => made.stop(),
   )
   publisher.start()
-  const drivers = driversFor(config, { store, clock })
-  return { config, policy, store, log, metrics, census, drivers, bell, clock, memory, publisher, carrier }
+  sayDrivers(log, role, { drivers, offered })
+  return { config, policy, store, log, metrics, census, drivers, offered, bell, clock, memory, publisher, carrier }
+}
+
+/** Which drivers the conductor offers, and what is missing for the others. */
+function sayDrivers(log: Logger, role: string, { drivers, offered }: { drivers: Drivers; offered: Drivers }): void {
+  if (role === 'api') return
+  const lacking = Array.from(drivers.values(), driver => ({ driver: driver.name, lack: driver.lacks?.() ?? null }))
+  for (const { driver, lack } of lacking) if (lack !== null) log.warn({ driver }, `the driver is not offered: ${lack}`)
+  log.info({ drivers: [...offered.keys()] }, 'the conductor offers these drivers')
 }
 
 async function requireMigrated(store: Store): Promise<void> {

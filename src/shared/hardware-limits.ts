@@ -1,6 +1,8 @@
 // The limits of hardware drivers, each with its reason.
+import { ipmiLimits } from './ipmi-limits.ts'
 
 export const hardwareLimits = {
+  ...ipmiLimits,
   // TCP and TLS: a slow BMC needs some seconds for the handshake.
   redfishConnectMs: 15_000,
   // As upstream: slow BMCs need most of a minute for a large collection.
@@ -36,8 +38,11 @@ export const hardwareLimits = {
   redfishTaskMissedMax: 3,
   // BMCs whose sessions are kept: some kB each.
   redfishClientsMax: 4_096,
-  // Logging out when the process stops: nobody waits long for a BMC that is gone.
+  // A BMC that nobody asked for so long: its nodes are gone, or have another password. All others are asked each minute.
+  redfishIdleMs: 900_000,
+  // Logging out when the process stops: in all, and at once. Nobody waits long for BMCs that are gone.
   redfishLogoutMs: 3_000,
+  redfishLogoutsAtOnce: 64,
 
   // Resources that an inspection reads: a large machine has some hundred, and a slow BMC needs a second for each.
   inspectionReadsMax: 2_000,
@@ -103,6 +108,18 @@ export const hardwareLimits = {
   callAnswerCharsMax: 4 * 1024 * 1024,
   // Characters of a reason that a driver gives.
   callFailureCharsMax: 2_000,
+  // Machines that are asked for their power at once, and as many more of those that did not answer last time: with a
+  // second for an answer, 32 ask two thousand machines in a minute.
+  powerLooksMax: 32,
+  // A slow BMC answers within some seconds. Who asks every minute gives up on one well before its next turn.
+  powerLookMs: 30_000,
+  // As upstream: the fourth failure in a row takes the node out of use.
+  powerFailuresMax: 4,
+  // How finely the machines are spread over the period: the fewer begin together, the less others notice.
+  powerTicks: 240,
+  powerTickMsMax: 250,
+  // How often in a period a conductor reads which nodes are its own: so soon it looks at those of a dead one.
+  powerSharesPerPeriod: 6,
 
   // Characters of a line in a node's history: the longest last_error is as long.
   historyEventMax: 4_096,
@@ -119,4 +136,15 @@ export const hardwareLimits = {
   stepsMax: 256,
   // Logical disks of one machine: a controller makes 64 to 240 of them.
   logicalDisksMax: 256,
+
+  // How often a ramdisk's agent says that it is there, as upstream tells it.
+  agentHeartbeatSeconds: 300,
+  // 43 characters; agents want 32 at least.
+  agentTokenBytes: 32,
+  // Network cards of one machine.
+  agentAddressesMax: 256,
+  // A certificate with its chain.
+  agentCertificateCharsMax: 32 * 1024,
+  // Events of other services in one request.
+  externalEventsMax: 1_000,
 } as const

@@ -15,6 +15,8 @@ export const ipmiLimits = {
   // For one command, and for the long lists of sensors and events: slow BMCs need a second for ten sensors.
   ipmiCommandMs: 60_000,
   ipmiListMs: 180_000,
+  // For giving a console back: nobody waits long for a BMC that is gone.
+  ipmiFarewellMs: 5_000,
   // A busy BMC is asked again for about a minute.
   ipmiBusyTries: 7,
   ipmiBusyPauseMs: 8_000,
@@ -29,4 +31,23 @@ export const ipmiLimits = {
   ipmiEventsMax: 1_000,
   // BMCs whose cipher suite and last command are remembered.
   ipmiKnownMax: 4_096,
+
+  // What is kept of a console's output for those who come later: some screens.
+  consoleScrollbackBytes: 64 * 1024,
+  // Viewers of one machine.
+  consoleViewersMax: 16,
+  // What a viewer may be behind: then it is dropped, and comes back to the scrollback.
+  consoleBehindBytesMax: 1024 * 1024,
+  // One message of a viewer: a paste of some pages.
+  consoleTypedBytesMax: 16 * 1024,
+  // After the last viewer the line stays open for a moment, since pages are loaded again.
+  consoleLingerMs: 5_000,
+  // Pauses between tries to open a line that is lost; the last is repeated.
+  consolePausesMs: [2_000, 5_000, 15_000, 30_000],
+  // After so many refusals a session of someone else is ended: it is more likely forgotten than in use.
+  consoleTriesBeforeTakeOver: 4,
+  // How often it is checked that a viewer may still see the machine: a machine that changed hands is cut off by then.
+  consoleCheckMs: 2_000,
+  // A viewer who neither types nor sees anything for so long has left.
+  consoleIdleMs: 3_600_000,
 } as const

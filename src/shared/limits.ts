@@ -1,12 +1,10 @@
 // A limit on everything, each with its reason. Those of hardware, and of what tells people and programs, have files of their own.
 import { hardwareLimits } from './hardware-limits.ts'
 import { tellingLimits } from './telling-limits.ts'
-import { ipmiLimits } from './ipmi-limits.ts'
 
 export const limits = {
   ...hardwareLimits,
   ...tellingLimits,
-  ...ipmiLimits,
 
   // More than any honest body outside of the bulk routes: a server with its user data is a little over 64 KiB.
   bodyBytesMax: 256 * 1024,

@@ -1,8 +1,9 @@
 // What happened to one machine, and who had it, from the log as far as it is kept.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { eventsOf, type HoldfastEvent } from '../events/event.ts'
 import { limits } from '../shared/limits.ts'
 import type { NodeId } from '../store/schema/ids.ts'
+import type { Schema } from '../store/schema.ts'
 import { query } from '../store/statement.ts'
 import { all, one, type Read } from '../store/transaction.ts'
 
@@ -15,7 +16,23 @@ const entriesAbout = query((db, a: { quoted: string; looked: number; limit: numb
     .orderBy('id', 'desc')
     .limit(sql<number>`cast(${a.limit} as bigint)`),
 )
+const linesOf = query((db, a: { id: NodeId; limit: number }) =>
+  db
+    .selectFrom('node_history')
+    .select(['at', 'type', 'event', 'output'])
+    .where('node_id', '=', a.id)
+    .where('type', 'in', ['hook', 'take-over'])
+    .orderBy('id', 'desc')
+    .limit(sql<number>`cast(${a.limit} as bigint)`),
+)
 const properties = query((db, a: { id: NodeId }) => db.selectFrom('nodes').select('properties').where('id', '=', a.id))
+
+interface Machine {
+  id: NodeId
+  uuid: string
+  owner: string | null
+  lessee: string | null
+}
 
 interface Past extends Pick<HoldfastEvent, 'kind' | 'whose' | 'at'> {
   /** Such as `allocation active`. */
@@ -28,6 +45,10 @@ interface Past extends Pick<HoldfastEvent, 'kind' | 'whose' | 'at'> {
   user: string | null
   project: string | null
   request: string | null
+  /** Why it failed, or why it is in maintenance. */
+  reason: string | null
+  /** What a hook of the operator's printed. */
+  output: string | null
 }
 
 /** The properties of the node; null if it is gone. */
@@ -35,17 +56,38 @@ export function* propertiesOf(id: NodeId) {
   return (yield* one(properties({ id })))?.properties ?? null
 }
 
-/** Newest first. */
-export function* historyOf(uuid: string): Read<Past[]> {
+/** Newest first: what the log tells of the machine, and what only its own history has. */
+export function* historyOf({ id, uuid, owner, lessee }: Machine): Read<Past[]> {
   const [looked, limit] = [limits.statusHistoryLookedAt, limits.statusHistoryMax]
   const entries = yield* all(entriesAbout({ quoted: JSON.stringify(uuid), looked, limit }))
-  return entries.flatMap(row =>
+  const told = entries.flatMap(row =>
     eventsOf(row.id, row)
       .filter(event => isAbout(event, uuid))
       .toReversed()
       .map(pastOf),
   )
+  const lines = yield* all(linesOf({ id, limit }))
+  const noted = lines.map(line => noteOf(line, { owner, lessee }))
+  // The log is in its own order, which times alone don't give.
+  return noted.length === 0 ? told : [...told, ...noted].toSorted((one, other) => other.at - one.at)
 }
+
+type Line = Pick<Selectable<Schema['node_history']>, 'at' | 'type' | 'event' | 'output'>
+
+/** What is no event: what hooks said, and that a conductor died. */
+const noteOf = ({ at, type, event, output }: Line, whose: Past['whose']): Past => ({
+  kind: 'node',
+  whose,
+  at,
+  what: `node ${type}`,
+  to: null,
+  name: null,
+  user: null,
+  project: null,
+  request: null,
+  reason: event,
+  output,
+})
 
 function isAbout({ kind, object, data }: HoldfastEvent, uuid: string): boolean {
   if (kind === 'node') return object === uuid
@@ -66,5 +108,7 @@ function pastOf({ kind, became, whose, at, by, data }: HoldfastEvent): Past {
     user: (isTheirs ? whose.user : null) ?? (by.user || null),
     project: (isTheirs ? whose.project : null) ?? by.project,
     request: by.request,
+    reason: !isTheirs && typeof data['reason'] === 'string' ? data['reason'] : null,
+    output: null,
   }
 }

@@ -21,6 +21,7 @@ import { limits } from '../../src/shared/limits.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Baremetal, spawnConductor, uuid, waitFor } from '../support/baremetal.ts'
+import { as } from '../support/callers.ts'
 import { FaultyStore } from '../support/faulty-store.ts'
 import { expectStatus } from '../support/placement.ts'
 import { spawnServer, startServer } from '../support/server.ts'
@@ -54,11 +55,41 @@ async function staffed(database: string): Promise<Store> {
   return store
 }
 
-const newNode = (store: Store) =>
+/** The lines of hooks are on the machine's page too. What they printed is for operators. */
+async function expectShown(database: string, node: string) {
+  const server = await startServer(database)
+  const api = new Baremetal(server.origin)
+  try {
+    for (const [caller, isOperator] of [
+      [{}, true],
+      [as('reader', 'lab'), false],
+    ] as const) {
+      const { body } = expectStatus(await api.operator('GET', `/status/${node}`, undefined, caller), 200)
+      const told = body.history.filter(({ what }: { what: string }) => what === 'node hook')
+      assert.deepEqual(
+        told.map(({ reason, output }: { reason: string; output: string | null }) => [reason, output !== null]),
+        [
+          ['hook clean said no', isOperator],
+          ['hook clean began', false],
+        ],
+      )
+      const history = expectStatus(await api.get(`/v1/nodes/${node}/history/detail`, caller), 200).body.history
+      assert.equal(
+        history.some(({ output }: { output: string | null }) => output !== null),
+        isOperator,
+      )
+    }
+  } finally {
+    api.close()
+    await server.stop()
+  }
+}
+
+const newNode = (store: Store, more: object = {}) =>
   store.write(() =>
     recorded(
       createNode(
-        { uuid: uuid(), attributes: { driver: 'fake-hardware' }, state: 'available' },
+        { uuid: uuid(), attributes: { driver: 'fake-hardware', ...more }, state: 'available' },
         drivers,
         NOBODY,
         clock.now(),
@@ -110,20 +141,22 @@ const until = (store: Store, node: string, state: string) =>
 
 eachDatabase('the history', ({ kind, create }) => {
   void test('has what a driver says of a step, and the end of what a program printed', async () => {
-    const store = openStore(await create())
+    const database = await create()
+    const store = openStore(database)
     const driver = new Telling()
     const conductor = await employ(store, driver, 'c1')
+    let node = ''
     try {
-      const node = await newNode(store)
+      node = (await newNode(store, { owner: 'lab' })).uuid
       driver.tell = async site => {
         await site.note({ event: 'hook clean began' })
         const output = `${'x'.repeat(limits.historyOutputMax)}\0 disk is worn \ud800`
         await site.note({ event: 'hook clean said no', severity: 'error', output })
       }
-      await begin(store, node.uuid)
+      await begin(store, node)
       conductor.wake()
-      await until(store, node.uuid, 'available')
-      const told = (await linesOf(store, node.uuid)).filter(({ type }) => type === 'hook')
+      await until(store, node, 'available')
+      const told = (await linesOf(store, node)).filter(({ type }) => type === 'hook')
       assert.deepEqual(
         told.map(({ event, severity, conductor: by }) => [event, severity, by]),
         [
@@ -139,6 +172,7 @@ eachDatabase('the history', ({ kind, create }) => {
       await conductor.stop()
       await store.close()
     }
+    await expectShown(database, node)
   })
 
   void test('gets a line although the database was away for a moment', async () => {

@@ -85,6 +85,21 @@ eachMetal('inspection', api => {
     assert.equal(ports.flat().length, addresses.length)
   })
 
+  void test('and POST /ports of the same address at the same time: one port, and the machine is inspected', async () => {
+    for (let round = 0; round < 5; round++) {
+      const address = newAddress()
+      const [node, other] = [await inspecting({ interfaces: [{ mac_address: address }] }), await api.node({})]
+      const [posted] = await Promise.all([
+        api.post('/v1/ports', { node_uuid: other, address }),
+        api.go(node, 'inspect', 'manageable'),
+      ])
+      assert.ok(posted.status === 201 || posted.status === 409, String(posted.status))
+      const owners = [await addressesOf(node), await addressesOf(other)]
+      assert.deepEqual(owners.flat(), [address])
+      assert.equal(owners[1]!.length, posted.status === 201 ? 1 : 0)
+    }
+  })
+
   void test('leaves out traits beyond the limit, and says so', async () => {
     const gpus = Array.from({ length: 60 }, (_, at) => ({ model: `m${at}` }))
     const node = await inspecting({ gpus })

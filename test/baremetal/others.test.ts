@@ -236,7 +236,7 @@ eachMetal('others', api => {
   void test('boot devices and vifs', async () => {
     const node = await api.node()
     const path = `/v1/nodes/${node}/management/boot_device`
-    assert.deepEqual((await api.get(path)).body, { boot_device: null, persistent: null })
+    assert.deepEqual((await api.get(path)).body, { boot_device: 'pxe', persistent: false })
     const { supported_boot_devices: devices } = expectStatus(await api.get(`${path}/supported`), 200).body
     assert.ok(devices.includes('pxe'))
     expectStatus(await api.put(path, { boot_device: 'pxe', persistent: true }), 204)

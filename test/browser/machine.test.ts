@@ -77,6 +77,26 @@ atDashboard('a machine in the dashboard', dashboard => {
     await page.waitForURL(url => !url.pathname.endsWith(name))
   })
 
+  test('the console: what the machine prints is seen, what is typed arrives, and it can be left by keyboard', async () => {
+    const { name, uuid } = await oneOf(dashboard, isFree)
+    const page = await dashboard.open(`/ui/machine/${name}`)
+    await button(page, words.machine.console.open).click()
+    const terminal = page.getByRole('textbox', { name: words.machine.console.label(name) })
+    await terminal.getByText(`${name}: a machine that is not there`).waitFor()
+    await page.keyboard.type('njk')
+    await page.keyboard.press('Enter')
+    await terminal.getByText('$ njk').waitFor()
+    assert.ok(page.url().endsWith(name), 'keys of the page are typed here')
+    await axeClean(page)
+    const library = await dashboard.library('carol')
+    await library.nodes.power(uuid, 'power on')
+    await terminal.getByText('power on: power on').waitFor()
+    await page.keyboard.press('Control+]')
+    await page.keyboard.press('Enter')
+    await terminal.waitFor({ state: 'detached' })
+    await library.nodes.setConsole(uuid, false)
+  })
+
   test('a refusal is told in the sheet, and what was typed stays', async () => {
     const { name } = await oneOf(dashboard, isFree)
     const page = await dashboard.open(`/ui/machine/${name}`, { expecting: /400/ })

@@ -66,7 +66,7 @@ test('words, options, choices, and the names that there are now', async () => {
     no: ['node'],
     'reservation-c': ['reservation-create'],
     'help aud': ['audit'],
-    'node s': ['show', 'set'],
+    'node s': ['show', 'set', 'sensors'],
     'node power ': ['on', 'off', 'reboot'],
     'node list --trait': ['--trait', '--trait-any'],
     'node list --maintenance --main': [],

@@ -61,7 +61,7 @@ atShell('holdfast doctor', person => {
   test('a server that is well has nothing but good marks', async () => {
     const { code, checks, notOk, of, sides } = await examined(`--url ${person.origin}`)
     assert.deepEqual([code, notOk, [...sides]], [0, [], ['server']])
-    assert.deepEqual(checks, [...ON_THE_WAY, ...APIS, 'conductors', 'nodes', 'hosts', 'fsck'])
+    assert.deepEqual(checks, [...ON_THE_WAY, ...APIS, 'conductors', 'drivers', 'nodes', 'machines', 'hosts', 'fsck'])
     assert.equal(of('address').found, `${person.origin} (from: --url)`)
     assert.match(of('baremetal').found, /microversions 1\.1 to 1\.83/)
     assert.match(of('version').found, new RegExp(VERSION.replaceAll('.', '\\.')))
@@ -75,11 +75,23 @@ atShell('holdfast doctor', person => {
     assert.match(of('nodes').found, /1 in sight, 1 in maintenance, 0 in a failed state/)
   })
 
+  test('machines that do not answer are told with their reasons', async () => {
+    const { nodes } = await person.library()
+    const [well, ill] = ['doctor-well', 'doctor-ill']
+    await nodes.create({ driver: 'fake-hardware', name: well })
+    await nodes.create({ driver: 'fake-hardware', name: ill, driver_info: { fake_fail: 'validate' } })
+    const { code, of } = await examined(`--url ${person.origin}`)
+    assert.deepEqual([code, of('machines').grade], [0, 'warning'])
+    assert.match(of('machines').found, /^1 of \d+ can't be driven. doctor-ill: fake-hardware was told to fail/)
+    assert.match(of('drivers').found, /fake-hardware/)
+    for (const name of [well, ill]) await nodes.delete(name)
+  })
+
   test('in a pipe its signs are words, and each is a line', async () => {
     const { code, stdout } = await person.types(`doctor --url ${person.origin}`)
     assert.equal(code, 0)
     assert.match(stdout, /^ {2}ok {3}address {6}\S+ \(from: --url\)$/m)
-    assert.match(stdout, /^All 17 checks are fine\.$/m)
+    assert.match(stdout, /^All 19 checks are fine\.$/m)
     // oxlint-disable-next-line no-control-regex -- that is what it is about
     assert.match(stdout, /^[\x00-\x7f]*$/)
   })
@@ -182,7 +194,8 @@ eachDatabase('holdfast doctor on the machine that runs it', databases => {
     assert.deepEqual([running.code, running.notOk], [0, []])
     assert.equal(running.of('port').found, `a Holdfast listens on ${port}`)
     const own = isFile ? ['disk', 'migrations'] : ['migrations', 'clock']
-    assert.deepEqual(running.checks, ['settings', 'database', ...own, 'port'])
+    assert.deepEqual(running.checks, ['settings', 'database', ...own, 'drivers', 'port'])
+    assert.match(running.of('drivers').found, /^a conductor here offers fake-hardware/)
     assert.equal(await state.hash(), before)
     await state.close()
     await server.stop()

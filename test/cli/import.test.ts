@@ -171,7 +171,7 @@ const onServers = (databases: Databases) => {
   - { name: bad name, driver: fake-hardware }
   - { name: m1, driver: fake-hardware, colour: red }
   - { name: m2, driver: fake-hardware, traits: [red] }
-  - { name: m3, driver: ipmi }
+  - { name: m3, driver: steam-engine }
   - { name: fine, driver: fake-hardware }
   - { name: taken, uuid: 6d3e9c40-8d2c-4ee4-a2ea-bbd1b6c4b4d5, driver: fake-hardware }
   - { name: m4, driver: fake-hardware, ports: ['52:54:00:01:00:00'] }

@@ -12,6 +12,7 @@ import { atShell } from './person.ts'
 const LINES: Record<string, string> = {
   status: 'status --class none',
   node: 'node show n1 -f json',
+  driver: 'driver list -f csv',
   allocation: 'allocation list',
   reservation: 'reservation list',
   queue: 'queue list -f csv',

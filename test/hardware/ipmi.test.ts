@@ -181,7 +181,7 @@ suite('the ipmi driver', { skip: lacking }, () => {
 
   test('the serial console: what is typed arrives, what is printed is read, and the session is given back', async () => {
     for (let round = 0; round < 2; round++) {
-      const line = await driver.openConsole(machine(), signal)
+      const line = await driver.openConsole(machine(), { takesOver: false, signal })
       line.write(Buffer.from('first\r'))
       let read = ''
       for await (const piece of line.output) {
@@ -196,14 +196,14 @@ suite('the ipmi driver', { skip: lacking }, () => {
   })
 
   test('a serial console that is lost says so', async () => {
-    const line = await driver.openConsole(machine(), signal)
+    const line = await driver.openConsole(machine(), { takesOver: false, signal })
     const lost = assert.rejects(Array.fromAsync(line.output), HardwareFailure)
     const ours = (text: string) => text.includes(String(bmc.port)) && text.includes('sol activate')
     for (const { pid, text } of commands()) if (ours(text)) process.kill(pid)
     await lost
     await line.close()
     const wrong = machineWith({ ...bmc.driverInfo, ipmi_password: 'wr0ng' })
-    await assert.rejects(driver.openConsole(wrong, signal), /refused the session/)
+    await assert.rejects(driver.openConsole(wrong, { takesOver: true, signal }), /refused the session/)
   })
 })
 

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import type { Machine } from '../../src/metal/drivers/port.ts'
 import type { Bmc } from '../../src/metal/drivers/redfish/bmc.ts'
 import { applyBios, biosShown, resetBios } from '../../src/metal/drivers/redfish/bios.ts'
+import { readConsole } from '../../src/metal/drivers/redfish/console.ts'
 import { readEvents } from '../../src/metal/drivers/redfish/events.ts'
 import { listIndicators, readIndicator, switchIndicator } from '../../src/metal/drivers/redfish/indicators.ts'
 import { Bmcs } from '../../src/metal/drivers/redfish/pool.ts'
@@ -117,6 +118,21 @@ test('the event log is read, oldest first', async t => {
     { at: '2025-12-31T00:00:00Z', text: 'Log cleared', severity: 'OK' },
     { at: '2026-01-02T03:04:05Z', text: 'Power supply 1 lost its input', severity: 'Critical' },
   ])
+})
+
+test('the console is the page of the BMC, where it has one', async t => {
+  const { bmc, test } = await machineWith(t)
+  const visit = (console: string) => ({
+    bmc,
+    pause: async () => {},
+    machine: { driverInfo: test.driverInfo(), interfaces: { console } } as unknown as Machine,
+  })
+  assert.deepEqual(await readConsole(visit('redfish-graphical')), {
+    console: { kind: 'link', url: `${test.address}/` },
+  })
+  assert.deepEqual(await readConsole(visit('no-console')), { console: null })
+  for (const name of ['GraphicalConsole', 'SerialConsole']) delete test.resource('Managers/1')[name]
+  assert.deepEqual(await readConsole(visit('redfish-graphical')), { console: null })
 })
 
 const readBios = async (bmc: Bmc) => (await biosShown({ bmc, machine: { interfaces: {} } as Machine })).bios ?? []

@@ -120,6 +120,18 @@ test('a session that is refused one thing leaves none behind', async t => {
   assert.equal(bmc.sessions.size, 1)
 })
 
+test('whoever was refused one thing can go on with others', async t => {
+  const { bmc, ask } = await bmcWith(t)
+  const one = ask()
+  bmc.fail({ kind: 'status', status: 403, method: 'PATCH' })
+  await assert.rejects(one.patch(bmc.machine.path, { AssetTag: 'x' }), BmcRefusal)
+  for (let round = 0; round < 20; round++) {
+    const all = await Promise.all([one.system(), one.managers(), one.root(), one.chassis()])
+    assert.equal(all.length, 4)
+  }
+  while (bmc.sessions.size > 0) await setImmediate()
+})
+
 for (const etags of ['none', 'strong', 'strict', 'weak'] as const) {
   test(`a change is made with ETags: ${etags}`, async t => {
     const { bmc, ask } = await bmcWith(t, { etags })
@@ -330,6 +342,22 @@ test('a BMC that is away and comes back keeps its session', async t => {
   bmc.heal()
   await ask().system()
   assert.equal(logins(bmc), 1)
+})
+
+test('who has another password now leaves no session behind', async t => {
+  const { bmc, ask } = await bmcWith(t, {}, { idleMs: 0 })
+  await ask().system()
+  bmc.password = 'another-word'
+  await ask({ redfish_password: 'another-word' }).system()
+  while (bmc.sessions.size > 1) await setImmediate()
+})
+
+test('a BMC that hangs does not hold up the end of the process', async t => {
+  const { bmc, bmcs, ask } = await bmcWith(t)
+  await ask().system()
+  bmc.fail({ kind: 'hang' })
+  await bmcs.stop()
+  assert.equal(bmc.seen('DELETE').length, 1)
 })
 
 test('a certificate must be trusted, unless the node says otherwise', async t => {

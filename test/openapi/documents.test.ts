@@ -95,7 +95,7 @@ eachIdentity('documents for those who are not known', ({ api }) => {
     for (const [name, document] of documents) {
       const { url } = APIS[name]!
       for (const { path, operation } of operationsOf(document).filter(({ operation }) => 'security' in operation)) {
-        if (path.includes('{') || operation['requestBody']) continue
+        if (path.includes('{') || operation['requestBody'] || 'x-holdfast-since' in operation) continue
         const answer = await fetch(`${api.origin}${url === '/' ? '' : url}${path}`)
         assert.ok(String(answer.status) in operation.responses, `${name} ${path}: ${answer.status}`)
       }

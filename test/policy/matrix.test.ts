@@ -30,6 +30,8 @@ void test('every route has an action, and every route that takes a body says how
   assert.deepEqual(open, [
     'GET /placement/',
     'GET /baremetal/v1',
+    'GET /baremetal/v1/lookup',
+    'POST /baremetal/v1/heartbeat/:ident',
     'GET /holdfast/v1/calendar/:token.ics',
     'GET /holdfast/v1/media/:node/:signature/configdrive.iso',
     'GET /holdfast/v1/openapi',

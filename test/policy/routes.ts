@@ -96,6 +96,8 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PATCH /baremetal/v1/deploy_templates/:ident': patch('/extra/a', 1),
   'POST /baremetal/v1/chassis': () => ({}),
   'PATCH /baremetal/v1/chassis/:uuid': patch('/description', 'x'),
+  'POST /baremetal/v1/heartbeat/:ident': () => ({ callback_url: 'http://192.0.2.1:9999' }),
+  'POST /baremetal/v1/events': () => ({ events: [] }),
   'POST /baremetal/v1/allocations': () => ({ resource_class: 'no-such-class' }),
   'PATCH /baremetal/v1/allocations/:ident': patch('/extra/a', 1),
   'POST /baremetal/v1/reservations': id => ({ instance_uuid: id, node_uuid: ['no-such-node'] }),

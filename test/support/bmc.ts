@@ -25,6 +25,8 @@ export interface BmcOptions {
   /** Downloads media that are inserted, and refuses those that it can't. */
   downloads?: boolean
   tls?: { key: string; cert: string }
+  /** Any free one unless given. */
+  port?: number
 }
 
 /** What goes wrong with requests: with those of this method and path, so many times, or until `heal`. */
@@ -271,7 +273,7 @@ async function start(options: BmcOptions, prefixes: readonly string[]): Promise<
     else response.writeHead(404).end()
   }
   const server = options.tls ? createSecureServer(options.tls, onRequest) : createServer(onRequest)
-  server.listen(0, '127.0.0.1')
+  server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `${options.tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`
   for (const prefix of prefixes) byPrefix.set(prefix, new TestBmc(options, { origin, prefix }))

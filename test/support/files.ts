@@ -11,6 +11,7 @@ const MORE = [
   'test/client-package.test.ts',
   'test/package.test.ts',
   'test/clients/**',
+  'test/hardware/qemu.test.ts',
   'test/first-hour/beside-openstack.test.ts',
   'test/identity/real-keystone.test.ts',
   'test/store/oldest-postgres.test.ts',

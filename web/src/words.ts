@@ -892,8 +892,10 @@ export const words = {
     toAudit: (request: string) => `${request} in the audit`,
     from: (at: string | null) => (at === null ? 'before' : at),
     lasting: 'still has it',
+    output: 'What it printed',
     story: {
       askedTo: 'asked to',
+      note: { hook: 'hook:', 'take-over': 'taken over:' },
       somebody: {
         became: 'made it',
         switched: 'switched it',
@@ -952,6 +954,17 @@ export const words = {
       port: 'Port',
       ports: (n: number) => count(n, 'more port'),
       noPorts: 'No ports are known.',
+    },
+    console: {
+      title: 'Console',
+      open: 'Open the console',
+      close: 'Close the console',
+      label: (name: string) => `Console of ${name}`,
+      help: 'What you type goes to the machine. Ctrl+] leaves.',
+      none: 'This machine has no console.',
+      link: 'Open the page of its BMC',
+      opening: 'Opening…',
+      ended: (why: string) => (why === '' ? 'The connection ended.' : `The connection ended: ${why}.`),
     },
     whose: {
       title: 'Whose',

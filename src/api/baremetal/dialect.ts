@@ -42,6 +42,7 @@ export const baremetal: Dialect<Word> = {
     ],
   },
   negotiate: headers => negotiate(headers[VERSION_HEADER]),
+  isOpen: ({ route }) => route?.isOpen === true,
   seesAll: 'baremetal:node:list_all',
   bulk: BULK,
   jsonBodies: true,

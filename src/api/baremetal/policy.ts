@@ -45,6 +45,9 @@ export const baremetalPolicy = {
   'baremetal:node:set_boot_device': OWNER_MEMBERS,
   'baremetal:node:set_boot_mode': OWNER_MEMBERS,
   'baremetal:node:set_secure_boot': OWNER_MEMBERS,
+  // Whoever sees the console may type on it.
+  'baremetal:node:get_console': TENANT_MEMBERS,
+  'baremetal:node:set_console_state': TENANT_MEMBERS,
   'baremetal:node:inject_nmi': OWNER_MEMBERS,
   'baremetal:node:get_indicator_state': OWNER_READERS,
   'baremetal:node:set_indicator_state': OWNER_MEMBERS,
@@ -96,6 +99,7 @@ export const baremetalPolicy = {
   'baremetal:driver:vendor_passthru': 'admin',
   'baremetal:conductor:get': READERS,
   'baremetal:shard:get': 'admin or service or system reader',
+  'baremetal:events:post': OPERATORS,
   'baremetal:volume:list': READERS,
   'baremetal:volume:get': TENANT_READERS,
   'baremetal:volume:create': OWNER_MEMBERS,

@@ -1,5 +1,6 @@
 // All URLs of bare metal below /v1: the handler, the permission, and the version that brought it.
 import type { Methods, Route, Routes } from '../frame/dialect.ts'
+import { postHeartbeat, showLookup } from './agent.ts'
 import { deleteAllocationOfNode, deleteOneAllocation, patchOneAllocation } from './allocation-changes.ts'
 import { listAllAllocations, postAllocation, showAllocation, showAllocationOfNode } from './allocations.ts'
 import { putBootMode, putSecureBoot } from './boot-mode.ts'
@@ -16,10 +17,12 @@ import { listBios, showBiosSetting } from './bios.ts'
 import { deleteDeployTemplate, listDeployTemplates } from './deploy-templates.ts'
 import { patchDeployTemplate, postDeployTemplate, showDeployTemplate } from './deploy-templates.ts'
 import { listDrivers, showDriver, showDriverProperties } from './drivers.ts'
+import { postEvents } from './external-events.ts'
 import { showInventory } from './inventory.ts'
 import { listComponents, listIndicators, putIndicator, showIndicator } from './indicators.ts'
 import { putBootDevice, putNmi, showBootDevice, showSupportedBootDevices } from './management.ts'
 import { listNodeHistory, listNodeHistoryInDetail, showNodeHistory } from './history.ts'
+import { putConsole, showConsole } from './console.ts'
 import { deleteMaintenance, putMaintenance, putPowerState, putProvisionState } from './node-states.ts'
 import { showStates } from './node-states.ts'
 import { deleteNodeTrait, deleteNodeTraits, listNodeTraits, putNodeTrait, putNodeTraits } from './node-traits.ts'
@@ -89,6 +92,9 @@ const routesOf = (handles: Handles, onFound: boolean, needs?: Word): Methods<Wor
 const to = (handles: Handles, needs?: Word) => routesOf(handles, false, needs)
 const onFound = (handles: Handles, needs?: Word) => routesOf(handles, true, needs)
 
+/** For machines that have no login. */
+const open = (handle: Handle, needs: Word): Route<Word> => ({ handle, action: null, isOpen: true, needs })
+
 const VENDOR = 'baremetal:node:vendor_passthru'
 const vendor = (read: Handle, change: Handle): Handles => ({
   GET: [read, VENDOR],
@@ -119,6 +125,10 @@ export const routes: Routes<Word> = {
     { PUT: [putSecureBoot, 'baremetal:node:set_secure_boot'] },
     'bootModeChange',
   ),
+  '/nodes/:ident/states/console': onFound({
+    GET: [showConsole, 'baremetal:node:get_console'],
+    PUT: [putConsole, 'baremetal:node:set_console_state'],
+  }),
   '/nodes/:ident/states/raid': onFound({ PUT: [putRaidConfig, 'baremetal:node:set_raid_state'] }, 'raidConfig'),
   '/nodes/:ident/maintenance': onFound({
     PUT: [putMaintenance, 'baremetal:node:set_maintenance'],
@@ -313,5 +323,8 @@ export const routes: Routes<Word> = {
     },
     'deployTemplates',
   ),
+  '/events': to({ POST: [postEvents, 'baremetal:events:post'] }, 'events'),
+  '/lookup': { GET: open(showLookup, 'agent') },
+  '/heartbeat/:ident': { POST: open(postHeartbeat, 'agent') },
   '/shards': to({ GET: [listShards, 'baremetal:shard:get'] }, 'shards'),
 }

@@ -72,8 +72,9 @@ function callOf(nameOf: (request: MetalRequest) => string | undefined, more: Par
 const refuse = (reason: string) => problem('invalid_parameter', { reason })
 
 async function methodOf(request: MetalRequest, method: string | undefined) {
-  if (!method) throw refuse('Missing mandatory parameter method.')
+  // Who may not do it is told that first.
   const driver = await driverOfNode(request)
+  if (!method) throw refuse('Missing mandatory parameter method.')
   const { vendorMethods = {}, name } = driver
   const found = Object.hasOwn(vendorMethods, method) ? vendorMethods[method] : undefined
   if (!found && (driver.vendorMethods || !driver.ask)) {

@@ -26,6 +26,7 @@ const SINCE = {
   portNetwork: 19, // pxe_enabled and local_link_connection of ports
   networkInterface: 20, // the field
   resourceClass: 21, // field and filter
+  agent: 22, // /v1/lookup and /v1/heartbeat
   portgroups: 23, // the resource
   nodePortgroups: 24, // below a node, and its link
   softPower: 27, // soft power off, soft rebooting, timeout
@@ -37,6 +38,7 @@ const SINCE = {
   storageInterface: 33, // the field
   physicalNetwork: 34, // of ports
   rebuildConfigdrive: 35, // configdrive with rebuild
+  agentVersion: 36, // agent_version of a heartbeat
   traits: 37, // /traits, the field, and our filters on it
   rescue: 38, // verbs rescue and unrescue, rescue_interface
   bios: 40, // /bios and bios_interface
@@ -52,17 +54,21 @@ const SINCE = {
   description: 51, // field and filter
   allocations: 52, // /v1/allocations, the field allocation_uuid
   smartnic: 53, // is_smartnic of ports
+  events: 54, // /v1/events
   deployTemplates: 55, // /v1/deploy_templates
   jsonConfigdrive: 56, // a configdrive may be an object
   allocationPatch: 57, // PATCH of an allocation
   allocationBackfill: 58, // an allocation for a node that is deployed
   allocationOwner: 60, // field and filter
   retired: 61, // fields and filter
+  agentToken: 62, // agent_token of a heartbeat
   indicators: 63, // /management/indicators
   lessee: 65, // field and filter, ?project=
   networkData: 66, // the field
+  agentVerifyCa: 68, // agent_verify_ca of a heartbeat
   deploySteps: 69, // deploy_steps with active and rebuild
   disableRamdisk: 70, // disable_ramdisk with clean
+  agentStatus: 72, // agent_status of a heartbeat
   deployVerbs: 73, // verbs deploy and undeploy
   biosDetails: 74, // ?detail= and ?fields= of BIOS settings, and what is known of each
   bootMode: 75, // fields boot_mode and secure_boot

@@ -1,4 +1,5 @@
 // The description of a dialect: what differs between the APIs. The frame does what they share.
+import type { WebSocket } from 'ws'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -20,6 +21,8 @@ export interface Answer {
   modified?: number | null
   /** It is a stream that has a place of its own, and gives back that of its request. */
   lasts?: true
+  /** Takes the web socket that the client asked for, instead of an answer. */
+  upgraded?: (socket: WebSocket) => void
 }
 
 export interface Route<Word extends string = never> {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Admission, type Hook, jsonOnly, leave } from '../../http/admission.ts'
 import { problemOf, retryAfter } from '../../http/failures.ts'
+import { upgrade } from '../../http/upgrades.ts'
 import { problem } from '../../problems/problem.ts'
 import type { Context } from '../../process/context.ts'
 import { limits } from '../../shared/limits.ts'
@@ -133,8 +134,9 @@ async function serve<Word extends string>(
 
 function send<Word extends string>(request: Request<Word>, answer: Answer, reply: FastifyReply) {
   const { dialect, negotiated } = request
-  const { status, body, headers, location, modified, lasts = false } = answer
+  const { status, body, headers, location, modified, lasts = false, upgraded } = answer
   if (lasts) leave(reply)
+  if (upgraded) return upgrade(request.raw, reply, upgraded)
   void reply.code(status)
   if (negotiated) void reply.headers(negotiated.headers)
   if (location !== undefined) void reply.header('location', request.base + dialect.below + location)

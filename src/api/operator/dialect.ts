@@ -15,11 +15,17 @@ const hasNoNulUnlessOpen: Check = (request, reply) => {
   if (!request.route?.isOpen) hasNoNul(request, reply)
 }
 
-/** Only for what lasts: the URL of a stream is used once, and isn't kept. Whoever sends a token needs no ticket. */
+/**
+ * Only for what lasts: the URL of a stream is used once, and isn't kept. Whoever sends a token needs no ticket. A page
+ * names the protocols of its web socket, and the ticket goes with them: there it is in no URL, and in no log of a proxy.
+ */
 const ticketIsTaken: Check = ({ route, raw }) => {
-  if (route?.lasts && raw.headers['x-auth-token'] === undefined)
-    raw.ticket = new URLSearchParams(raw.url.split('?')[1]).get('ticket')
+  if (!route?.lasts || raw.headers['x-auth-token'] !== undefined) return
+  raw.ticket =
+    ticketIn(raw.headers['sec-websocket-protocol']) ?? new URLSearchParams(raw.url.split('?')[1]).get('ticket')
 }
+
+const ticketIn = (protocols = '') => /(?:^|,)\s*ticket\.([\w-]+)/.exec(protocols)?.[1] ?? null
 
 export const operator: Dialect = {
   prefix: PREFIXES.operator,

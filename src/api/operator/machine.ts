@@ -43,9 +43,15 @@ export async function getMachine(request: OperatorRequest): Promise<Answer> {
     return {
       properties: yield* propertiesOf(node.id),
       ports: maySeePorts ? yield* listPorts({ all: 1, project: null }, { node: node.id }) : [],
-      events: yield* historyOf(node.uuid),
+      events: yield* historyOf(node),
     }
   })
+  const whose = { owner: node.owner, lessee: node.lessee }
+  const [seesNotes, seesOutput] = [
+    request.may('baremetal:node:history:get', whose),
+    request.may('baremetal:node:get:driver_info', whose),
+  ]
+  const isNote = (what: string) => what === 'node hook' || what === 'node take-over'
   const { seesAll, project: own } = rights.sight
   const called = (id: string | null, name: (id: string) => string) => (id === null || isNoone(id) ? null : name(id))
   // Of other projects no names, although they did something to this machine.
@@ -63,8 +69,8 @@ export async function getMachine(request: OperatorRequest): Promise<Answer> {
     }),
     spans: spansOn(entry, relation, rights, board.names, EVER),
     history: events
-      .filter(event => sees(policy, request.caller, event))
-      .map(({ at, what, to, name, user, project, request }) => ({
+      .filter(event => (isNote(event.what) ? seesNotes : sees(policy, request.caller, event)))
+      .map(({ at, what, to, name, user, project, request, reason, output }) => ({
         at: timeOf(at),
         what,
         to,
@@ -72,6 +78,8 @@ export async function getMachine(request: OperatorRequest): Promise<Answer> {
         who: isKnown(project) ? called(user, id => board.names.user(id)) : null,
         project: isKnown(project) ? called(project, id => board.names.project(id)) : null,
         request: isKnown(project) ? request : null,
+        reason,
+        output: seesOutput ? output : null,
       })),
   }
   return { status: 200, body, headers: { 'cache-control': 'no-store' } }

@@ -7,6 +7,7 @@ import { getCapacity } from './capacity.ts'
 import { readCalendar } from './calendar-feed.ts'
 import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
 import { advanceClock, showClock } from './clock.ts'
+import { getConsole } from './console.ts'
 import { listDocuments, showDocument } from './documents.ts'
 import { getEvents, postTicket } from './events.ts'
 import { explainCandidates } from './explain.ts'
@@ -104,6 +105,7 @@ export const routes: Routes = {
   '/status': { GET: to(getStatus, 'holdfast:status:get') },
   '/nodes/:ident/sensors': { GET: onFound(getSensors, 'baremetal:node:get_sensors') },
   '/nodes/:ident/events': { GET: onFound(getEventsOfBmc, 'baremetal:node:get_sensors') },
+  '/nodes/:ident/console': { GET: onFound(getConsole, 'baremetal:node:get_console', { lasts: true }) },
   '/status/:ident': { GET: to(getMachine, 'holdfast:status:get') },
   '/events': { GET: to(getEvents, 'holdfast:events:list', { lasts: true }) },
   '/events/tickets': { POST: to(postTicket, 'holdfast:events:ticket') },

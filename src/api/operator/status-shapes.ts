@@ -139,6 +139,8 @@ export const MachineInFull = named('StatusMachineInFull', {
       who: TextOrNull,
       project: TextOrNull,
       request: TextOrNull,
+      reason: TextOrNull,
+      output: TextOrNull,
     }),
   ),
 })

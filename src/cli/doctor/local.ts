@@ -11,6 +11,7 @@ import { mask } from '../../config/mask.ts'
 import { flagName } from '../../config/settings.ts'
 import { readPair } from '../../http/tls.ts'
 import { readUsersFile } from '../../identity/users-file.ts'
+import { driversFor, enabledDrivers } from '../../process/drivers.ts'
 import { migrationsOf } from '../../store/migrate.ts'
 import { fileOf, type SettingFlags } from '../service/settings.ts'
 import { seenInPostgres, seenInSqlite, type Seen } from './database.ts'
@@ -56,6 +57,7 @@ export const localChecks: readonly Check<Local>[] = [
     when: ({ seen }) => (seen?.clock ?? null) !== null,
     look: async ({ seen }) => judgeSkew(skewOf(seen!.clock!), "the database's"),
   },
+  { name: 'drivers', needs: ['settings'], look: lookAtDrivers },
   { name: 'users', needs: ['settings'], when: ({ config }) => config!.auth === 'password', look: readUsers },
   { name: 'keystone', needs: ['settings'], when: ({ config }) => config!.auth === 'keystone', look: askKeystone },
   { name: 'tls', needs: ['settings'], when: ({ config }) => config!.tlsCert !== null, look: readCertificate },
@@ -86,6 +88,21 @@ async function lookIntoDatabase(local: Local): Promise<Finding> {
   const { finding, seen } = file === null ? await seenInPostgres(database) : seenInSqlite(file)
   local.seen = seen
   return file === null ? { ...finding, found: `${mask(database)}: ${finding.found}` } : finding
+}
+
+/** Which drivers a conductor here would offer, and what is missing for the others. */
+async function lookAtDrivers({ config }: Local): Promise<Finding> {
+  const all = driversFor(config!, {
+    now: () => systemClock.now(),
+    namesOf: async () => ({ user: null, project: null }),
+  })
+  const offered = enabledDrivers(config!, all)
+  const lacking = [...all.values()].flatMap(driver => {
+    const lack = driver.lacks?.() ?? null
+    return lack === null ? [] : [`${driver.name}: ${lack}`]
+  })
+  const found = `a conductor here offers ${[...offered.keys()].join(', ')}`
+  return ok(lacking.length === 0 ? found : `${found}; not ${lacking.join('; ')}`)
 }
 
 async function readUsers({ config }: Local): Promise<Finding> {

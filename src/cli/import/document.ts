@@ -1,7 +1,7 @@
 // Turns fleet files into entries that can be compared with the server, and collects the mistakes in them.
 import type { Inventory, Json } from '../../client/index.ts'
 import { canonicalUuid } from '../../ledger/uuid.ts'
-import { bmcMembersOf, type BmcPlace, bmcPlaceOf } from './bmc.ts'
+import { BMC_MEMBERS, bmcMembersOf, type BmcPlace, bmcPlaceOf } from './bmc.ts'
 import type { Finding } from './checks.ts'
 import { NODE_DOCUMENTS, NODE_WORDS, PORT_DOCUMENTS, PORT_WORDS } from './members.ts'
 import { fileAndLine, type Mistake, mistake, type Path, type Place } from './mistake.ts'
@@ -30,6 +30,8 @@ export interface NodeEntry {
   members: Json
   /** Where its BMC is, if the file says so. */
   bmc: BmcPlace | null
+  /** It takes a login that the file leaves out. One whose driver_info is written out keeps its own. */
+  takesLogin: boolean
   traits: string[] | null
   ports: PortEntry[] | null
   provisionState: Wanted | null
@@ -134,6 +136,7 @@ function nodeEntry(entry: Json, { at, isFlawed }: Where): NodeEntry {
     uuid: uuidIn(entry['uuid']),
     members,
     bmc: bmcPlaceOf(members['driver_info']),
+    takesLogin: BMC_MEMBERS.some(name => Object.hasOwn(entry, name)),
     traits: unique(entry['traits']),
     ports: ports?.flatMap((one, i) => portEntry(one, (...path) => at('ports', i, ...path))) ?? null,
     provisionState: (entry['provision_state'] as Wanted | undefined) ?? null,

@@ -72,9 +72,9 @@ async function addLogins({ nodes }: Fleet, flags: ImportFlags): Promise<void> {
   const login = { username: bmcUsername || null, password: password || null }
   if (login.username === null && login.password === null) return
   const { loginFor } = await import('./bmc.ts')
-  for (const { bmc, members } of nodes) {
+  for (const { bmc, takesLogin, members } of nodes) {
     const info = (members['driver_info'] ?? {}) as Json
-    if (bmc !== null) members['driver_info'] = { ...info, ...loginFor(info, bmc, login) }
+    if (bmc !== null && takesLogin) members['driver_info'] = { ...info, ...loginFor(info, bmc, login) }
   }
 }
 

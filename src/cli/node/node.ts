@@ -18,6 +18,7 @@ import { addHistoryCommand } from './history.ts'
 import { addInventoryCommand } from './inventory.ts'
 import { addKickCommands } from './kick.ts'
 import { addLeasableCommands } from './leasable.ts'
+import { addMachineCommands } from './machine.ts'
 import { addPortCommands } from './port.ts'
 import { addStateCommands, addVerbCommands } from './states.ts'
 import { addTraitCommands } from './trait.ts'
@@ -57,6 +58,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addVerbCommands(node)
   addInventoryCommand(node)
   addStateCommands(node)
+  addMachineCommands(node)
   addTraitCommands(node)
   addPortCommands(node)
   addLeasableCommands(node)

@@ -61,7 +61,10 @@ export class Calls {
     )
     const given = await this.#waitFor(id, ms)
     if (given === 'gone') throw problem('metal_not_found', { what: 'Node', name: node })
-    if (given === null) throw problem('machine_silent', { node, what: wordsOf(question), seconds: ms / 1_000 })
+    if (given === null) {
+      const isChange = CHANGING.has(question.name)
+      throw problem('machine_silent', { node, what: wordsOf(question), seconds: ms / 1_000, isChange })
+    }
     if ('failure' in given) throw problem('machine_failed', { node, what: wordsOf(question), reason: given.failure })
     return given.answer
   }

@@ -1,6 +1,7 @@
 // What a conductor writes when a machine has been changed as asked: the answer and its effect, in one transaction.
 import type { Write } from '../../store/transaction.ts'
-import { locked, save, SETTLED, type Turn, withInternal } from '../conductors/node-writes.ts'
+import { withInternal } from '../conductors/internal-info.ts'
+import { locked, save, SETTLED, type Turn } from '../conductors/node-writes.ts'
 import type { Json } from '../drivers/port.ts'
 import type { Answer, Question } from '../drivers/questions.ts'
 import type { NodeRow } from '../nodes/rows.ts'

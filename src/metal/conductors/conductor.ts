@@ -214,6 +214,12 @@ export class Conductor {
     const goesOn = this.witness(deedOf(taken, 'accepted'))
     const resumes = () => recorded(writes.stepResumes(turnAt(taken), clock.now()), goesOn)
     let node = hasWaited ? await this.#write(resumes) : taken
+    if (hasWaited && work.callBackBy !== undefined) {
+      const reason = `The machine has not called back in time: the node was in state "${taken.provision_state}".`
+      const failed = () =>
+        recorded(writes.stepFailed(turnAt(node), reason, clock.now()), this.witness(deedOf(taken, 'failed')))
+      node = await this.#write(failed)
+    }
     while (node.reservation !== null) {
       const before = node
       const turn = turnAt(before)
@@ -222,7 +228,7 @@ export class Conductor {
         node = await this.#write(() => {
           if (outcome.kind === 'waiting')
             return recorded(
-              writes.stepWaits(turn, outcome.ms, this.#inspecting()),
+              writes.stepWaits(turn, outcome, this.#inspecting()),
               this.witness(deedOf(before, 'accepted')),
             )
           const done =

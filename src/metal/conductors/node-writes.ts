@@ -13,7 +13,8 @@ import { conductorBecame, retireSilent, type Silence } from './rows.ts'
 import { keptOn } from '../allocations/keeping.ts'
 import { wordsOf } from '../calls/driver-asked.ts'
 import { answerLocked } from '../calls/rows.ts'
-import type { Done, Json, Part } from '../drivers/port.ts'
+import type { Done, Json, Part, StepResult } from '../drivers/port.ts'
+import { internalAfter } from './internal-info.ts'
 import { keepBios } from '../nodes/bios.ts'
 import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
 import { ONCE } from '../drivers/questions.ts'
@@ -170,7 +171,7 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
     ...(found.powerState && { power_state: found.powerState }),
     ...(found.bootMode && { boot_mode: found.bootMode }),
     ...(found.raidConfig && { raid_config: jsonText(found.raidConfig) }),
-    ...(found.internal && { driver_internal_info: withInternal(node, found.internal) }),
+    driver_internal_info: internalAfter(node, work, found.internal),
   }
   if (found.bios) yield* keepBios(node.id, found.bios, now)
   if (work.kind !== 'provision') return yield* save(node, { ...node, ...learned, ...SETTLED, updated_at: now }, now)
@@ -195,11 +196,6 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
   return yield* save(node, after, now, traits)
 }
 
-export function withInternal({ driver_internal_info }: NodeRow, found: Json) {
-  const kept = Object.entries({ ...jsonIn(driver_internal_info), ...found }).filter(([, value]) => value !== null)
-  return jsonText(Object.fromEntries(kept))
-}
-
 /** What a finished step changes in the node. */
 function effectsOf(step: StepName, node: NodeRow, stays: boolean): Partial<NodeRow> {
   switch (step) {
@@ -220,8 +216,10 @@ function tornDown({ instance_info }: NodeRow, stays: boolean): Partial<NodeRow> 
   return { instance_info: jsonText({ traits }) }
 }
 
+type Waiting = Extract<StepResult, { kind: 'waiting' }>
+
 /** The machine works by itself: unlocks the node, in the waiting state, to be checked again after `ms`. */
-export function* stepWaits(turn: Turn, ms: number, inspecting: Inspecting): Write<NodeRow> {
+export function* stepWaits(turn: Turn, { ms, callsBack }: Waiting, inspecting: Inspecting): Write<NodeRow> {
   const { now } = inspecting
   const { node, isDone } = yield* locked(turn)
   if (isDone) return node
@@ -234,7 +232,7 @@ export function* stepWaits(turn: Turn, ms: number, inspecting: Inspecting): Writ
     ...node,
     ...stateChange(node, step.waiting ?? step.during, now),
     ...UNLOCKED,
-    transition: jsonText({ ...work, resumed: true }),
+    transition: jsonText({ ...work, resumed: true, ...(callsBack && { callBackBy: now + ms }) }),
     due_at: now + ms,
     updated_at: now,
   }

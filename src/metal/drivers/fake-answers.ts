@@ -66,7 +66,7 @@ const ANSWERS: Omit<Answers, 'supported_boot_devices'> = {
   },
   inject_nmi: () => ({}),
   events: () => ({ events: EVENTS }),
-  console: () => ({ console: null }),
+  console: (_, { interfaces }) => ({ console: interfaces.console === 'no-console' ? null : { kind: 'stream' } }),
   vendor: ({ method, data }, { interfaces }) => {
     if (interfaces.vendor === 'no-vendor') throw new HardwareFailure('the vendor interface is switched off')
     if (method !== 'echo') throw new HardwareFailure(`there is no method ${method}`)

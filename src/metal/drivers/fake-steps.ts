@@ -6,9 +6,9 @@ import type { PlannedPart } from './parts.ts'
 import type { BiosSetting, Done, Json, Machine, WantedStep } from './port.ts'
 
 export function fakeStepProblem(step: WantedStep, { interfaces }: Machine): string | null {
-  if (interfaces[step.interface] === `no-${step.interface}`) return `the ${step.interface} interface is switched off`
+  if (interfaces[step.interface] === `no-${step.interface}`) return `The ${step.interface} interface is switched off.`
   if (step.interface === 'bios' && step.step === 'apply_configuration' && settingsIn(step.args) === null) {
-    return 'its args need settings, a list of objects with name and value'
+    return 'Its args need settings, a list of objects with name and value.'
   }
   return null
 }

@@ -8,6 +8,7 @@ import type {
   Json,
   Machine,
   PowerState,
+  SerialLine,
   Site,
   StepResult,
   Task,
@@ -19,6 +20,7 @@ import { HardwareFailure } from './port.ts'
 import { fakeInspection } from './fake-inventory.ts'
 import { isObject } from '../../shared/is-object.ts'
 import { numberIn } from '../../shared/scalar.ts'
+import { FakeConsoles } from './fake-console.ts'
 import { fakeAnswer } from './fake-answers.ts'
 import type { Answer, Question } from './questions.ts'
 
@@ -44,12 +46,14 @@ export class FakeHardware implements Driver {
     fake_delay: 'Seconds that each step takes, or an object with the seconds by step or question. Optional.',
     fake_fail: 'The step or question that fails, or a list of them. Optional.',
     fake_wait: 'An object with the seconds that a step leaves the node in its waiting state. Optional.',
+    fake_call_back: 'An object with the seconds in which the agent of a ramdisk must call, by step. Optional.',
     fake_step_delay: 'Seconds that each deploy step or clean step takes that was asked for. Optional.',
     fake_inventory: 'An object that inspection reports, in part or as a whole. Its interfaces become ports. Optional.',
   }
   readonly bootDevices = ['pxe', 'disk', 'cdrom', 'bios', 'safe', 'wanboot']
   readonly resumable = []
   readonly vendorMethods = { echo: { http: ['GET', 'POST'], description: 'Answers with what it was given.' } } as const
+  readonly #consoles = new FakeConsoles()
   readonly #delayMs: number
   readonly #pause: (ms: number) => Promise<unknown>
 
@@ -62,7 +66,7 @@ export class FakeHardware implements Driver {
     const chosen = interfaces[name]
     if (chosen === `no-${name}`) return `The ${name} interface is switched off on this node.`
     if (name !== 'deploy') return null
-    for (const key of ['fake_delay', 'fake_wait'] as const) {
+    for (const key of ['fake_delay', 'fake_wait', 'fake_call_back'] as const) {
       const wrong = wrongSeconds(driverInfo[key])
       if (wrong) return `driver_info/${key}: ${wrong}`
     }
@@ -83,8 +87,12 @@ export class FakeHardware implements Driver {
     }
     const waitMs = resumed || !canWait(step) ? 0 : (msFor(info['fake_wait'], step) ?? 0)
     if (waitMs > 0) return { kind: 'waiting', ms: Math.min(waitMs, limits.fakeDelayMsMax) }
+    const callMs = resumed || !canWait(step) ? null : msFor(info['fake_call_back'], step)
+    if (callMs !== null) return { kind: 'waiting', ms: Math.min(callMs, limits.fakeDelayMsMax), callsBack: true }
     const result = step === 'deploy' || step === 'clean' ? await this.#runSteps(step, args, machine, site) : null
-    return { kind: 'done', found: { ...foundBy(step, machine), ...(result?.kind === 'done' && result.found) } }
+    const found = foundBy(step, machine)
+    if (found.powerState !== undefined) this.#consoles.print(machine.uuid, `${step}: ${found.powerState}`)
+    return { kind: 'done', found: { ...found, ...(result?.kind === 'done' && result.found) } }
   }
 
   /** The steps that were asked for; null if there are none. */
@@ -100,6 +108,13 @@ export class FakeHardware implements Driver {
       },
     }))
     return inParts(slowed, site)
+  }
+
+  async openConsole(machine: Machine): Promise<SerialLine> {
+    if ([machine.driverInfo['fake_fail']].flat().includes('console')) {
+      throw new HardwareFailure('fake-hardware was told to fail at console')
+    }
+    return this.#consoles.open(machine)
   }
 
   async ask(question: Question, machine: Machine): Promise<Answer> {

@@ -104,8 +104,11 @@ export interface BiosSetting {
   unique?: boolean | null
 }
 
-/** The step is done, or the machine works by itself and is asked again after `ms`. */
-export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number }
+/**
+ * The step is done, or the machine works by itself and is asked again after `ms`. `callsBack`: the agent on its ramdisk
+ * must call within that time, and is waited for until then.
+ */
+export type StepResult = { kind: 'done'; found: Done } | { kind: 'waiting'; ms: number; callsBack?: true }
 
 /** A part of a step, as the node's deploy_step or clean_step shows it. */
 export interface Part {
@@ -141,6 +144,12 @@ export interface SerialLine {
   /** What is typed. */
   write(bytes: Buffer): void
   close(): Promise<void>
+}
+
+export interface Opening {
+  /** A session of someone else is ended for it. */
+  takesOver: boolean
+  signal: AbortSignal
 }
 
 /** The hardware did not do what it was told; the message is for the operator. */
@@ -180,7 +189,7 @@ export interface Driver {
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
   ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
   /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
-  openConsole?(machine: Machine, signal: AbortSignal): Promise<SerialLine>
+  openConsole?(machine: Machine, how: Opening): Promise<SerialLine>
   /** Lets go of sessions and connections. */
   stop?(): Promise<void>
 }

@@ -45,11 +45,16 @@ export function stateChanged(before: NodeRow, after: NodeRow): HistoryLine {
 
 const powerWord = (state: NodeRow['power_state']) => state?.replace('power ', '') ?? 'unknown'
 
-export const powerChanged = (before: NodeRow, { uuid, power_state }: NodeRow): HistoryLine => ({
-  node: uuid,
-  type: 'power',
-  event: `Power changed from ${powerWord(before.power_state)} to ${powerWord(power_state)}.`,
-})
+/** Without work on the node, it was the power sync that found the change. */
+export function powerChanged(before: NodeRow, { uuid, power_state }: NodeRow): HistoryLine {
+  const [was, is] = [powerWord(before.power_state), powerWord(power_state)]
+  const isFound = before.transition === null && power_state !== null
+  const changed = isFound
+    ? `Power changed behind our back: it was ${was} and is ${is}.`
+    : `Power changed from ${was} to ${is}.`
+  const event = isFound && before.power_state === null ? `Power is ${is}, as the machine says.` : changed
+  return { node: uuid, type: 'power', event }
+}
 
 /** Somebody asked for a power change. A reboot leaves no other trace. */
 export function powerAsked(before: NodeRow, { uuid, target_power_state, transition }: NodeRow): HistoryLine | null {

@@ -69,7 +69,9 @@ function inspectionLine({ uuid }: NodeRow, report: Json, notes: readonly string[
   })
   const found = [...amounts, ...lists].join(', ') || 'nothing that has a number'
   const left = notes.length > 0 ? ` Left out: ${notes.join('; ')}.` : ''
-  return { node: uuid, type: 'change', event: `Inspection found ${found}.${left}`.slice(0, limits.historyEventMax) }
+  // A BMC's words may hold characters that no database takes.
+  const event = `Inspection found ${found}.${left}`.replaceAll(/\p{Cc}+/gu, ' ')
+  return { node: uuid, type: 'change', event: event.slice(0, limits.historyEventMax) }
 }
 
 const secureBootIn = (report: Json) => (report['boot'] as Json | undefined)?.['secure_boot']

@@ -9,6 +9,7 @@ import type { Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/p
 import type { CallId } from '../../store/schema/ids.ts'
 import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
+import { withoutAgent } from './agent-info.ts'
 import { AT_ONCE, lockNode, type NodeRow, requireUnlocked, saveNode } from './rows.ts'
 import { holdOn } from '../holds/lookup.ts'
 import { claimInstance, heldBy, holderOf, syncProvider, type Principal, requireNotRetired } from './provider.ts'
@@ -37,6 +38,8 @@ export type Work =
       to: Stable
       /** The machine has been in the waiting state of this step. */
       resumed: boolean
+      /** The machine must call back until then, or the step has failed. */
+      callBackBy?: number
       /** The part of the step that was begun last. */
       part?: number
       /** Steps that another conductor may finish with this driver. */
@@ -213,6 +216,7 @@ export function* begun<N extends NodeRow>(
     last_error: null,
     ...(steps[0] === 'inspect' && { inspection_started_at: now, inspection_finished_at: null }),
     ...givenWith(args, node),
+    driver_internal_info: withoutAgent(node.driver_internal_info),
     transition: jsonText(work),
     due_at: AT_ONCE,
     updated_at: now,

@@ -74,8 +74,8 @@ export function stepProblem(
   for (const step of steps) {
     const wrong = driver.validateStep
       ? driver.validateStep(during, step, machine)
-      : `the driver ${driver.name} has no steps that can be asked for`
-    if (wrong) return `The ${during} step ${nameOf(step)} can not be done: ${wrong}.`
+      : `Driver ${driver.name} has no steps that can be asked for.`
+    if (wrong) return `The ${during} step ${nameOf(step)} can not be done. ${wrong}`
   }
   return null
 }

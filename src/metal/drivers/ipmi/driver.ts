@@ -10,7 +10,7 @@ import {
   POWER_TARGETS,
   type PowerState,
 } from '../port.ts'
-import type { PowerTarget, SerialLine, Site, StepResult, Task } from '../port.ts'
+import type { Opening, PowerTarget, SerialLine, Site, StepResult, Task } from '../port.ts'
 import type { Answer, Question } from '../questions.ts'
 import { bootDevice, DEVICES, setBootDevice } from './boot.ts'
 import { Ipmitool, type ToolOptions } from './ipmitool.ts'
@@ -120,8 +120,8 @@ export class Ipmi implements Driver {
     }
   }
 
-  openConsole(machine: Machine, signal: AbortSignal): Promise<SerialLine> {
-    return openSol(this.#reach(machine, signal))
+  openConsole(machine: Machine, { takesOver, signal }: Opening): Promise<SerialLine> {
+    return openSol(this.#reach(machine, signal), takesOver)
   }
 
   /** Really asks the BMC. One answer stands for all that goes through it. */

@@ -16,17 +16,16 @@ const GUARDED = `trap : TERM
 { cat; kill 0; } | { trap : TERM; script -qfec "$COMMAND" -E never /dev/null <>/proc/self/fd/0; kill 0; }`
 const READY = '[SOL Session operational'
 
-/** Opens the console, also when another session has it: that one is ended. */
-export async function openSol(reach: Reach): Promise<SerialLine> {
+export async function openSol(reach: Reach, takesOver: boolean): Promise<SerialLine> {
   // Finds the cipher suite, and says in words when the BMC does not answer.
   await reach.tool.run(reach.settings, ['power', 'status'], reach.signal)
-  // A session of a process that died may still be there. Without one this fails, which is fine.
-  await deactivate(reach)
+  if (takesOver) await deactivate(reach)
   const line = new Sol(reach)
   await line.ready()
   return line
 }
 
+/** Fails when nobody has a session, which is fine. */
 async function deactivate({ tool, settings, signal }: Reach): Promise<void> {
   try {
     await tool.run(settings, ['sol', 'deactivate'], signal)
@@ -76,7 +75,9 @@ class Sol implements SerialLine {
     }
     if (this.#beginning.includes(READY)) return
     const said = this.#beginning.trim().slice(0, limits.ipmiWordsMax)
-    await this.close()
+    this.#isClosed = true
+    this.#child.stdin.end()
+    await this.#over
     const { address } = this.#reach.settings
     throw new HardwareFailure(`The BMC at ${address} opened no serial console: ${said || 'script(1) is not installed'}`)
   }
@@ -90,7 +91,7 @@ class Sol implements SerialLine {
     this.#isClosed = true
     this.#child.stdin.end()
     await this.#over
-    await deactivate({ ...this.#reach, signal: AbortSignal.timeout(limits.ipmiCommandMs) }).catch(() => {})
+    await deactivate({ ...this.#reach, signal: AbortSignal.timeout(limits.ipmiFarewellMs) }).catch(() => {})
   }
 
   async *#read(): AsyncIterable<Buffer> {

@@ -14,6 +14,7 @@ import {
   type Site,
   type StepResult,
   type Task,
+  type WantedStep,
 } from '../port.ts'
 import type { Answer, Question } from '../questions.ts'
 import { makeCall, type Sign } from './call.ts'
@@ -22,7 +23,7 @@ import { letterFor, type Names } from './letter.ts'
 import { fileOf, runProgram } from './program.ts'
 import { pauseMs, type Ran, type Verdict, verdictOn } from './verdict.ts'
 
-interface ManualOptions {
+export interface ManualOptions {
   hooks: HookSets
   sign: Sign
   /** What the holder is called. */
@@ -90,6 +91,14 @@ export class Manual implements Driver {
     if (NONE.has(name)) return unsupported(name)
     const hooks = hooksFor(machine, this.#options.hooks)
     return (name === 'deploy' || name === 'power') && typeof hooks === 'string' ? hooks : null
+  }
+
+  /** The clean hook is told of the steps, and knows what they mean. */
+  validateStep(during: 'deploy' | 'clean', _: WantedStep, machine: Machine): string | null {
+    const hooks = hooksFor(machine, this.#options.hooks)
+    if (typeof hooks === 'string') return hooks
+    if (during === 'clean' && hooks.clean !== undefined) return null
+    return 'Driver manual has steps only in a cleaning, and only with a clean hook.'
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {

@@ -1,5 +1,5 @@
 // The questions that this driver answers, each with the room that knows.
-import { HardwareFailure } from '../port.ts'
+import { HardwareFailure, type VendorMethod } from '../port.ts'
 import type { Answer, AnswerTo, Question, QuestionName } from '../questions.ts'
 import {
   BOOT_DEVICES,
@@ -12,10 +12,11 @@ import {
   setSecureBoot,
   supportedDevices,
 } from './boot.ts'
+import { readConsole } from './console.ts'
 import { bootOnce, isByHttp } from './deploy.ts'
 import { readEvents } from './events.ts'
 import { listIndicators, readIndicator, switchIndicator } from './indicators.ts'
-import { hasSlot } from './media.ts'
+import { ejectAll, hasSlot } from './media.ts'
 import { interrupt, readPower } from './power.ts'
 import { readSensors } from './sensors.ts'
 import type { Visit } from './visit.ts'
@@ -59,6 +60,21 @@ const ANSWERS: Answers = {
     await interrupt(bmc)
     return {}
   },
+  console: readConsole,
+  vendor: doVendor,
+}
+
+/** As upstream has it. Nothing else is needed that all BMCs can do. */
+export const VENDOR_METHODS: Readonly<Record<string, VendorMethod>> = {
+  eject_vmedia: { http: ['POST'], description: 'Ejects all virtual media.' },
+}
+
+async function doVendor({ bmc, machine, pause }: Visit, { method }: { method: string }): Promise<Answer> {
+  if (machine.interfaces.vendor === 'no-vendor' || !Object.hasOwn(VENDOR_METHODS, method)) {
+    throw new HardwareFailure(`Driver redfish has no method ${method} on this node.`)
+  }
+  await ejectAll(bmc, pause)
+  return {}
 }
 
 function deviceOf(word: string): BootDevice {

@@ -1,5 +1,6 @@
 // The settings of a machine's firmware: read, changed and reset. A change comes into force when the machine starts anew.
 import { isObject } from '../../../shared/is-object.ts'
+import { isScalar } from '../../../shared/scalar.ts'
 import { type BiosSetting, type Done, HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
 import { switchPower } from './power.ts'
@@ -65,10 +66,19 @@ async function biosOf(bmc: Bmc): Promise<Resource> {
 const attributesIn = ({ body }: Resource): Record<string, Value> =>
   isObject(body['Attributes']) ? (body['Attributes'] as Record<string, Value>) : {}
 
+/** What is wrong with the arguments of apply_configuration, or null. */
+export function wrongSettings({ settings }: Json): string | null {
+  const isSetting = (entry: unknown) =>
+    isObject(entry) && textOf(entry['name']) !== '' && (isScalar(entry['value']) || entry['value'] === null)
+  const isRight = Array.isArray(settings) && settings.length > 0 && settings.every(isSetting)
+  return isRight ? null : 'apply_configuration needs settings: a list of objects with name and value'
+}
+
 /** Texts become what the setting is now: API clients send `"true"` and `"5"`. */
 function wantedIn({ settings }: Json, now: Record<string, Value>): Record<string, Value> {
-  const given = Array.isArray(settings) ? settings.filter(isObject) : []
-  if (given.length === 0) throw new HardwareFailure('apply_configuration needs settings: a list of name and value.')
+  const wrong = wrongSettings({ settings })
+  if (wrong !== null) throw new HardwareFailure(wrong)
+  const given = settings as Json[]
   const unknown = given.map(({ name }) => textOf(name)).filter(name => !Object.hasOwn(now, name))
   if (unknown.length > 0) throw new HardwareFailure(`The firmware has no setting ${unknown.join(', ')}.`)
   return Object.fromEntries(given.map(({ name, value }) => [textOf(name), valueLike(value, now[textOf(name)]!)]))

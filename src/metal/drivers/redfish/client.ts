@@ -21,6 +21,8 @@ export interface Pace {
   readonly pauseMs: number
   readonly taskMs: number
   readonly taskPollMs: number
+  /** After so long without a request it logs out. */
+  readonly idleMs: number
 }
 
 export const PACE: Pace = {
@@ -32,6 +34,7 @@ export const PACE: Pace = {
   pauseMs: limits.redfishPauseMs,
   taskMs: limits.redfishTaskMs,
   taskPollMs: limits.redfishTaskPollMs,
+  idleMs: limits.redfishIdleMs,
 }
 
 export interface Wanted {
@@ -124,14 +127,15 @@ export class Client {
   /** Nobody gets it any more, but some still use it: they finish first, and then it logs out. */
   async retire(): Promise<void> {
     this.#retired = true
-    if (this.#busy === 0) await this.stop()
+    if (this.#busy === 0) await this.stop({ logoutMs: limits.redfishLogoutMs })
   }
 
-  async stop(): Promise<void> {
+  async stop({ logoutMs }: { logoutMs: number }): Promise<void> {
     this.#stopping.abort(new BmcAway(`The talk with the BMC at ${hostOf(this.access)} was ended.`))
     this.#stopping = new AbortController()
-    await this.#login.logout(this.#wire, Math.min(limits.redfishLogoutMs, this.pace.readMs))
-    await this.#wire.close()
+    if (logoutMs > 0) await this.#login.logout(this.#wire, Math.ceil(logoutMs))
+    // Someone may have come back meanwhile; it is closed behind them, then.
+    if (this.#busy === 0 || !this.#retired) await this.#wire.close()
   }
 
   async pause(ms: number, { method, path, signal }: Pick<Wanted, 'method' | 'path' | 'signal'>): Promise<void> {

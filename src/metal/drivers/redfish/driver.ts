@@ -16,7 +16,7 @@ import {
   type WantedStep,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
-import { answerTo } from './answers.ts'
+import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
 import { cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
@@ -41,7 +41,7 @@ export class RedfishHardware implements Driver {
   readonly interfaces = {
     bios: or('bios'),
     boot: ['redfish-virtual-media', 'redfish-https'],
-    console: ['no-console'],
+    console: ['redfish-graphical', 'no-console'],
     deploy: ['ramdisk'],
     inspect: or('inspect'),
     management: ['redfish'],
@@ -57,6 +57,7 @@ export class RedfishHardware implements Driver {
     boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
   }
   readonly bootDevices = BOOT_DEVICES
+  readonly vendorMethods = VENDOR_METHODS
   readonly resumable: readonly StepName[] = ['deploy', 'clean']
   readonly #options: Options
 

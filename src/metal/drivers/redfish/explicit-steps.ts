@@ -1,34 +1,37 @@
 // The steps that operators may name in clean_steps and deploy_steps.
 import type { PlannedPart } from '../parts.ts'
 import { type Done, HardwareFailure, type Json, type Machine, type WantedStep } from '../port.ts'
-import { applyBios, resetBios } from './bios.ts'
-import { createRaid, deleteRaid } from './raid.ts'
+import { applyBios, resetBios, wrongSettings } from './bios.ts'
+import { createRaid, deleteRaid, wrongVolumes } from './raid.ts'
 import type { Visit } from './visit.ts'
 
-type ExplicitStep = (visit: Visit, args: Json) => Promise<Done | void>
+interface ExplicitStep {
+  run: (visit: Visit, args: Json) => Promise<Done | void>
+  /** What is wrong with the arguments, or null. */
+  wrong?: (args: Json, machine: Machine) => string | null
+}
 
 /** By interface and step. */
 const EXPLICIT: Readonly<Record<string, ExplicitStep>> = {
-  'bios.apply_configuration': applyBios,
-  'bios.factory_reset': resetBios,
-  'raid.create_configuration': createRaid,
-  'raid.delete_configuration': deleteRaid,
+  'bios.apply_configuration': { run: applyBios, wrong: wrongSettings },
+  'bios.factory_reset': { run: resetBios },
+  'raid.create_configuration': { run: createRaid, wrong: wrongVolumes },
+  'raid.delete_configuration': { run: deleteRaid },
 }
 
 /** Those that must not be begun a second time: the disks may be half changed. */
 const ONCE: ReadonlySet<string> = new Set(['raid.create_configuration', 'raid.delete_configuration'])
 
 type Named = Pick<WantedStep, 'interface' | 'step'>
+type Wanted = Named & Pick<WantedStep, 'args'>
 
 const roomOf = ({ interface: kind, step }: Named): ExplicitStep | null =>
   Object.hasOwn(EXPLICIT, `${kind}.${step}`) ? EXPLICIT[`${kind}.${step}`]! : null
 
 /** Why a step can't be done on this machine, or null. */
-export function wrongStep(
-  { interface: kind, step }: Named,
-  { interfaces }: Pick<Machine, 'interfaces'>,
-): string | null {
-  if (roomOf({ interface: kind, step }) && interfaces[kind] !== `no-${kind}`) return null
+export function wrongStep({ interface: kind, step, args }: Wanted, machine: Machine): string | null {
+  const room = roomOf({ interface: kind, step })
+  if (room && machine.interfaces[kind] !== `no-${kind}`) return room.wrong?.(args, machine) ?? null
   const there = Object.keys(EXPLICIT).join(', ')
   return `Driver redfish has no step ${step} of interface ${kind} on this node. There are ${there}.`
 }
@@ -36,9 +39,9 @@ export function wrongStep(
 /** The steps as parts, in the order in which they run. Throws before anything is done if there is no such step. */
 export function explicitParts(visit: Visit, given: readonly WantedStep[]): PlannedPart[] {
   return given.map(({ interface: kind, step, args }) => {
-    const wrong = wrongStep({ interface: kind, step }, visit.machine)
+    const wrong = wrongStep({ interface: kind, step, args }, visit.machine)
     if (wrong !== null) throw new HardwareFailure(wrong)
-    const run = roomOf({ interface: kind, step })!
+    const { run } = roomOf({ interface: kind, step })!
     return { interface: kind, step, args, run: () => run(visit, args) }
   })
 }

@@ -14,7 +14,7 @@ export function textIn(body: unknown, ...names: readonly string[]): string | und
   for (const name of names) {
     const value = body[name]
     if (typeof value !== 'string') continue
-    const text = value.replaceAll(/\s+/g, ' ').trim()
+    const text = value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
     if (text !== '' && !NOTHING.test(text)) return text.slice(0, CHARS_MAX)
   }
   return undefined

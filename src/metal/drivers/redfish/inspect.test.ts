@@ -305,9 +305,11 @@ void test('an ARM machine, and a summary of processors where they aren’t liste
 
 void test('a part that the BMC refuses is left out and said; the rest is found', async () => {
   const failures = { '/s/Processors': new BmcRefusal('It answers 500.', { status: 500, messageIds: [] }) }
-  const found = await reportOf({ system: PLAIN, failures })
+  const garbage = new HardwareFailure('It answers with something that is not JSON.')
+  const found = await reportOf({ system: PLAIN, failures: { ...failures, '/s/Storage': garbage } })
   assert.equal(found.memory_mb, 65_536)
   assert.match(found.notes.join(), /\/s\/Processors could not be read: It answers 500\./)
+  assert.match(found.notes.join(), /\/s\/Storage could not be read/)
 })
 
 void test('a BMC that goes away is not asked for everything else', async () => {

@@ -115,11 +115,15 @@ class Reader {
     try {
       return await read()
     } catch (error) {
-      const isRefused = error instanceof BmcRefusal && error.status !== 401
-      if (!isRefused && !(error instanceof BmcAway && ++this.#awayCount < 2)) throw error
+      if (!(error instanceof HardwareFailure) || this.#isOver(error)) throw error
       this.unread.push(`${what} could not be read: ${error.message}`)
       return otherwise
     }
+  }
+
+  #isOver(error: HardwareFailure): boolean {
+    if (error instanceof BmcAway) return ++this.#awayCount > 1
+    return error instanceof BmcRefusal && error.status === 401
   }
 
   #mayRead(): boolean {

@@ -12,11 +12,21 @@ type Visit = Pick<FullVisit, 'bmc' | 'pause'> & { readonly machine: Pick<Machine
 
 const GIB = 1024 ** 3
 
+const wantedDisks = (args: Json, { targetRaidConfig }: Pick<Machine, 'targetRaidConfig'>) =>
+  logicalDisksIn(targetRaidConfig, {
+    root: args['create_root_volume'] !== false,
+    others: args['create_nonroot_volumes'] !== false,
+  })
+
+/** What is wrong with create_configuration for this node, or null. */
+export const wrongVolumes = (args: Json, machine: Pick<Machine, 'targetRaidConfig'>): string | null =>
+  wantedDisks(args, machine).length > 0 ? null : 'the node has no target_raid_config with logical disks to create'
+
 /** As upstream: `create_root_volume`, `create_nonroot_volumes` (both true), `delete_existing` (false). */
 export async function createRaid({ bmc, pause, machine }: Visit, args: Json): Promise<Done> {
-  const parts = { root: args['create_root_volume'] !== false, others: args['create_nonroot_volumes'] !== false }
-  const disks = logicalDisksIn(machine.targetRaidConfig, parts)
-  if (disks.length === 0) throw new HardwareFailure('The node has no target_raid_config with logical disks to create.')
+  const wrong = wrongVolumes(args, machine)
+  if (wrong !== null) throw new HardwareFailure(wrong)
+  const disks = wantedDisks(args, machine)
   const before = args['delete_existing'] === true ? await deleteVolumes({ bmc, pause }) : {}
   const planned = planVolumes(disks, await controllersOf(bmc))
   const old = new Set((await volumesOf(bmc)).map(({ volume }) => volume.path))

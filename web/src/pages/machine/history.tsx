@@ -57,6 +57,15 @@ const Line: Component<{ past: Past }> = props => {
           )}
         </Show>
         {story().words} <Show when={story().strong}>{text => <b>{text()}</b>}</Show>
+        <Show when={story().why}>{why => <span class="dim"> {why()}</span>}</Show>
+        <Show when={props.past.output}>
+          {output => (
+            <details>
+              <summary class="dimmer">{words.machine.output}</summary>
+              <pre class="output">{output()}</pre>
+            </details>
+          )}
+        </Show>
       </span>
       <Show when={props.past.request}>{request => <Request id={request()} />}</Show>
     </li>

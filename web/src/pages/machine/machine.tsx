@@ -11,6 +11,7 @@ import { Empty, Patience } from '../../parts/empty.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { actionOf } from '../../parts/verbs/actions.ts'
 import { words } from '../../words.ts'
+import { Console } from './console.tsx'
 import { Doing } from './doing.tsx'
 import { Facts } from './facts.tsx'
 import { Head } from './head.tsx'
@@ -63,6 +64,9 @@ const Found: Component<{ full: MachineInFull; looked: MachineLooked }> = props =
       <div class="cols">
         <div class="main">
           <Doing machine={machine()} full={props.full} behind={props.looked.behind()} again={props.looked.again} />
+          <Show when={machine().may.includes('power')}>
+            <Console machine={machine()} />
+          </Show>
           <History history={props.full.history} />
         </div>
         <aside>

@@ -11,6 +11,8 @@ const past = (what: string, more: Partial<Past> = {}): Past => ({
   who: 'bob',
   project: 'nlp',
   request: null,
+  reason: null,
+  output: null,
   ...more,
 })
 const said = (one: Past) => {
@@ -29,6 +31,13 @@ test('what happened is a sentence, also where nobody may be named', () => {
   assert.equal(said(past('allocation active', { who: null })), 'someone got it')
   assert.equal(said(past('node something_new', { who: null })), 'something new')
   assert.equal(storyOf(past('node provision_state', { to: 'clean failed' })).glyph, 'broken')
+})
+
+test('a failure has its reason, and a hook says what it did', () => {
+  const failed = past('node provision_state', { to: 'clean failed', who: null, reason: 'the disk is worn' })
+  assert.deepEqual([said(failed), storyOf(failed).why], ['became clean failed', 'the disk is worn'])
+  const hook = past('node hook', { who: null, reason: 'return: done', output: 'wiped /home' })
+  assert.deepEqual([said(hook), storyOf(hook).why], ['hook:', 'return: done'])
 })
 
 test('who had it is told in stretches, newest first; what began before the log has no start', () => {

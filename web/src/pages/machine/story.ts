@@ -10,6 +10,8 @@ interface Story {
   words: string
   /** What the words end with: a state, or a name. */
   strong: string | null
+  /** Why, as it was told. */
+  why: string | null
 }
 
 /** The verb that led to a state in which a conductor works. */
@@ -42,9 +44,9 @@ function glyphOf(to: string | null): MachineState {
 /** Without a name there is nothing to lead to it. */
 const nameless = (said: string) => said.replace(/(?: for|:)$/, '')
 
-export function storyOf({ what, to, name, who, project }: Past): Story {
+export function storyOf({ what, to, name, who, project, reason }: Past): Story {
   const [kind, became] = what.split(' ') as [string, string]
-  const base = { who, project }
+  const base = { who, project, why: reason }
   const { story } = words.machine
   if (kind === 'allocation' || kind === 'hold') {
     const glyph = kind === 'hold' ? 'held' : became === 'ended' ? 'free' : 'taken'
@@ -52,6 +54,8 @@ export function storyOf({ what, to, name, who, project }: Past): Story {
     const said = told ?? became
     return { ...base, who: who ?? words.someone, glyph, words: name === null ? nameless(said) : said, strong: name }
   }
+  if (became === 'hook' || became === 'take-over')
+    return { ...base, glyph: became === 'hook' ? 'setup' : 'broken', words: story.note[became], strong: null }
   const voice = who === null ? story.nobody : story.somebody
   if (became === 'provision_state' && to !== null) {
     const verb = BUSY[to]

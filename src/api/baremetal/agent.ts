@@ -1,0 +1,133 @@
+// /v1/lookup and /v1/heartbeat: for the agents of ramdisks, which have no login.
+import { Type } from 'typebox'
+import { canonicalUuid } from '../../ledger/uuid.ts'
+import { lookUp, takeHeartbeat } from '../../metal/agent.ts'
+import type { Json } from '../../metal/drivers/port.ts'
+import { problem } from '../../problems/problem.ts'
+import { jsonIn, type JsonText } from '../../shared/json.ts'
+import { limits } from '../../shared/limits.ts'
+import type { Operation } from '../operation.ts'
+import { Count, Document, Flag, named, Text, Uuid } from '../shapes.ts'
+import * as c from './collection.ts'
+import { Links, linksTo } from './links.ts'
+import { nodeIdent } from './nodes.ts'
+import { type Answer, type MetalRequest, parametersOf } from './request.ts'
+import { INSTANCE_SECRETS, masked } from './secrets.ts'
+import { since, type Word } from './versions.ts'
+
+const refuse = (reason: string) => problem('invalid_parameter', { reason })
+
+const PARAMETERS = parametersOf({ addresses: Text, node_uuid: Uuid })
+
+const Found = named('LookedUp', {
+  node: named('LookedUpNode', {
+    uuid: Uuid,
+    properties: Document,
+    instance_info: Document,
+    driver_internal_info: Document,
+    links: Links,
+  }),
+  config: named('AgentConfig', {
+    heartbeat_timeout: Count,
+    agent_token: Text,
+    agent_token_required: Flag,
+  }),
+})
+
+showLookup.operation = {
+  summary: 'Tell the agent of a ramdisk which node its machine is',
+  description: 'The token is told once. An agent that asks again gets asterisks.',
+  query: [PARAMETERS],
+  answers: { 200: Found },
+} satisfies Operation
+
+export async function showLookup(request: MetalRequest): Promise<Answer> {
+  const { context, now, base } = request
+  const given = request.parameters(PARAMETERS)
+  const asker = { uuid: uuidIn(given.get('node_uuid')), addresses: addressesIn(given.get('addresses')) }
+  if (asker.uuid === null && asker.addresses.length === 0) throw refuse('A lookup needs addresses or a node_uuid.')
+  const newToken = () => context.clock.newSecret(limits.agentTokenBytes).toString('base64url')
+  const { node, token } = await context.store.write(() => lookUp(asker, newToken, now))
+  const shown = (text: JsonText<Json>) => jsonIn(masked(text, INSTANCE_SECRETS.others) as JsonText<Json>)
+  const body = {
+    node: {
+      uuid: node.uuid,
+      properties: shown(node.properties),
+      instance_info: shown(node.instance_info),
+      driver_internal_info: shown(node.driver_internal_info),
+      links: linksTo(base, `nodes/${node.uuid}`),
+    },
+    config: {
+      heartbeat_timeout: limits.agentHeartbeatSeconds,
+      agent_token: token ?? '******',
+      agent_token_required: true,
+    },
+  }
+  return { status: 200, body, headers: { 'cache-control': 'no-store' } }
+}
+
+function uuidIn(given: string | undefined): string | null {
+  if (given === undefined) return null
+  const uuid = canonicalUuid(given)
+  if (uuid === null) throw refuse(`Expected a UUID but received ${given.slice(0, 100)}.`)
+  return uuid
+}
+
+/** The MAC addresses. What is none is left out: InfiniBand cards have longer ones. */
+function addressesIn(given: string | undefined): string[] {
+  const words = (given ?? '').split(',')
+  if (words.length > limits.agentAddressesMax) throw refuse(`At most ${limits.agentAddressesMax} addresses.`)
+  return words.map(word => c.macOf(word)).filter(address => address !== null)
+}
+
+const CALLABLE = '^https?://[^\\s/?#]+([/?#]\\S*)?$'
+const isShort = c.isText(1_024)
+const STATUSES = ['start', 'end', 'error']
+
+/** Fields that came with a later version. */
+const SINCE: Readonly<Record<string, Word>> = {
+  agent_version: 'agentVersion',
+  agent_token: 'agentToken',
+  agent_verify_ca: 'agentVerifyCa',
+  agent_status: 'agentStatus',
+  agent_status_message: 'agentStatus',
+}
+
+const BEAT = c.membersOf(
+  'Heartbeat',
+  {
+    callback_url: c.is(
+      Type.String({ maxLength: 1_024, pattern: CALLABLE }),
+      value => typeof value === 'string' && isShort(value) && new RegExp(CALLABLE).test(value),
+    ),
+    agent_version: c.isText(),
+    agent_token: c.isText(),
+    agent_verify_ca: c.isText(limits.agentCertificateCharsMax),
+    agent_status: c.is(Type.Unsafe<string>({ type: 'string', enum: STATUSES }), value =>
+      STATUSES.includes(value as string),
+    ),
+    agent_status_message: c.isText(4_096),
+  },
+  { required: ['callback_url'], needs: SINCE },
+)
+
+postHeartbeat.operation = {
+  summary: 'Take word from the agent of a ramdisk that it is there',
+  body: [BEAT],
+  answers: { 202: null },
+} satisfies Operation
+
+export async function postHeartbeat(request: MetalRequest): Promise<Answer> {
+  const { callback_url: callbackUrl, agent_token: token, ...about } = c.membersIn(request, BEAT)
+  for (const name of [...Object.keys(about), ...(token === undefined ? [] : ['agent_token'])]) {
+    if (!request.has[SINCE[name]!]) throw refuse(`Field ${name} is not recognised before ${since(SINCE[name]!)}.`)
+  }
+  if (typeof callbackUrl !== 'string') throw refuse('A heartbeat needs a callback_url.')
+  if (request.has.agentVersion && about['agent_version'] === undefined) {
+    throw refuse('A heartbeat needs the agent_version.')
+  }
+  const beat = { callbackUrl, token: c.asText(token), about }
+  const ident = nodeIdent(request)
+  await request.context.store.write(() => takeHeartbeat(ident, beat, request.now))
+  return { status: 202 }
+}

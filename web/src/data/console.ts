@@ -1,0 +1,35 @@
+// Opens the console of a machine: a web socket of this server, or the address of a page of its BMC.
+import { server } from './session.ts'
+
+interface Listener {
+  shown: (bytes: ArrayBuffer) => void
+  told: (words: string) => void
+  ended: (why: string) => void
+}
+
+export type OpenConsole =
+  | { kind: 'stream'; type: (text: string) => void; close: () => void }
+  | { kind: 'link'; url: string }
+  | null
+
+/** The ticket goes with the protocols: no token stands in an address. */
+export async function openConsole(uuid: string, { shown, told, ended }: Listener): Promise<OpenConsole> {
+  const { nodes } = server()
+  const { console, console_enabled: isEnabled } = await nodes.console(uuid)
+  if (console === null || console.kind === 'link') return console
+  if (!isEnabled) await nodes.setConsole(uuid, true)
+  const url = `${location.origin.replace(/^http/, 'ws')}/holdfast/v1/nodes/${uuid}/console`
+  const socket = new WebSocket(url, ['holdfast', `ticket.${await nodes.consoleTicket()}`])
+  socket.binaryType = 'arraybuffer'
+  socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) =>
+    typeof data === 'string' ? told(data) : shown(data),
+  )
+  socket.addEventListener('close', ({ reason }) => ended(reason))
+  return {
+    kind: 'stream',
+    type: text => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(new TextEncoder().encode(text))
+    },
+    close: () => socket.close(),
+  }
+}
