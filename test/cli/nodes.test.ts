@@ -20,7 +20,16 @@ atShell('holdfast node', person => {
   test('a node is inspected, and shows what was found', async () => {
     const gpus = [{ model: 'L4', memory_mb: 24_576 }, { model: 'L4' }]
     const inventory = JSON.stringify({ vendor: 'Contoso', gpus, interfaces: [{ mac_address: '52:54:00:cc:00:01' }] })
-    await person.reads(['node', 'create', '--name', 'found', '--driver-info', `fake_inventory=${inventory}`])
+    await person.reads([
+      'node',
+      'create',
+      '--driver',
+      'fake-hardware',
+      '--name',
+      'found',
+      '--driver-info',
+      `fake_inventory=${inventory}`,
+    ])
     await person.isRefused('node inspect found', 4, /while it is in state "enroll"/)
     await person.reads('node manage found --wait')
     await person.isRefused('node inventory found', 3, /Inventory record .* could not be found/)
