@@ -86,7 +86,7 @@ export class Hooks {
 
   /** Forgets what was told and done. */
   reset(): void {
-    for (const name of ['hand_over.do', 'return.do', 'clean.do', 'power.do', 'go', 'hand_over.pid', 'return.pid'])
+    for (const name of ['hand_over.do', 'return.do', 'clean.do', 'power.do', 'go', 'hand_over.pid', 'letters'])
       rmSync(join(this.folder, name), { force: true })
     writeFileSync(join(this.folder, 'power'), 'on\n')
   }
