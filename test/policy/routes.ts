@@ -63,6 +63,7 @@ const BODIES: Record<string, (id: string) => unknown> = {
   'PUT /baremetal/v1/nodes/:ident/states/provision': () => ({ target: 'manage' }),
   'PUT /baremetal/v1/nodes/:ident/states/power': () => ({ target: 'power on' }),
   'PUT /baremetal/v1/nodes/:ident/states/raid': () => ({}),
+  'PUT /baremetal/v1/nodes/:ident/states/console': () => ({ enabled: false }),
   'PUT /baremetal/v1/nodes/:ident/maintenance': () => ({}),
   'PUT /baremetal/v1/nodes/:ident/traits': () => ({ traits: ['CUSTOM_B'] }),
   'PUT /baremetal/v1/nodes/:ident/traits/:trait': nothing,
