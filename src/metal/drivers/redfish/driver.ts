@@ -19,7 +19,7 @@ import type { StepName } from '../../nodes/states.ts'
 import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
-import { bootsFrom, cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import { bootsFrom, cleanParts, deployParts, type MediaHost, rebootParts, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
@@ -33,6 +33,8 @@ interface Options extends MediaHost {
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
+
+type Locked = Pick<Site, 'requireLock'>
 
 const or = (name: 'bios' | 'inspect' | 'raid' | 'vendor') => ['redfish', `no-${name}`] as [string, string]
 
@@ -77,8 +79,9 @@ export class RedfishHardware implements Driver {
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
-    const visit = this.#visit(machine, site.signal)
+    const visit = this.#visit(machine, site.signal, site)
     const { step, args } = task
+    if (step === 'rebooting') return inParts(rebootParts(visit, args['timeout']), site)
     if (isPowerTarget(step)) {
       if (!step.endsWith('power off')) await renewBoot(visit)
       const { timeout } = args
@@ -119,18 +122,18 @@ export class RedfishHardware implements Driver {
     return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
-  async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
-    return answerTo(question, this.#visit(machine, signal))
+  async ask(question: Question, machine: Machine, signal: AbortSignal, site: Locked = {}): Promise<Answer> {
+    return answerTo(question, this.#visit(machine, signal, site))
   }
 
   async stop(): Promise<void> {
     await this.#options.bmcs.stop()
   }
 
-  #visit(machine: Machine, signal: AbortSignal): Visit {
+  #visit(machine: Machine, signal: AbortSignal, { requireLock }: Locked): Visit {
     const { bmcs, pause } = this.#options
     return {
-      bmc: bmcs.of(machine, signal),
+      bmc: bmcs.of(machine, signal, requireLock && { requireLock }),
       machine,
       pause: async ms => void (await pause(ms, signal)),
     }
