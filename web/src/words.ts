@@ -949,7 +949,7 @@ export const words = {
       gpus: 'GPUs',
       cards: 'Network',
       firmware: 'Firmware',
-      none: 'Not known yet; inspect finds out.',
+      none: 'Not known yet. Inspect finds out, where the driver can.',
       trait: 'trait',
     },
     reach: {
