@@ -144,8 +144,8 @@ const unsupported = (what: string) => `Driver redfish does not support ${what} (
 
 /** What the node's history says of a step. */
 function eventOf(step: Task['step'], machine: Machine): string | null {
-  if (step === 'clean') return 'cleaned: switched off, its media ejected; this driver erases no disks by itself'
-  return step === 'deploy' ? `deployed: ${bootsFrom(machine)}` : null
+  if (step === 'clean') return 'Cleaned: switched off, its media ejected. This driver erases no disks by itself.'
+  return step === 'deploy' ? `Deployed: ${bootsFrom(machine)}` : null
 }
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })

@@ -19,7 +19,7 @@ function wrongMedium(machine: Machine): string | null {
     return `instance_info/${parts.join(', ')}: this driver boots an ISO as it is. Put kernel, ramdisk and parameters into one, and name it in instance_info/boot_iso.`
   }
   if (iso === null) {
-    return `Cannot validate image information for node ${uuid} because one or more parameters are missing from its instance_info. Missing are: ['boot_iso']`
+    return `Cannot validate image information for node ${uuid} because one or more parameters are missing from its instance_info. Missing are: ['boot_iso']. Set it to the URL of an ISO that the BMC reaches, or set boot_iso in driver_info for everyone who gets the machine.`
   }
   const url = typeof iso === 'string' ? URL.parse(iso) : null
   if (!url || !['http:', 'https:'].includes(url.protocol) || /\s/.test(iso as string)) {
