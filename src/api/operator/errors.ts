@@ -13,6 +13,8 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   too_many_requests: 429,
   route_not_found: 404,
   metal_not_found: 404,
+  bios_setting_not_found: 404,
+  interface_unsupported: 404,
   hypervisor_not_found: 404,
   lease_not_found: 404,
   method_not_allowed: 405,
