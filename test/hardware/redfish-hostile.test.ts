@@ -117,7 +117,8 @@ test('names of what every object has are no values', async t => {
     const { bmc, machine } = await hostile(t, told)
     const { inventory } = await inspect(bmc)
     assert.equal(inventory!['cpu_arch'], undefined)
-    const visit = { bmc, machine, pause: async () => {} }
+    const { signal } = new AbortController()
+    const visit = { bmc, machine, signal, pause: async () => {} }
     await assert.rejects(answerTo({ name: 'power_state', args: {} }, visit), HardwareFailure)
     const { sensors } = (await answerTo({ name: 'sensors', args: {} }, visit)) as {
       sensors: { kind: string }[]

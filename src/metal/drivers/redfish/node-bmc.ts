@@ -13,7 +13,7 @@ import { hostOf } from './words.ts'
 interface NodeBmcOptions {
   readonly client: Client
   readonly systemId: string | null
-  readonly asking: Pick<Wanted, 'signal' | 'tries'>
+  readonly asking: Pick<Wanted, 'signal' | 'tries' | 'requireLock'>
   /** The login was refused. */
   readonly onRefused: () => void
 }

@@ -49,8 +49,11 @@ const SWITCHES: Readonly<Record<PowerTarget, Switch>> = {
 
 /** Switches the machine and waits until it is so. What is so already is left alone. */
 export async function switchPower(bmc: Bmc, { target, timeout }: PowerOrder, pause: Pause): Promise<PowerState> {
-  return SWITCHES[target](bmc, pause, typeof timeout === 'number' ? timeout * 1_000 : null)
+  return SWITCHES[target](bmc, pause, msOf(timeout))
 }
+
+/** The caller's seconds; null: the usual time. */
+export const msOf = (timeout: unknown): number | null => (typeof timeout === 'number' ? timeout * 1_000 : null)
 
 export async function switchOn(bmc: Bmc, pause: Pause, patienceMs: number | null = null): Promise<PowerState> {
   const system = await bmc.system()
