@@ -160,8 +160,9 @@ eachMetal('nodes of projects', api => {
 
   void test('where an image is got and the keys for it are shown to operators only, and can’t be guessed by a patch', async () => {
     const { owned, leased, reader, member } = await fleet(api)
-    const secret = { image_source: 'one', image_url: 'http://images/one?sig=s3cret', ssh_key_contents: 'a key' }
-    const hidden = { ...secret, image_url: '******', ssh_key_contents: '******' }
+    const urls = { image_url: 'http://images/one?sig=s3cret', boot_iso: 'http://images/one.iso?sig=s3cret' }
+    const secret = { image_source: 'one', ...urls, ssh_key_contents: 'a key' }
+    const hidden = { ...secret, image_url: '******', boot_iso: '******', ssh_key_contents: '******' }
     for (const node of [owned, leased]) {
       const given = await api.patch(`/v1/nodes/${node}`, set('/instance_info', secret), member)
       assert.deepEqual(expectStatus(given, 200).body.instance_info, hidden)
