@@ -129,6 +129,19 @@ eachDatabase('a conductor', ({ create }) => {
     assert.deepEqual(hardware.steps, ['tearDown', 'clean'])
   })
 
+  void test('begins a step again in which the database was away, and blames no machine', async () => {
+    await begin()
+    const node = await activeNode()
+    let failures = 0
+    hardware.pause = async step => {
+      if (step === 'tearDown' && failures++ === 0) throw new StoreUnavailable('the database is away')
+    }
+    await ask(node, 'deleted')
+    const { last_error } = await until(node, 'available')
+    await end()
+    assert.deepEqual([hardware.steps, last_error], [['tearDown', 'tearDown', 'clean'], null])
+  })
+
   void test('does what it took though it was never told that it has it', async () => {
     await begin()
     const node = await activeNode()

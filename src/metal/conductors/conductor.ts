@@ -240,8 +240,9 @@ export class Conductor {
       } catch (error) {
         // A process that stops says nothing of the step: another one goes on with it.
         if (error instanceof writes.LockLost || this.#stopping.signal.aborted) throw error
-        // Nor does one that others have given up.
+        // Nor does one that others have given up, nor trouble with the database: then the step starts again.
         if (lock.incarnation !== this.incarnation) throw new writes.LockLost()
+        if (isPassing(error)) throw error
         const reason = this.#reasonOf(error, before)
         node = await this.#write(() =>
           recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),
@@ -332,11 +333,12 @@ export class Conductor {
 
   /** Waits a moment when the database is away or has a conflict; throws all other errors. */
   async #outlast(error: unknown): Promise<void> {
-    const isPassing = error instanceof StoreUnavailable || error instanceof StoreConflict
-    if (!isPassing || this.#stopped) throw error
+    if (!isPassing(error) || this.#stopped) throw error
     await sleep(RETRY_MS)
   }
 }
+
+const isPassing = (error: unknown) => error instanceof StoreUnavailable || error instanceof StoreConflict
 
 const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
 
