@@ -56,6 +56,7 @@ const STATUS: Partial<Record<ProblemKind, number>> = {
   uri_too_long: 414,
   unsupported_media_type: 415,
   internal: 500,
+  boot_iso_unmade: 502,
   unavailable: 503,
   machine_silent: 503,
   machine_crowded: 503,

@@ -19,7 +19,8 @@ import type { StepName } from '../../nodes/states.ts'
 import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
-import { bootsFrom, cleanParts, deployParts, type MediaHost, renewBoot, tearDownParts } from './deploy.ts'
+import type { MediaHost } from './boot-medium.ts'
+import { bootsFrom, cleanParts, deployParts, rebootParts, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
@@ -33,6 +34,8 @@ interface Options extends MediaHost {
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
+
+type Locked = Pick<Site, 'requireLock'>
 
 const or = (name: 'bios' | 'inspect' | 'raid' | 'vendor') => ['redfish', `no-${name}`] as [string, string]
 
@@ -55,6 +58,9 @@ export class RedfishHardware implements Driver {
   readonly properties = {
     ...REDFISH_PROPERTIES,
     boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
+    kernel: 'The URL of the kernel that the machine boots with `ramdisk` when its instance names nothing. Optional.',
+    ramdisk: 'The URL of the ramdisk for `kernel`. Optional.',
+    kernel_append_params: 'The parameters of the kernel when its instance has none. Optional.',
   }
   readonly bootDevices = BOOT_DEVICES
   readonly vendorMethods = VENDOR_METHODS
@@ -77,8 +83,9 @@ export class RedfishHardware implements Driver {
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
-    const visit = this.#visit(machine, site.signal)
+    const visit = this.#visit(machine, site.signal, site)
     const { step, args } = task
+    if (step === 'rebooting') return inParts(rebootParts(visit, args['timeout']), site)
     if (isPowerTarget(step)) {
       if (!step.endsWith('power off')) await renewBoot(visit)
       const { timeout } = args
@@ -119,19 +126,20 @@ export class RedfishHardware implements Driver {
     return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
-  async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
-    return answerTo(question, this.#visit(machine, signal))
+  async ask(question: Question, machine: Machine, signal: AbortSignal, site: Locked = {}): Promise<Answer> {
+    return answerTo(question, this.#visit(machine, signal, site))
   }
 
   async stop(): Promise<void> {
     await this.#options.bmcs.stop()
   }
 
-  #visit(machine: Machine, signal: AbortSignal): Visit {
+  #visit(machine: Machine, signal: AbortSignal, { requireLock }: Locked): Visit {
     const { bmcs, pause } = this.#options
     return {
-      bmc: bmcs.of(machine, signal),
+      bmc: bmcs.of(machine, signal, requireLock && { requireLock }),
       machine,
+      signal,
       pause: async ms => void (await pause(ms, signal)),
     }
   }
