@@ -955,6 +955,7 @@ export const words = {
     reach: {
       title: 'Reach it',
       bmc: 'BMC',
+      address: 'Address',
       console: 'Console',
       port: 'Port',
       ports: (n: number) => count(n, 'more port'),

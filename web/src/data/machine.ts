@@ -15,6 +15,8 @@ export interface Behind {
   conductor: string | null
   /** The address of its BMC. */
   bmc: string | null
+  /** The machine's own address, where it has no BMC. */
+  address: string | null
   hasConsole: boolean
   /** Where its console can be opened in a browser. */
   console: string | null
@@ -102,24 +104,29 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
 const isNews = (before: MachineInFull | null, now: MachineInFull) =>
   before === null || JSON.stringify(before.hardware) !== JSON.stringify(now.hardware)
 
-const FIELDS = ['driver', 'driver_info', 'conductor', 'extra', 'inspection_finished_at', 'console_interface']
+const FIELDS = ['driver', 'driver_info', 'conductor', 'extra', 'inspection_finished_at'].concat(
+  'console_interface',
+  'management_interface',
+)
 
 async function behindOf(ident: string, mayBoot: boolean, keepsIt: boolean): Promise<Behind> {
   const { nodes } = server()
   const node = await nodes.show(ident, FIELDS)
   const [info, extra] = [node['driver_info'] ?? {}, node['extra'] ?? {}] as Record<string, unknown>[]
-  const boot = mayBoot
-    ? await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
-        ([{ boot_device: device }, devices]) => ({ device, devices }),
-        () => null,
-      )
-    : null
+  const boot =
+    mayBoot && node['management_interface'] !== 'noop'
+      ? await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
+          ([{ boot_device: device }, devices]) => ({ device, devices }),
+          () => null,
+        )
+      : null
   const isInspected = keepsIt && textIn(node['inspection_finished_at']) !== null
   const inspected = isInspected ? await nodes.inventory(ident).catch(() => null) : null
   return {
     driver: textIn(node['driver']),
     conductor: textIn(node['conductor']),
     bmc: bmcIn(info!),
+    address: textIn(info!['address']),
     hasConsole: node['console_interface'] !== 'no-console',
     console: linkIn(info!['console_url']) ?? linkIn(extra!['console_url']),
     boot,
@@ -131,7 +138,7 @@ const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 /** Drivers call it `ipmi_address`, `redfish_address`, and so on. */
 function bmcIn(info: Record<string, unknown>): string | null {
-  const name = Object.keys(info).find(key => /^\w+_address$/.test(key) || key === 'address')
+  const name = Object.keys(info).find(key => /^\w+_address$/.test(key))
   return name === undefined ? null : textIn(info[name])
 }
 

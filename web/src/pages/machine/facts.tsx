@@ -111,6 +111,14 @@ const Reach: Component<FactsProps> = props => {
             </>
           )}
         </Show>
+        <Show when={props.behind?.address}>
+          {address => (
+            <>
+              <dt>{words.machine.reach.address}</dt>
+              <dd class="mono">{address()}</dd>
+            </>
+          )}
+        </Show>
         <For each={props.full.ports.slice(0, PORTS_MAX)}>
           {port => (
             <>
