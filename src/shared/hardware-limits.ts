@@ -20,8 +20,20 @@ export const hardwareLimits = {
   redfishConnections: 2,
   // The largest honest answers are registries of firmware settings: some megabytes.
   redfishAnswerBytesMax: 16 * 1024 * 1024,
+  // The words of a driver for what failed. With them a node's last_error stays readable.
+  hardwareWordsMax: 4_000,
   // What a message repeats of the words of a BMC.
   redfishWordsMax: 500,
+  // A text of a BMC: log entries are the longest.
+  redfishTextMax: 8_192,
+  // The path of a resource: what web servers take.
+  redfishLinkMax: 2_048,
+  // Characters of one collection with its members, and of an inspection: they are in memory together.
+  redfishCharsMax: 64 * 1024 * 1024,
+  // Pages of one collection, some of which may be empty.
+  redfishPagesMax: 200,
+  // Settings of the firmware: servers have some hundred.
+  biosSettingsMax: 5_000,
   // Members of one collection: log entries are the longest.
   redfishMembersMax: 2_000,
   // More than the largest machines have.

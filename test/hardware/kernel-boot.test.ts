@@ -242,13 +242,13 @@ void describe('the conductor', () => {
     t.after(() => slow.close())
     await once(slow.listen(0, '127.0.0.1'), 'listening')
     const mediaUrl = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
-    await buildBootIso(visitWith(never), { mediaUrl }).run()
+    await buildBootIso(visitWith(never), { mediaUrl }).run(false)
     assert.deepEqual(answers, [])
-    await assert.rejects(buildBootIso(visitWith(giveUp.signal), { mediaUrl }).run(), /enough/)
+    await assert.rejects(buildBootIso(visitWith(giveUp.signal), { mediaUrl }).run(false), /enough/)
   })
 
   void test('names the setting when nobody is there', async () => {
-    const run = buildBootIso(visitWith(never), { mediaUrl: 'http://127.0.0.1:1' }).run()
+    const run = buildBootIso(visitWith(never), { mediaUrl: 'http://127.0.0.1:1' }).run(false)
     await assert.rejects(run, /Nobody answers at http:\/\/127.0.0.1:1, which --media-url names: ECONNREFUSED/)
   })
 })

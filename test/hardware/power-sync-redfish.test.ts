@@ -64,6 +64,25 @@ eachMetal(
       assert.notEqual(back.power_state, null)
     })
 
+    void test('a machine whose holder leaves while its BMC is away is taken back when the BMC is there again', async () => {
+      const bmc = bmcs[0]!
+      const resource_class = newClass()
+      const driver_info = { ...bmc.driverInfo(), boot_iso: 'http://images.example/boot.iso' }
+      const node = await api.node({ driver: 'redfish', driver_info, resource_class }, 'available')
+      const { uuid: allocation } = await api.allocated({ resource_class })
+      await api.go(node, 'active', 'active')
+      const { password } = bmc
+      bmc.password = 'changed-by-hand'
+      bmc.forgetSessions()
+      await until(node, 'is in maintenance', ({ maintenance }) => maintenance === true)
+      expectStatus(await api.del(`/v1/allocations/${allocation}`), 204)
+      const left = await api.show(node)
+      assert.deepEqual([left.provision_state, left.instance_uuid], ['active', null])
+      bmc.password = password
+      await api.until(node, 'available')
+      assert.deepEqual([bmc.machine.power, bmc.machine.cd['Inserted']], ['Off', false])
+    })
+
     void test('the duty is among those that operators see, and its looks are counted', async () => {
       const { body } = expectStatus(await api.operator('GET', '/health'), 200)
       assert.ok(JSON.stringify(body).includes('power sync'))

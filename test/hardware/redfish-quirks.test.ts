@@ -4,6 +4,7 @@ import { after, test, type TestContext } from 'node:test'
 import { resetBoot, setBootDevice } from '../../src/metal/drivers/redfish/boot.ts'
 import { ejectAll, insertMedium } from '../../src/metal/drivers/redfish/media.ts'
 import { Bmcs } from '../../src/metal/drivers/redfish/pool.ts'
+import { switchPower } from '../../src/metal/drivers/redfish/power.ts'
 import type { Json } from '../../src/shared/json.ts'
 import { type BmcOptions, startBmc } from '../support/bmc.ts'
 
@@ -192,4 +193,17 @@ void test('a machine that boots over HTTP gets the URL and the target in one', a
     BootSourceOverrideEnabled: 'Continuous',
     HttpBootUri: ISO.url,
   })
+})
+
+void test('nothing is changed without the lock: neither at first nor when a busy BMC is asked again', async t => {
+  const { test } = await bmcFor(t)
+  test.fail({ kind: 'busy', retryAfter: 0, method: 'POST', path: /Reset$/, times: 1 })
+  let asked = 0
+  const requireLock = async () => {
+    if (++asked > 1) throw new Error('the lock is lost')
+  }
+  const uuid = 'c0ffee00-0000-4000-8000-000000000001'
+  const bmc = bmcs.of({ uuid, driverInfo: test.driverInfo() }, signal, { requireLock })
+  await assert.rejects(switchPower(bmc, { target: 'power on' }, noPause), /the lock is lost/)
+  assert.deepEqual([test.machine.resets, test.seen('POST', 'Reset').length], [[], 1])
 })

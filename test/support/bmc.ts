@@ -35,8 +35,9 @@ export interface Fault {
   method?: string
   path?: RegExp
   times?: number
-  /** Of `slow`. */
+  /** Of `slow`: so long, or until then. */
   ms?: number
+  until?: Promise<unknown>
   /** Of `busy`: seconds in Retry-After. */
   retryAfter?: number
   /** Of `status`, with this body; text that isn't JSON too. */
@@ -130,7 +131,7 @@ export class TestBmc {
   async answer(request: SeenRequest): Promise<Answer | null | 'never'> {
     this.requests.push(request)
     const fault = this.#faultOf(request)
-    if (fault?.kind === 'slow') await new Promise(resolve => setTimeout(resolve, fault.ms ?? 100))
+    if (fault?.kind === 'slow') await (fault.until ?? new Promise(resolve => setTimeout(resolve, fault.ms ?? 100)))
     else if (fault?.kind === 'drop answer') return (await this.#work(request), null)
     else if (fault) return faulty(fault)
     return this.#work(request)

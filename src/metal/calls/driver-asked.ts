@@ -1,10 +1,10 @@
 // Asks a driver a question, and is done within the given time whatever the driver does.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../shared/limits.ts'
-import { type Driver, HardwareFailure, type Machine } from '../drivers/port.ts'
+import { type Driver, HardwareFailure, type Machine, type Site } from '../drivers/port.ts'
 import type { Answer, Question } from '../drivers/questions.ts'
 
-interface Within {
+interface Within extends Pick<Site, 'requireLock'> {
   ms: number
   /** Aborted when the process stops. */
   signal: AbortSignal
@@ -14,7 +14,7 @@ export async function driverAsked(
   driver: Driver,
   question: Question,
   machine: Machine,
-  { ms, signal }: Within,
+  { ms, signal, ...site }: Within,
 ): Promise<Answer> {
   // Its settings are all that can be wrong.
   if (!driver.ask && question.name === 'validate') return {}
@@ -26,7 +26,7 @@ export async function driverAsked(
     late.aborted
       ? `The machine did not answer within ${Math.round(enoughMs / 1_000)} s.`
       : 'The conductor stopped before the machine had answered.'
-  const answer = await Promise.race([driver.ask(question, machine, over), outwaited(over)]).catch(error => {
+  const answer = await Promise.race([driver.ask(question, machine, over, site), outwaited(over)]).catch(error => {
     // A driver that knows more than that it took too long says so itself.
     throw over.aborted && !(error instanceof HardwareFailure) ? new HardwareFailure(reason(), { cause: error }) : error
   })

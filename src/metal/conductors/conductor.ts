@@ -240,6 +240,8 @@ export class Conductor {
       } catch (error) {
         // A process that stops says nothing of the step: another one goes on with it.
         if (error instanceof writes.LockLost || this.#stopping.signal.aborted) throw error
+        // Nor does one that others have given up.
+        if (lock.incarnation !== this.incarnation) throw new writes.LockLost()
         const reason = this.#reasonOf(error, before)
         node = await this.#write(() =>
           recorded(writes.stepFailed(turn, reason, clock.now()), this.witness(deedOf(before, 'failed'))),
@@ -263,26 +265,32 @@ export class Conductor {
   async #run(node: NodeRow, turn: writes.Turn) {
     await this.#requireIncarnation(turn.incarnation)
     const work = workOf(node)!
-    if (work.kind === 'call') return { kind: 'answered' as const, answer: await this.#ask(work, node) }
+    if (work.kind === 'call') return { kind: 'answered' as const, answer: await this.#ask(work, node, turn) }
     return driverOf(node, this.#options.drivers).run(taskOf(node, work), machineOf(node), this.#siteOf(work, turn))
   }
 
-  async #ask({ call, question }: Work & { kind: 'call' }, node: NodeRow): Promise<Answer> {
+  async #ask({ call, question }: Work & { kind: 'call' }, node: NodeRow, turn: writes.Turn): Promise<Answer> {
     const { store, drivers } = this.#options
     const ms = await store.read(() => msLeft(call))
     if (ms === 0) throw new HardwareFailure('No conductor was done with it in time.')
     const signal = AbortSignal.any([this.#stopping.signal, this.#lost.signal])
-    return driverAsked(driverOf(node, drivers), question, machineOf(node), { ms, signal })
+    return driverAsked(driverOf(node, drivers), question, machineOf(node), {
+      ms,
+      signal,
+      requireLock: () => this.#requireIncarnation(turn.incarnation),
+    })
   }
 
   #siteOf(work: Work, turn: writes.Turn): Site {
     const { clock } = this.#options
     return {
-      part: work.kind === 'provision' ? (work.part ?? 0) : 0,
-      begin: async (index, part) => {
+      ...(work.kind !== 'call' && work.found && { found: work.found }),
+      part: work.kind === 'call' ? 0 : (work.part ?? 0),
+      begin: async (index, part, found = {}) => {
         await this.#requireIncarnation(turn.incarnation)
-        await this.#write(() => writes.partBegins(turn, index, part, clock.now()))
+        await this.#write(() => writes.partBegins(turn, index, { ...part, found }, clock.now()))
       },
+      requireLock: () => this.#requireIncarnation(turn.incarnation),
       note: async ({ event, severity, output }) => {
         const line = { event, ...(severity === 'error' && { severity }), ...(output !== undefined && { output }) }
         await this.#write(() => writes.noteStep(turn, line, this.witness(deedIn(work, 'accepted'))))

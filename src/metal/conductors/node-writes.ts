@@ -190,7 +190,9 @@ export function* stepDone(turn: Turn, found: Done, inspecting: Inspecting): Writ
     ...learned,
     ...changes,
     ...stateChange(node, next ? STEPS[next].during : work.to, now),
-    ...(next ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false, part: 0 }) } : SETTLED),
+    ...(next
+      ? { transition: jsonText({ ...work, step: work.step + 1, resumed: false, part: 0, found: {} }) }
+      : SETTLED),
     updated_at: now,
   }
   return yield* save(node, after, now, traits)
@@ -239,15 +241,20 @@ export function* stepWaits(turn: Turn, { ms, callsBack }: Waiting, inspecting: I
   return yield* save(node, after, now)
 }
 
+interface Begun extends Part {
+  /** By the parts before it. */
+  found: Done
+}
+
 /** Writes down which part of the step begins, where people and the next conductor find it. */
-export function* partBegins(turn: Turn, index: number, part: Part, now: number): Write<void> {
+export function* partBegins(turn: Turn, index: number, { found, ...part }: Begun, now: number): Write<void> {
   const { node, isDone } = yield* locked(turn)
   const work = workOf(node)
-  if (isDone || work?.kind !== 'provision') throw new LockLost()
-  const step = work.steps[work.step]!
+  if (isDone || !work || work.kind === 'call') throw new LockLost()
+  const step = work.kind === 'power' ? null : work.steps[work.step]!
   const shown = jsonText({ ...part, priority: part.priority ?? 0 })
   const field = step === 'clean' ? { clean_step: shown } : step === 'deploy' ? { deploy_step: shown } : {}
-  const after = { ...node, ...field, transition: jsonText({ ...work, part: index }), updated_at: now }
+  const after = { ...node, ...field, transition: jsonText({ ...work, part: index, found }), updated_at: now }
   yield* saveNode(node, after)
 }
 

@@ -102,9 +102,9 @@ export class FakeHardware implements Driver {
     const delayMs = msFor(machine.driverInfo['fake_step_delay'], '') ?? 0
     const slowed = parts.map(({ run, ...part }) => ({
       ...part,
-      run: async () => {
+      run: async (isRepeated: boolean) => {
         if (delayMs > 0) await this.#pause(Math.min(delayMs, limits.fakeDelayMsMax))
-        return run()
+        return run(isRepeated)
       },
     }))
     return inParts(slowed, site)

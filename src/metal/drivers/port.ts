@@ -1,5 +1,7 @@
 // The hardware port: what a conductor asks of a machine, with any driver. Calls can't be fenced, so all of them
 // must be safe to repeat.
+import { limits } from '../../shared/limits.ts'
+import { plainText } from '../../shared/plain-text.ts'
 import type { Json } from '../../shared/json.ts'
 import type { PowerState } from '../../store/schema/states.ts'
 import type { StepName } from '../nodes/states.ts'
@@ -129,8 +131,15 @@ export interface WantedStep extends Part {
 export interface Site {
   /** The part to go on with; more than 0 after the death of another conductor. */
   readonly part: number
-  /** Writes down which part begins. Throws when the lock is lost: then nothing more may be done to the machine. */
-  begin(index: number, part: Part): Promise<void>
+  /** What the parts before it found out, when another conductor did them. */
+  readonly found?: Done
+  /**
+   * Writes down which part begins, and what those before it found out. Throws when the lock is lost: then nothing more
+   * may be done to the machine.
+   */
+  begin(index: number, part: Part, found?: Done): Promise<void>
+  /** Throws when the lock may be lost: asked before each change, since a process may have been paused for long. */
+  requireLock?(): Promise<void>
   /** A line in the node's history; `output` is what a program printed. */
   note(entry: { event: string; severity?: 'info' | 'error'; output?: string }): Promise<void>
   /** Aborted when the process stops or the lock is lost. */
@@ -152,8 +161,12 @@ export interface Opening {
   signal: AbortSignal
 }
 
-/** The hardware did not do what it was told; the message is for the operator. */
-export class HardwareFailure extends Error {}
+/** The hardware did not do what it was told; the message is for the operator. Machines say parts of it, so it is cleaned. */
+export class HardwareFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(plainText(message.slice(0, limits.hardwareWordsMax)), options)
+  }
+}
 
 export interface VendorMethod {
   http: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[]
@@ -187,7 +200,7 @@ export interface Driver {
   /** What the power really is. Absent: the node's row is the truth. */
   readPower?(machine: Machine, signal: AbortSignal): Promise<PowerState>
   /** Answers a question about the machine, or changes something small. Throws a HardwareFailure. */
-  ask?(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer>
+  ask?(question: Question, machine: Machine, signal: AbortSignal, site?: Pick<Site, 'requireLock'>): Promise<Answer>
   /** Opens the serial console, where `ask` answers that there is a stream. Throws a HardwareFailure. */
   openConsole?(machine: Machine, how: Opening): Promise<SerialLine>
   /** Lets go of sessions and connections. */

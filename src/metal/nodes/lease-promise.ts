@@ -46,9 +46,12 @@ export function requireOwnEnd(node: NodeRow): void {
   })
 }
 
-/** Marks a leased node that is let go with a machine on it: the machine must be torn down later. */
+/**
+ * Marks a node that is let go with a machine on it: the machine must be torn down later. In maintenance that a person
+ * set, only where a lease had it.
+ */
 export const letGo = (node: NodeRow): Pick<NodeRow, 'leftover'> => ({
-  leftover: node.leased_to !== null && hasMachine(node) ? 1 : node.leftover,
+  leftover: (node.leased_to !== null || node.fault !== null) && hasMachine(node) ? 1 : node.leftover,
 })
 
 /** Refuses to change what leases booked. In maintenance the node may change, because its leases move away. */

@@ -5,7 +5,7 @@ import { jsonIn, jsonText } from '../../shared/json.ts'
 import { type Read, type Write, wake } from '../../store/transaction.ts'
 import { type Access, isSeen } from '../access.ts'
 import { requireConductor } from '../conductors/rows.ts'
-import type { Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/port.ts'
+import type { Done, Driver, Holder, Json, PowerTarget, WantedStep } from '../drivers/port.ts'
 import type { CallId } from '../../store/schema/ids.ts'
 import type { Question } from '../drivers/questions.ts'
 import type { Drivers } from '../drivers/registry.ts'
@@ -40,8 +40,9 @@ export type Work =
       resumed: boolean
       /** The machine must call back until then, or the step has failed. */
       callBackBy?: number
-      /** The part of the step that was begun last. */
+      /** The part of the step that was begun last, and what those before it found out. */
       part?: number
+      found?: Done
       /** Steps that another conductor may finish with this driver. */
       resumable?: readonly StepName[]
       /** Tells it from other work on this node; the same for whoever goes on with it. */
@@ -52,7 +53,15 @@ export type Work =
       /** The request that asked for it. */
       request?: string
     }
-  | { kind: 'power'; target: PowerTarget; attempt?: number; args: Json; request?: string }
+  | {
+      kind: 'power'
+      target: PowerTarget
+      part?: number
+      found?: Done
+      attempt?: number
+      args: Json
+      request?: string
+    }
   | {
       kind: 'call'
       call: CallId

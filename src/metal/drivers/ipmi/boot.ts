@@ -27,6 +27,7 @@ export async function setBootDevice(reach: Reach, machine: Machine, wanted: Want
     const known = DEVICES.join(', ')
     throw new HardwareFailure(`Invalid boot device ${wanted.boot_device} specified; use one of ${known}.`)
   }
+  await reach.requireLock?.()
   if (settings.disablesBootTimeout) await keepForLong(reach)
   await tool.run(settings, wordsFor(machine, wanted), signal)
 }

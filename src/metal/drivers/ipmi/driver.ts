@@ -14,7 +14,7 @@ import type { Opening, PowerTarget, SerialLine, Site, StepResult, Task } from '.
 import type { Answer, Question } from '../questions.ts'
 import { bootDevice, DEVICES, setBootDevice } from './boot.ts'
 import { Ipmitool, type ToolOptions } from './ipmitool.ts'
-import { bringTo, type Reach, readPower, switchTo } from './power.ts'
+import { bringTo, type Reach, readPower, switchingTo } from './power.ts'
 import { PROPERTIES, settingsIn } from './settings.ts'
 import { openSol } from './sol.ts'
 import { eventsIn, readingsIn } from './texts.ts'
@@ -60,13 +60,12 @@ export class Ipmi implements Driver {
   }
 
   async run({ step, args }: Task, machine: Machine, site: Site): Promise<StepResult> {
-    const reach = this.#reach(machine, site.signal)
+    const reach = this.#reach(machine, site.signal, site)
     if (isPower(step)) {
       const seconds = numberIn(args['timeout'])
       const timeoutMs = seconds > 0 ? seconds * 1_000 : undefined
       const beforeStart = () => forceBootDevice(reach, machine)
-      const powerState = await switchTo(reach, { target: step, timeoutMs, beforeStart })
-      return { kind: 'done', found: { powerState } }
+      return inParts(switchingTo(reach, { target: step, timeoutMs, beforeStart }), site)
     }
     switch (step) {
       case 'verify':
@@ -87,13 +86,13 @@ export class Ipmi implements Driver {
     return readPower(this.#reach(machine, signal))
   }
 
-  async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
+  async ask(question: Question, machine: Machine, signal: AbortSignal, site: Locked = {}): Promise<Answer> {
     if (question.name === 'validate') return this.#tryOut(machine, signal)
     if (question.name === 'supported_boot_devices') return { supported_boot_devices: DEVICES }
     if (question.name === 'console') {
       return { console: this.validate('console', machine) === null ? { kind: 'stream' } : null }
     }
-    const reach = this.#reach(machine, signal)
+    const reach = this.#reach(machine, signal, site)
     const { tool, settings } = reach
     switch (question.name) {
       case 'power_state':
@@ -113,6 +112,7 @@ export class Ipmi implements Driver {
         return { events: eventsIn(await tool.run(settings, ['sel', 'elist'], signal, limits.ipmiListMs)) }
       case 'inject_nmi':
         requireManagement(machine)
+        await site.requireLock?.()
         await tool.run(settings, ['power', 'diag'], signal)
         return {}
       default:
@@ -135,12 +135,14 @@ export class Ipmi implements Driver {
     }
   }
 
-  #reach({ driverInfo }: Machine, signal: AbortSignal): Reach {
+  #reach({ driverInfo }: Machine, signal: AbortSignal, { requireLock }: Locked = {}): Reach {
     const settings = settingsIn(driverInfo)
     if (typeof settings === 'string') throw new HardwareFailure(settings)
-    return { tool: this.#tool, settings, signal }
+    return { tool: this.#tool, settings, signal, requireLock }
   }
 }
+
+type Locked = Pick<Site, 'requireLock'>
 
 const USES_BMC = new Set<InterfaceName>(['power', 'management', 'console', 'boot', 'deploy'])
 
@@ -158,6 +160,11 @@ const networkBoots = ({ interfaces }: Machine) =>
 function deployment(reach: Reach, machine: Machine): PlannedPart[] {
   const on = async () => ({ powerState: await bringTo(reach, 'power on') })
   if (!networkBoots(machine)) return [{ interface: 'power', step: 'power_on', run: on }]
+  const bootUp = async (isRepeated: boolean) => {
+    // One that went on by itself meanwhile has booted something else.
+    if (!isRepeated) await bringTo(reach, 'power off')
+    return on()
+  }
   return [
     { interface: 'power', step: 'power_off', run: async () => void (await bringTo(reach, 'power off')) },
     {
@@ -165,7 +172,7 @@ function deployment(reach: Reach, machine: Machine): PlannedPart[] {
       step: 'network_boot',
       run: () => setBootDevice(reach, machine, { boot_device: 'pxe', persistent: true }),
     },
-    { interface: 'power', step: 'power_on', run: on },
+    { interface: 'power', step: 'power_on', run: bootUp },
   ]
 }
 
@@ -183,7 +190,7 @@ async function clean(reach: Reach, args: Task['args'], site: Site): Promise<Step
     throw new HardwareFailure('The ipmi driver has no clean steps: nothing of ours runs on the machine.')
   }
   const powerState = await bringTo(reach, 'power off')
-  await site.note({ event: 'cleaned: powered off; the ipmi driver erases no disks' })
+  await site.note({ event: 'Cleaned: switched off. This driver erases no disks.' })
   return { kind: 'done', found: { powerState } }
 }
 

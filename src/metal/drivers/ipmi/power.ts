@@ -1,6 +1,7 @@
 // Power through IPMI: a command is done when the BMC reads what it was told.
 import { countdown } from '../../../clock/countdown.ts'
 import { limits } from '../../../shared/limits.ts'
+import type { PlannedPart } from '../parts.ts'
 import { HardwareFailure, type PowerState, type PowerTarget } from '../port.ts'
 import type { Ipmitool } from './ipmitool.ts'
 import type { IpmiSettings } from './settings.ts'
@@ -11,6 +12,8 @@ export interface Reach {
   tool: Ipmitool
   settings: IpmiSettings
   signal: AbortSignal
+  /** Throws when nothing may be changed any more. */
+  requireLock?: (() => Promise<void>) | undefined
 }
 
 export async function readPower({ tool, settings, signal }: Reach): Promise<PowerState> {
@@ -42,16 +45,29 @@ interface Switching {
   beforeStart: () => Promise<void>
 }
 
-/** Reboots by off and on: a reset of a machine that is off does nothing, and nobody can see whether it happened. */
-export async function switchTo(reach: Reach, { target, timeoutMs, beforeStart }: Switching): Promise<PowerState> {
-  if (target === 'power off' || target === 'rebooting') await bringTo(reach, 'power off')
-  if (target === 'soft power off' || target === 'soft rebooting') await shutDown(reach, timeoutMs)
-  if (target === 'power off' || target === 'soft power off') return 'power off'
-  await beforeStart()
-  return bringTo(reach, 'power on')
+/**
+ * Reboots by off and on: a reset of a machine that is off does nothing, and nobody can see whether it happened. In two
+ * parts: a machine that is on again is not switched off once more.
+ */
+export function switchingTo(reach: Reach, { target, timeoutMs, beforeStart }: Switching): PlannedPart[] {
+  const isSoft = target.startsWith('soft')
+  const down = async () => ({
+    powerState: await (isSoft ? shutDown(reach, timeoutMs) : bringTo(reach, 'power off')),
+  })
+  const up = async () => {
+    await beforeStart()
+    return { powerState: await bringTo(reach, 'power on') }
+  }
+  const off: PlannedPart = { interface: 'power', step: 'power_off', run: down }
+  const on: PlannedPart = { interface: 'power', step: 'power_on', run: up }
+  if (target === 'power on') return [on]
+  return target.endsWith('power off') ? [off] : [off, on]
 }
 
-const order = ({ tool, settings, signal }: Reach, word: string) => tool.run(settings, ['power', word], signal)
+async function order({ tool, settings, signal, requireLock }: Reach, word: string): Promise<void> {
+  await requireLock?.()
+  await tool.run(settings, ['power', word], signal)
+}
 
 async function reached(reach: Reach, state: PowerState, ms: number): Promise<PowerState> {
   const left = countdown(ms)

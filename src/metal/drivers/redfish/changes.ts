@@ -8,7 +8,7 @@ import { type Client, retryAfterMs, type Wanted } from './client.ts'
 import type { Reply } from './wire.ts'
 import { hostOf, refusal, textOf } from './words.ts'
 
-type Asking = Pick<Wanted, 'signal' | 'tries'>
+type Asking = Pick<Wanted, 'signal' | 'tries' | 'requireLock'>
 
 /** With If-Match from a read just before. BMCs that dislike their own ETags get other forms of it. */
 export async function patched(client: Client, path: string, body: Json, asking: Asking): Promise<Reply> {

@@ -45,6 +45,8 @@ export interface Wanted {
   readonly signal: AbortSignal
   /** 1: for those who ask again by themselves. */
   readonly tries?: number
+  /** Throws when nothing may be changed any more. */
+  readonly requireLock?: () => Promise<void>
 }
 
 /** It restarts, or is busy with something else: Dell and HPE say so in these words, also with status 400. */
@@ -178,6 +180,7 @@ export class Client {
     const asked = { method, path, signal, body: wanted.body ?? null, headers: { ...wanted.headers, ...login } }
     for (let tried = 1; ; tried++) {
       const mayWait = (ms: number) => tried < tries && ms < left()
+      if (method !== 'GET') await wanted.requireLock?.()
       try {
         const leftMs = Math.max(1, Math.ceil(left()))
         const ms = Math.min(tryMs, leftMs)

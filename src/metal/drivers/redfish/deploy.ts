@@ -7,7 +7,7 @@ import { type Done, HardwareFailure, type Json, type Machine } from '../port.ts'
 import { BOOT_DEVICES, type BootDevice, type BootMode, resetBoot, setBootDevice, setBootMode } from './boot.ts'
 import { buildBootIso, isoUrlOf, type MediaHost, mediumShown, NO_MEDIA_URL } from './boot-medium.ts'
 import { ejectAll, insertMedium } from './media.ts'
-import { switchOff, switchOn } from './power.ts'
+import { msOf, switchOff, switchOn } from './power.ts'
 import type { Visit } from './visit.ts'
 
 /** The key in driver_internal_info: the device must be set again before each boot. */
@@ -29,9 +29,22 @@ export function deployParts(visit: Visit, host: MediaHost, explicit: readonly Pl
     ...(kernelBootOf(machine) ? [buildBootIso(visit, host)] : []),
     ...(isByHttp(machine) ? [bootByHttp(visit, host)] : [insertBootIso(visit, host), bootFromMedium(visit)]),
     ...(drive ? [insertConfigDrive(visit, host)] : []),
-    powerOn(visit),
+    bootUp(visit),
   ]
 }
+
+/** In two parts: a machine that is on again is not switched off once more. */
+export const rebootParts = (visit: Visit, timeout: unknown): PlannedPart[] => [
+  powerOff(visit, msOf(timeout)),
+  {
+    interface: 'power',
+    step: 'power_on',
+    run: async () => {
+      await renewBoot(visit)
+      return { powerState: await switchOn(visit.bmc, visit.pause, msOf(timeout)) }
+    },
+  },
+]
 
 export const tearDownParts = (visit: Visit): PlannedPart[] => [powerOff(visit), ejectMedia(visit), bootFromDisk(visit)]
 
@@ -55,16 +68,20 @@ export async function renewBoot({ bmc, machine }: Visit): Promise<void> {
   if (device) await setBootDevice(bmc, { device, persistent: false })
 }
 
-const powerOff = ({ bmc, pause }: Visit): PlannedPart => ({
+const powerOff = ({ bmc, pause }: Visit, patienceMs: number | null = null): PlannedPart => ({
   interface: 'power',
   step: 'power_off',
-  run: async () => ({ powerState: await switchOff(bmc, pause) }),
+  run: async () => ({ powerState: await switchOff(bmc, pause, patienceMs) }),
 })
 
-const powerOn = ({ bmc, pause }: Visit): PlannedPart => ({
+const bootUp = ({ bmc, pause }: Visit): PlannedPart => ({
   interface: 'power',
   step: 'power_on',
-  run: async () => ({ powerState: await switchOn(bmc, pause) }),
+  run: async isRepeated => {
+    // One that went on by itself meanwhile has booted something else.
+    if (!isRepeated) await switchOff(bmc, pause)
+    return { powerState: await switchOn(bmc, pause) }
+  },
 })
 
 const ejectMedia = ({ bmc, pause }: Visit): PlannedPart => ({

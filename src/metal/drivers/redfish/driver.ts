@@ -20,7 +20,7 @@ import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
 import type { MediaHost } from './boot-medium.ts'
-import { bootsFrom, cleanParts, deployParts, renewBoot, tearDownParts } from './deploy.ts'
+import { bootsFrom, cleanParts, deployParts, rebootParts, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
@@ -34,6 +34,8 @@ interface Options extends MediaHost {
   /** Rejects when the signal is aborted. */
   pause: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
+
+type Locked = Pick<Site, 'requireLock'>
 
 const or = (name: 'bios' | 'inspect' | 'raid' | 'vendor') => ['redfish', `no-${name}`] as [string, string]
 
@@ -81,8 +83,9 @@ export class RedfishHardware implements Driver {
   }
 
   async run(task: Task, machine: Machine, site: Site): Promise<StepResult> {
-    const visit = this.#visit(machine, site.signal)
+    const visit = this.#visit(machine, site.signal, site)
     const { step, args } = task
+    if (step === 'rebooting') return inParts(rebootParts(visit, args['timeout']), site)
     if (isPowerTarget(step)) {
       if (!step.endsWith('power off')) await renewBoot(visit)
       const { timeout } = args
@@ -123,18 +126,18 @@ export class RedfishHardware implements Driver {
     return readPower(this.#options.bmcs.of(machine, signal, { tries: 2 }))
   }
 
-  async ask(question: Question, machine: Machine, signal: AbortSignal): Promise<Answer> {
-    return answerTo(question, this.#visit(machine, signal))
+  async ask(question: Question, machine: Machine, signal: AbortSignal, site: Locked = {}): Promise<Answer> {
+    return answerTo(question, this.#visit(machine, signal, site))
   }
 
   async stop(): Promise<void> {
     await this.#options.bmcs.stop()
   }
 
-  #visit(machine: Machine, signal: AbortSignal): Visit {
+  #visit(machine: Machine, signal: AbortSignal, { requireLock }: Locked): Visit {
     const { bmcs, pause } = this.#options
     return {
-      bmc: bmcs.of(machine, signal),
+      bmc: bmcs.of(machine, signal, requireLock && { requireLock }),
       machine,
       signal,
       pause: async ms => void (await pause(ms, signal)),
@@ -146,8 +149,8 @@ const unsupported = (what: string) => `Driver redfish does not support ${what} (
 
 /** What the node's history says of a step. */
 function eventOf(step: Task['step'], machine: Machine): string | null {
-  if (step === 'clean') return 'cleaned: switched off, its media ejected; this driver erases no disks by itself'
-  return step === 'deploy' ? `deployed: ${bootsFrom(machine)}` : null
+  if (step === 'clean') return 'Cleaned: switched off, its media ejected. This driver erases no disks by itself.'
+  return step === 'deploy' ? `Deployed: ${bootsFrom(machine)}` : null
 }
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })

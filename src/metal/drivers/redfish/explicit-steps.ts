@@ -59,9 +59,11 @@ export function stepsIn(args: Json, name: 'clean_steps' | 'deploy_steps'): Wante
 
 /** Whoever takes over in the middle of such a step leaves it to a person. */
 export function requireRepeatable(parts: readonly PlannedPart[], from: number): void {
-  const begun = parts[from]
-  if (from === 0 || !begun || !ONCE.has(`${begun.interface}.${begun.step}`)) return
+  // Where another version planned more parts, nobody knows which one was begun.
+  const begun = from < parts.length ? [parts[from]!] : parts
+  const once = begun.find(({ interface: kind, step }) => ONCE.has(`${kind}.${step}`))
+  if (from === 0 || !once) return
   throw new HardwareFailure(
-    `A conductor died during ${begun.step} of interface ${begun.interface}. It is not begun again, because disks may be half changed.`,
+    `A conductor died during ${once.step} of interface ${once.interface}. It is not begun again, because disks may be half changed.`,
   )
 }

@@ -4,7 +4,7 @@ import { atOnce } from '../../../shared/at-once.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { Machine } from '../port.ts'
 import type { Bmc } from './bmc.ts'
-import { Client, PACE, type Pace } from './client.ts'
+import { Client, PACE, type Pace, type Wanted } from './client.ts'
 import { NodeBmc } from './node-bmc.ts'
 import { bmcSettingsOf } from './settings.ts'
 
@@ -27,15 +27,18 @@ export class Bmcs {
    * The BMC of a machine. All requests end with the signal. `tries: 1` is for those who ask again by themselves.
    * Throws a HardwareFailure when driver_info is wrong.
    */
-  of(machine: Pick<Machine, 'uuid' | 'driverInfo'>, signal: AbortSignal, { tries }: { tries?: number } = {}): Bmc {
+  of(
+    machine: Pick<Machine, 'uuid' | 'driverInfo'>,
+    signal: AbortSignal,
+    how: Pick<Wanted, 'tries' | 'requireLock'> = {},
+  ): Bmc {
     const { access, systemId } = bmcSettingsOf(machine)
     const key = JSON.stringify(access)
     const client = this.#clients.get(key)?.client ?? new Client(access, this.#pace)
     this.#clients.delete(key)
     this.#clients.set(key, { client, left: countdown(this.#pace.idleMs) })
     this.#tidy(client)
-    const asking = tries === undefined ? { signal } : { signal, tries }
-    return new NodeBmc({ client, systemId, asking, onRefused: () => this.#drop(key, client) })
+    return new NodeBmc({ client, systemId, asking: { ...how, signal }, onRefused: () => this.#drop(key, client) })
   }
 
   /** Logs out everywhere, as far as that goes in a short time: sessions end by themselves, too. */

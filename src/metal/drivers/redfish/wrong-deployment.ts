@@ -20,7 +20,7 @@ function wrongMedium(machine: Machine, { mediaUrl }: MediaHost): string | null {
   }
   if (kernelBoot) return mediaUrl === null ? NO_MEDIA_URL.kernel : null
   if (iso === null) {
-    return `Cannot validate image information for node ${uuid} because one or more parameters are missing from its instance_info. Missing are: ['boot_iso'] (or kernel and ramdisk)`
+    return `Cannot validate image information for node ${uuid} because one or more parameters are missing from its instance_info. Missing are: ['boot_iso'] (or kernel and ramdisk). Set it to the URL of an ISO that the BMC reaches, or set boot_iso in driver_info for everyone who gets the machine.`
   }
   const url = typeof iso === 'string' ? URL.parse(iso) : null
   if (!url || !['http:', 'https:'].includes(url.protocol) || /\s/.test(iso as string)) {
