@@ -1,8 +1,7 @@
-// The boot ISOs of this process: made when they are asked for, and kept for a while in a folder of its own. Any of them
+// The boot ISOs of this process: made when they are asked for, and kept for a while in folders of their own. Any of them
 // can go at any time, because it can be made again.
 import { createHash } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
-import { mkdir, open, type FileHandle, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +19,8 @@ interface Options {
 }
 
 interface Kept {
-  folder: string
+  /** Its own; nobody else may look into it. */
+  folder: string | null
   usedAt: number
   /** Resolves when it is made, or can't be. */
   over: Promise<void>
@@ -30,11 +30,10 @@ interface Kept {
 
 export class BootIsos {
   readonly #options: Options
-  /** By what is in them; those that nobody asked for longest come first. */
+  /** By what is in them. */
   readonly #kept = new Map<string, Kept>()
   readonly #stopping = new AbortController()
   readonly #sweeper = setInterval(() => this.#sweep(), limits.bootIsoSweepMs).unref()
-  #root: string | null = null
 
   constructor(options: Options) {
     this.#options = options
@@ -68,25 +67,22 @@ export class BootIsos {
   #begin(key: string, boot: KernelBoot): Kept | null {
     const making = [...this.#kept.values()].filter(({ iso, failure }) => !iso && failure === null)
     if (making.length >= limits.bootIsosAtOnce || this.#stopping.signal.aborted) return null
-    this.#root ??= mkdtempSync(join(tmpdir(), 'holdfast-boot-'))
-    const folder = join(this.#root, `${key.slice(0, 16)}-${this.#count++}`)
-    const kept: Kept = { folder, usedAt: this.#options.now(), over: Promise.resolve(), iso: null, failure: null }
+    const kept: Kept = { folder: null, usedAt: this.#options.now(), over: Promise.resolve(), iso: null, failure: null }
     this.#kept.set(key, kept)
     kept.over = this.#make(kept, boot)
     return kept
   }
-  #count = 0
 
   async #make(kept: Kept, boot: KernelBoot): Promise<void> {
     const { path, failed } = this.#options
     try {
-      await mkdir(kept.folder, { mode: 0o700 })
+      kept.folder = await mkdtemp(join(tmpdir(), 'holdfast-boot-'))
       kept.iso = await makeBootIso(boot, { folder: kept.folder, path, signal: this.#stopping.signal })
       this.#sweep()
     } catch (error) {
       if (!(error instanceof Unmade)) failed(error)
       kept.failure = error instanceof Unmade ? error.message : reasonOf(error)
-      await rm(kept.folder, { recursive: true, force: true })
+      await this.#remove(kept)
     }
   }
 
@@ -109,14 +105,22 @@ export class BootIsos {
   /** Whoever reads it at this moment reads on: the file goes when it is closed. */
   #drop(key: string, kept: Kept): void {
     if (this.#kept.get(key) === kept) this.#kept.delete(key)
-    void rm(kept.folder, { recursive: true, force: true }).catch(this.#options.failed)
+    void this.#remove(kept)
+  }
+
+  async #remove({ folder }: Kept): Promise<void> {
+    if (folder !== null) await rm(folder, { recursive: true, force: true }).catch(this.#options.failed)
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#sweeper)
     this.#stopping.abort(new Unmade('the service is stopping'))
-    await Promise.all([...this.#kept.values()].map(({ over }) => over))
-    if (this.#root !== null) await rm(this.#root, { recursive: true, force: true })
+    await Promise.all(
+      [...this.#kept.values()].map(async kept => {
+        await kept.over
+        await this.#remove(kept)
+      }),
+    )
   }
 }
 
