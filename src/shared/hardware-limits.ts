@@ -2,6 +2,14 @@
 import { ipmiLimits } from './ipmi-limits.ts'
 
 export const hardwareLimits = {
+  // How often a verb or a power change looks at a locked node, and the pause between: a second in all. Upstream waits up to
+  // three, and clients repeat a 409 only after two.
+  nodeLockLooks: 20,
+  nodeLockPauseMs: 50,
+  // Transitions that one conductor has under way at once; the rest waits its turn. Each waits for its machine most of the
+  // time, and when a rack loses power dozens wait for BMCs that are gone: they must not hold up the others.
+  conductorTasksMax: 256,
+
   ...ipmiLimits,
   // TCP and TLS: a slow BMC needs some seconds for the handshake.
   redfishConnectMs: 15_000,

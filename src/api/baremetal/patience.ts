@@ -5,14 +5,13 @@ import { limits } from '../../shared/limits.ts'
 
 /** Tries again while the node is locked, for a short while. `work` is a whole transaction, so it may be repeated. */
 export async function withPatience<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + limits.nodeLockPatienceMs
-  for (;;) {
+  for (let looks = 1; ; looks++) {
     try {
       return await work()
     } catch (error) {
       const isLocked = error instanceof Problem && error.kind === 'node_locked'
-      if (!isLocked || performance.now() >= until) throw error
+      if (!isLocked || looks >= limits.nodeLockLooks) throw error
     }
-    await sleep(limits.nodeLockPollMs)
+    await sleep(limits.nodeLockPauseMs)
   }
 }
