@@ -249,7 +249,7 @@ const TABLE = {
     flag: 'media-url <url>',
     is: orNull(Type.String({ pattern: '^https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:\\d{1,5})?(/[^@?#\\s]*)?$' })),
     fallback: null,
-    help: 'http(s) address under which BMCs reach this service, for config drives',
+    help: 'http(s) address under which BMCs reach this service, for config drives and kernels',
   },
   audit: {
     flag: 'audit <word>',

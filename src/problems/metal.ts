@@ -29,6 +29,7 @@ export const METAL_PROBLEMS = {
     `Node ${f.node} has ${f.count} questions without an answer already; ask again later.`,
   conductor_silent: (f: { hostname: string; driver: string }) =>
     `Conductor ${f.hostname}, which has driver ${f.driver}, is not heard of; nobody can ask the machine.`,
+  boot_iso_unmade: (f: { reason: string }) => `The boot ISO can't be made: ${f.reason}.`,
   verb_refused: (f: { verb: string; node: string; state: string }) =>
     `The requested action "${f.verb}" can not be performed on node "${f.node}" while it is in state "${f.state}".`,
 } as const

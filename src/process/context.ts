@@ -15,6 +15,7 @@ import type { Claims } from '../ledger/claims/queue.ts'
 import type { Mirror } from '../ledger/mirror.ts'
 import type { Drivers } from '../metal/drivers/registry.ts'
 import type { Consoles } from '../metal/consoles/consoles.ts'
+import type { BootIsos } from '../metal/media/boot-isos.ts'
 import type { Calls } from '../metal/calls/asking.ts'
 import type { Allocator } from '../metal/allocations/allocator.ts'
 import type { Fleet } from '../metal/nodes/fleet.ts'
@@ -57,6 +58,8 @@ export interface Context {
   readonly calls: Calls
   /** The serial consoles that are open in this process. */
   readonly consoles: Consoles
+  /** The ISOs that this process makes for machines that boot a kernel. */
+  readonly bootIsos: BootIsos
   /** A cache of nodes that were read already. */
   readonly shelf: NodeShelf
   /** The allocator of the conductor in this process; null when the process has no conductor. */

@@ -23,6 +23,7 @@ import type { Logger } from 'pino'
 import { type Drivers, driversOf } from '../metal/drivers/registry.ts'
 import { Calls } from '../metal/calls/asking.ts'
 import { Consoles } from '../metal/consoles/consoles.ts'
+import { BootIsos } from '../metal/media/boot-isos.ts'
 import { NodeShelf } from '../metal/nodes/shelf.ts'
 import { Metrics } from '../measure/metrics.ts'
 import { SharedClock } from '../clock/shared-clock.ts'
@@ -87,6 +88,7 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
     drivers,
     calls: opened.adopt(new Calls({ store, bell, silentMs: config.takeOverMs }), made => made.stop()),
     consoles: opened.adopt(consolesOf(place), made => made.stop()),
+    bootIsos: opened.adopt(bootIsosOf(place), made => made.stop()),
     shelf: new NodeShelf(),
     allocator: work?.allocator ?? null,
     board,
@@ -116,6 +118,13 @@ export async function startApi(config: Config, role: 'serve' | 'api'): Promise<R
 /** Where all are one caller, that one may have all streams. */
 const streamsOf = ({ streamsMax: max, requestShare, auth }: Config, metrics: Metrics) =>
   new Streams({ max, share: auth === 'none' ? 1 : requestShare / 100, metrics })
+
+const bootIsosOf = ({ clock, log }: Pick<Context, 'clock' | 'log'>) =>
+  new BootIsos({
+    now: () => clock.now(),
+    path: process.env['PATH'] ?? '',
+    failed: error => log.warn({ err: error }, 'a boot ISO could not be made or removed'),
+  })
 
 function consolesOf({ metrics, ...place }: Pick<Context, 'store' | 'drivers' | 'log' | 'metrics'>): Consoles {
   const consoles = new Consoles(place)

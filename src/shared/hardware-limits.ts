@@ -20,8 +20,20 @@ export const hardwareLimits = {
   redfishConnections: 2,
   // The largest honest answers are registries of firmware settings: some megabytes.
   redfishAnswerBytesMax: 16 * 1024 * 1024,
+  // The words of a driver for what failed. With them a node's last_error stays readable.
+  hardwareWordsMax: 4_000,
   // What a message repeats of the words of a BMC.
   redfishWordsMax: 500,
+  // A text of a BMC: log entries are the longest.
+  redfishTextMax: 8_192,
+  // The path of a resource: what web servers take.
+  redfishLinkMax: 2_048,
+  // Characters of one collection with its members, and of an inspection: they are in memory together.
+  redfishCharsMax: 64 * 1024 * 1024,
+  // Pages of one collection, some of which may be empty.
+  redfishPagesMax: 200,
+  // Settings of the firmware: servers have some hundred.
+  biosSettingsMax: 5_000,
   // Members of one collection: log entries are the longest.
   redfishMembersMax: 2_000,
   // More than the largest machines have.
@@ -69,6 +81,37 @@ export const hardwareLimits = {
   configDriveBytesMax: 16 * 1024 * 1024,
   // Config drives that are kept ready: BMCs that stream a medium ask for it sector by sector.
   configDrivesKept: 4,
+
+  // Kernels have 10 to 20 MB; a ramdisk must fit into the memory of the machine, with all that it unpacks.
+  kernelBytesMax: 256 * 1024 * 1024,
+  ramdiskBytesMax: 1024 * 1024 * 1024,
+  // x86 takes 2,048 with what GRUB puts in front.
+  kernelParamsCharsMax: 1_900,
+  // One of them: a large ramdisk over a slow network.
+  bootFileMs: 300_000,
+  bootFileRedirectsMax: 5,
+  // grub-mkrescue takes some seconds; a busy machine with a large ramdisk takes a minute.
+  bootIsoProgramMs: 180_000,
+  // What is kept of what it says, from the end.
+  bootIsoWordsMax: 500,
+  // All of it, as the conductor waits for it: two files and the program.
+  bootIsoMs: 900_000,
+  // How long an answer waits for an ISO that is being made: most are there by then, and BMCs wait so long.
+  bootIsoWaitMs: 10_000,
+  // One answer to the conductor, and how often in a row the API may be away, with pauses.
+  bootIsoAskMs: 30_000,
+  bootIsoTries: 5,
+  bootIsoPauseMs: 2_000,
+  // The reason with a long URL in it.
+  bootIsoAnswerCharsMax: 16_384,
+  // Each takes a network and a disk for itself.
+  bootIsosAtOnce: 2,
+  // Those that are kept: a rack of machines boots the same one. Their bytes are on the disk of the API.
+  bootIsosKept: 8,
+  bootIsosBytesMax: 4 * 1024 * 1024 * 1024,
+  // Since it was last read. A machine that boots again later has it made again.
+  bootIsoKeepMs: 60 * 60_000,
+  bootIsoSweepMs: 10 * 60_000,
 
   // How long a hook takes at most if the operator doesn't say: writing an image over a network of a lab.
   hookSecondsDefault: 600,

@@ -143,8 +143,13 @@ export const limits = {
   // Cached writers of nodes: versions × fields × hosts × what is hidden.
   nodeWritersMax: 128,
   portsPerNodeMax: 1_000,
-  // Transitions that one conductor has under way at once; the rest waits its turn.
-  conductorTasksMax: 64,
+  // How long a verb or a power change waits for a locked node, and how often it looks: upstream waits up to three
+  // seconds, and clients repeat a 409 only after two.
+  nodeLockPatienceMs: 1_000,
+  nodeLockPollMs: 50,
+  // Transitions that one conductor has under way at once; the rest waits its turn. Each waits for its machine most of the
+  // time, and when a rack loses power dozens wait for BMCs that are gone: they must not hold up the others.
+  conductorTasksMax: 256,
   // Work comes by nudge; this is for nudges that were lost.
   conductorPollMs: 1_000,
   // The longest time that operators may set until others take over from a dead conductor.

@@ -69,7 +69,7 @@ eachMetal('inspection', api => {
     const { history } = expectStatus(await api.get(`/v1/nodes/${node}/history?detail=true`), 200).body
     const lines = history.map(({ event }: { event: string }) => event)
     assert.ok(
-      lines.some((event: string) => event.startsWith('Inspection found cpus 8') && event.includes(shared)),
+      lines.some((event: string) => event.startsWith('Inspection found cpus: 8') && event.includes(shared)),
       lines.join('\n'),
     )
     assert.deepEqual(await addressesOf(other), [shared])

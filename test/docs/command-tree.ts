@@ -19,7 +19,16 @@ async function wholeProgram(): Promise<Command> {
 export const PROGRAM = await wholeProgram()
 
 /** Options of other programs that pages name without the program. */
-const FOREIGN = new Set(['--availability-zone', '--store', '--server', '--only', '--exclude', '--gabbits', '--quick'])
+const FOREIGN = new Set([
+  '--availability-zone',
+  '--store',
+  '--server',
+  '--only',
+  '--exclude',
+  '--gabbits',
+  '--tempest',
+  '--quick',
+])
 
 const optionsOf = ({ options }: Command) => options.flatMap(({ long, short }) => [long, short]).filter(Boolean)
 const everyOption = new Set(everyCommand(PROGRAM).flatMap(optionsOf))

@@ -88,7 +88,7 @@ eachMetal('manual machines without hooks', api => {
         assert.deepEqual(
           told.map(({ event, output }: { event: string; output: string }) => [event, output.trim()]),
           ['clean', 'hand_over', 'return', 'clean'].map(name => [
-            `hook ${name} is done: ${name} is done`,
+            `Hook ${name} is done: ${name} is done`,
             `${name} is done`,
           ]),
         )

@@ -69,7 +69,7 @@ void describe('deployments with redfish', () => {
     const refused: [object, RegExp][] = [
       [{}, /Missing are: \['boot_iso'\]/],
       [{ boot_iso: ISO, image_source: ISO }, /exclude each other/],
-      [{ kernel: ISO, ramdisk: ISO }, /Put kernel, ramdisk and parameters into one/],
+      [{ kernel: ISO, ramdisk: ISO }, /A kernel with a ramdisk needs the setting --media-url/],
       [{ boot_iso: 'file:///etc/passwd' }, /must be an http or https URL/],
       [{ boot_iso: 7 }, /must be an http or https URL/],
     ]

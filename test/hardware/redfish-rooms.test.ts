@@ -124,6 +124,7 @@ test('the console is the page of the BMC, where it has one', async t => {
   const { bmc, test } = await machineWith(t)
   const visit = (console: string) => ({
     bmc,
+    signal: t.signal,
     pause: async () => {},
     machine: { driverInfo: test.driverInfo(), interfaces: { console } } as unknown as Machine,
   })

@@ -33,6 +33,7 @@ void test('every route has an action, and every route that takes a body says how
     'GET /baremetal/v1/lookup',
     'POST /baremetal/v1/heartbeat/:ident',
     'GET /holdfast/v1/calendar/:token.ics',
+    'GET /holdfast/v1/media/:node/:signature/boot.iso',
     'GET /holdfast/v1/media/:node/:signature/configdrive.iso',
     'GET /holdfast/v1/openapi',
     'GET /holdfast/v1/openapi/:api',

@@ -274,7 +274,7 @@ export const MORE_CALLS: readonly Call[] = [
       ['/shard', 'baremetal:node:update:shard', 'x'],
       ['/driver', 'baremetal:node:update:driver_interfaces', 'fake-hardware'],
       ['/power_interface', 'baremetal:node:update:driver_interfaces', null],
-      ['/driver_info/a', 'baremetal:node:update', 'x'],
+      ['/driver_info/a', 'baremetal:node:update:driver_info', 'x'],
       ['/properties/a', 'baremetal:node:update', 'x'],
       ['/resource_class', 'baremetal:node:update', 'x'],
     ] as const

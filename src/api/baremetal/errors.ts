@@ -53,6 +53,7 @@ const ERRORS: Record<MetalProblem, Shape> & Partial<Record<ProblemKind, Shape>> 
   machine_silent: { status: 503 },
   machine_crowded: { status: 503 },
   conductor_silent: { status: 503 },
+  boot_iso_unmade: { status: 502 },
   quota_exceeded: { status: 403 },
   quota_too_long: { status: 403 },
 

@@ -12,6 +12,7 @@ import type { Operation } from '../operation.ts'
 import { NEW_MAINTENANCE, NEW_POWER_STATE, NEW_PROVISION_STATE } from './node-bodies.ts'
 import { nodeShapeOf, writer } from './node-fields.ts'
 import { nodeIdent } from './nodes.ts'
+import { withPatience } from './patience.ts'
 import type { Answer, MetalRequest } from './request.ts'
 import type { Word } from './versions.ts'
 import { isObject } from '../../shared/is-object.ts'
@@ -119,7 +120,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const { permit: permitHold } = request.access(['baremetal:reservation:get'])
   const asked = { verb, word: target, args: rest, reservation, permitHold }
   const order = { ...asked, who: request.principal, request: request.id }
-  await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
+  await withPatience(() => context.store.write(() => startVerb(ident, access, order, context.drivers, request.now)))
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 
@@ -176,7 +177,8 @@ export async function putPowerState(request: MetalRequest): Promise<Answer> {
   }
   const args: Json = timeout === undefined || timeout === null ? {} : { timeout }
   const order = { target: target as PowerTarget, args, request: request.id }
-  await context.store.write(() => startPower(nodeIdent(request), request.access(), order, request.now))
+  const [ident, access] = [nodeIdent(request), request.access()]
+  await withPatience(() => context.store.write(() => startPower(ident, access, order, request.now)))
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 

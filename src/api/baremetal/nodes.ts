@@ -169,6 +169,7 @@ const ATTRIBUTE_ACTIONS: Readonly<Record<string, BaremetalAction>> = {
   conductor_group: 'baremetal:node:update:conductor_group',
   shard: 'baremetal:node:update:shard',
   driver: 'baremetal:node:update:driver_interfaces',
+  driver_info: 'baremetal:node:update:driver_info',
   ...Object.fromEntries(INTERFACES.map(name => [interfaceField(name), 'baremetal:node:update:driver_interfaces'])),
 }
 const actionOn = (attribute: string) => ATTRIBUTE_ACTIONS[attribute] ?? 'baremetal:node:update'

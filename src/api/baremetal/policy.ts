@@ -30,6 +30,8 @@ export const baremetalPolicy = {
   'baremetal:node:update:conductor_group': OPERATORS,
   'baremetal:node:update:shard': OPERATORS,
   'baremetal:node:update:driver_interfaces': OPERATORS,
+  // How to reach the BMC. Whoever moves its address is sent the password that stands beside it.
+  'baremetal:node:update:driver_info': OPERATORS,
 
   'baremetal:node:get_states': TENANT_READERS,
   // Deploy, rebuild, undeploy, rescue and unrescue: what a tenant does with a machine.

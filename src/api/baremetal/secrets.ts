@@ -7,7 +7,7 @@ const MASK = '******'
 /** Also masked in `instance_info`: a config drive is only for its machine, and an image's URL can give access to it. */
 export const INSTANCE_SECRETS = {
   operators: ['configdrive'],
-  others: ['configdrive', 'image_url', 'ssh_key_contents'],
+  others: ['configdrive', 'image_url', 'boot_iso', 'ssh_key_contents'],
 } as const
 
 /** JSON text with the values of secret keys masked; text without any comes back as it is. */

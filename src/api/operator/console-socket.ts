@@ -7,6 +7,8 @@ import { limits } from '../../shared/limits.ts'
 
 /** Codes of the protocol: the client may come back, or may not. */
 const [COME_BACK, REFUSED] = [1013, 1008]
+/** A frame that ends a socket has no room for more. */
+const REASON_BYTES_MAX = 123
 
 export class ConsoleSocket implements Viewer {
   readonly #socket: WebSocket
@@ -43,7 +45,7 @@ export class ConsoleSocket implements Viewer {
   }
 
   end(words: string, code: number = COME_BACK): void {
-    this.#socket.close(code, words)
+    this.#socket.close(code, Buffer.from(words).subarray(0, REASON_BYTES_MAX))
   }
 
   #send(piece: Buffer | string): void {

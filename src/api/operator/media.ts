@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { EVERYTHING } from '../../metal/access.ts'
 import { configDriveIso, isSigned } from '../../metal/media/config-drive.ts'
-import { findNode } from '../../metal/nodes/rows.ts'
+import { findNode, type NodeRow } from '../../metal/nodes/rows.ts'
 import { machineOf } from '../../metal/nodes/validation.ts'
 import { Problem, problem } from '../../problems/problem.ts'
 import { BoundedMap } from '../../shared/bounded-map.ts'
@@ -40,8 +40,9 @@ export async function readConfigDrive(request: OperatorRequest): Promise<Answer>
 const made = new BoundedMap<string, Buffer>(limits.configDrivesKept)
 
 async function driveOf(request: OperatorRequest): Promise<Buffer | null> {
-  const [uuid, signature] = [canonicalUuid(request.param('node')), request.param('signature')]
-  const machine = uuid === null ? null : await machineCalled(request, uuid)
+  const signature = request.param('signature')
+  const node = await mediumNode(request)
+  const machine = node && machineOf(node)
   if (!machine || !isSigned(machine, signature)) return null
   const kept = made.get(signature)
   if (kept) return kept
@@ -50,9 +51,12 @@ async function driveOf(request: OperatorRequest): Promise<Buffer | null> {
   return iso
 }
 
-async function machineCalled({ context: { store } }: OperatorRequest, uuid: string) {
+/** The node in the path; null if there is none. */
+export async function mediumNode(request: OperatorRequest): Promise<NodeRow | null> {
+  const uuid = canonicalUuid(request.param('node'))
+  if (uuid === null) return null
   try {
-    return machineOf(await store.read(() => findNode(uuid, EVERYTHING)))
+    return await request.context.store.read(() => findNode(uuid, EVERYTHING))
   } catch (error) {
     if (error instanceof Problem && error.kind === 'metal_not_found') return null
     throw error

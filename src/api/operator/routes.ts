@@ -4,6 +4,7 @@ import type { Action } from '../policy.ts'
 import { explainAllocation, explainNewAllocation, postKeep, postRetry } from './allocations.ts'
 import { listEntries } from './audit.ts'
 import { getCapacity } from './capacity.ts'
+import { readBootIso } from './boot-iso.ts'
 import { readCalendar } from './calendar-feed.ts'
 import { CREATE, deleteOneCalendar, getCalendars, postCalendar } from './calendars.ts'
 import { advanceClock, showClock } from './clock.ts'
@@ -115,6 +116,7 @@ export const routes: Routes = {
   },
   '/calendars/:id': { DELETE: to(deleteOneCalendar, 'holdfast:calendars:delete') },
   '/calendar/:token.ics': { GET: open(readCalendar) },
+  '/media/:node/:signature/boot.iso': { GET: open(readBootIso) },
   '/media/:node/:signature/configdrive.iso': { GET: open(readConfigDrive) },
   '/webhooks': { GET: to(getWebhooks, 'holdfast:webhooks:get'), POST: to(postWebhook, 'holdfast:webhooks:set') },
   '/webhooks/:uuid': {

@@ -58,8 +58,10 @@ export async function askMachines(server: Holdfast): Promise<Finding> {
   let forbidden = 0
   const ask = async (node: Node) => {
     try {
-      const { power, management } = await server.nodes.validate(node.uuid)
-      const reason = [power, management].find(verdict => verdict?.result === false)?.reason
+      const { power, management, deploy } = await server.nodes.validate(node.uuid)
+      // To deploy, others also need what whoever gets the machine will say.
+      const verdicts = node['driver'] === 'manual' ? [power, management, deploy] : [power, management]
+      const reason = verdicts.find(verdict => verdict?.result === false)?.reason
       if (reason !== undefined) reasons.push({ name: called(node), reason })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -86,6 +88,6 @@ export function judgeMachines(
   const said = Array.from(grouped, ([reason, of]) => `${someNames(of.map(({ name }) => name))}: ${reason}`)
   return warning(
     `${failed.length} of ${count} can't be driven. ${said.join('; ')}`,
-    'look at the BMC, its address and its password; then: holdfast node validate NAME',
+    'mend what it says (the BMC, its address and password, or the hook); then: holdfast node validate NAME',
   )
 }

@@ -15,7 +15,7 @@ import { VERSION } from '../../shared/version.ts'
 import { passwordAsker, trust } from '../client-command.ts'
 import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
 import { type Check, type Finding, ok, unknown, warning, wrong } from './examine.ts'
-import { askMachines, lookAtDrivers } from './hardware.ts'
+import { askMachines, lookAtDrivers, someNames } from './hardware.ts'
 import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
 import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
 
@@ -167,12 +167,18 @@ async function countConductors({ server }: Remote): Promise<Finding> {
 }
 
 async function countNodes({ server }: Remote): Promise<Finding> {
-  const fields = ['uuid', 'provision_state', 'maintenance']
+  const fields = ['uuid', 'name', 'provision_state', 'maintenance', 'fault']
   const nodes = await server!.nodes.list({ fields, limit: NODES_MAX })
   const resting = nodes.filter(({ maintenance }) => maintenance).length
-  const failed = nodes.filter(({ provision_state: state }) => /fail|error/.test(state)).length
+  const failed = nodes.filter(({ provision_state: state }) => /fail|error/.test(state))
+  // Out of use by itself: a person who set the maintenance knows of it.
+  const silent = nodes.filter(({ fault }) => typeof fault === 'string')
   const count = nodes.length === NODES_MAX ? `${NODES_MAX} and more` : nodes.length
-  return ok(`${count} in sight, ${resting} in maintenance, ${failed} in a failed state`)
+  const found = `${count} in sight, ${resting} in maintenance, ${failed.length} in a failed state`
+  const out = [...failed, ...silent]
+  if (out.length === 0) return ok(found)
+  const names = someNames([...new Set(out.map(({ name, uuid }) => name ?? uuid))])
+  return warning(`${found}. Out of use: ${names}`, 'why, in words: holdfast status --state broken')
 }
 
 async function countHosts({ server }: Remote): Promise<Finding> {

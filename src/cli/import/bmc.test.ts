@@ -91,7 +91,10 @@ test('the same BMC is the same node, however it is written and whatever it is ca
   assert.deepEqual(again.steps[0]!.uuid, '00000000-0000-4000-8000-000000000000')
   assert.deepEqual(again.steps[0]!.fields, ['driver_info.redfish_address'])
   assert.match(planned('name,bmc\nother,10.0.0.5\n', { nodes }).said.join(), /its BMC is that of node renamed already/)
-  assert.match(planned('bmc\n10.0.0.5\nhttp://10.0.0.5\n').said.join(), /10\.0\.0\.5 is there twice, first at f:2/)
+  assert.match(
+    planned('bmc\n10.0.0.5\nhttp://10.0.0.5\n').said.join(),
+    /10\.0\.0\.5 is there twice, first at f:2; .*redfish_system_id/,
+  )
   const taken = [{ name: '10.0.0.6', driver: 'manual', driver_info: {} }]
   assert.match(planned('bmc\n10.0.0.6\n', { nodes: taken }).said.join(), /10\.0\.0\.6 is the name of node/)
 })

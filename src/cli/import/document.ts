@@ -197,7 +197,7 @@ function twins({ nodes, providers, hosts }: Fleet): Mistake[] {
   return [
     ...again(nodes, 'uuid', node => node.uuid),
     ...again(nodes, 'name', node => node.members['name'] as string | null | undefined),
-    ...again(nodes, 'bmc', node => node.bmc?.key),
+    ...again(nodes, 'bmc', node => node.bmc?.key, severalAt),
     ...again(ports, 'uuid', port => port.uuid),
     ...again(ports, 'address', port => port.members.address),
     ...again(providers, 'uuid', provider => provider.uuid),
@@ -206,10 +206,14 @@ function twins({ nodes, providers, hosts }: Fleet): Mistake[] {
   ]
 }
 
+const severalAt = (bmc: string) =>
+  bmc.startsWith('redfish ') ? '; if this BMC has several machines, say which with redfish_system_id' : ''
+
 function again<E extends { at: At }>(
   entries: readonly E[],
   member: string,
   keyOf: (entry: E) => string | null | undefined,
+  hintOn: (key: string) => string = () => '',
 ): Mistake[] {
   const first = new Map<string, E>()
   return entries.flatMap(entry => {
@@ -219,6 +223,6 @@ function again<E extends { at: At }>(
     if (before === entry) return []
     const place = before.at(member)
     const where = place.spot === null ? `${place.file}: ${before.at().path.join(' ')}` : fileAndLine(place)
-    return mistake(entry.at(member), `${key} is there twice, first at ${where}`)
+    return mistake(entry.at(member), `${key} is there twice, first at ${where}${hintOn(key)}`)
   })
 }

@@ -27,7 +27,10 @@ function inShort(inventory: Json): Row {
     disks: orNothing(listIn(inventory, 'disks').map(({ name, size }) => `${String(name)} ${sizeOf(Number(size))}`)),
     interfaces: orNothing(listIn(inventory, 'interfaces').map(one => String(one['mac_address']))),
     boot_mode: isObject(boot) ? boot['current_boot_mode'] : null,
-    firmware: orNothing(listIn(inventory, 'firmware').map(({ name, version }) => `${String(name)} ${String(version)}`)),
+    // A BMC may list the same twice.
+    firmware: orNothing([
+      ...new Set(listIn(inventory, 'firmware').map(one => `${String(one['name'])} ${String(one['version'])}`)),
+    ]),
   }
 }
 

@@ -37,6 +37,12 @@ export function addVerbCommands(node: Command): void {
   }
 }
 
+const POWER = [
+  ['on', 'power on', 'switch nodes on'],
+  ['off', 'power off', 'switch nodes off'],
+  ['reboot', 'rebooting', 'switch nodes off and on again'],
+] as const
+
 export function addStateCommands(node: Command): void {
   const maintenance = node.command('maintenance').description('take nodes out of use, and back')
   serverCommand(maintenance, 'set <nodes...>', 'nobody gets these nodes', 'node maintenance set n1 --reason "new disk"')
@@ -58,10 +64,9 @@ export function addStateCommands(node: Command): void {
     ),
   )
   const power = node.command('power').description('switch nodes on and off')
-  for (const [word, target] of Object.entries({ on: 'power on', off: 'power off', reboot: 'rebooting' })) {
-    const soft = word !== 'on'
-    const command = serverCommand(power, `${word} <nodes...>`, target, `node power ${word} n1`)
-    if (soft) command.option('--soft', 'ask the operating system to do it')
+  for (const [word, target, description] of POWER) {
+    const command = serverCommand(power, `${word} <nodes...>`, description, `node power ${word} n1`)
+    if (word !== 'on') command.option('--soft', 'ask the operating system to do it')
     command.action(
       onServer(async (server, idents: string[], flags: ServerFlags & { soft?: boolean }) =>
         forEach(idents, async ident => {

@@ -1,5 +1,7 @@
 // The hardware port: what a conductor asks of a machine, with any driver. Calls can't be fenced, so all of them
 // must be safe to repeat.
+import { limits } from '../../shared/limits.ts'
+import { plainText } from '../../shared/plain-text.ts'
 import type { Json } from '../../shared/json.ts'
 import type { PowerState } from '../../store/schema/states.ts'
 import type { StepName } from '../nodes/states.ts'
@@ -159,8 +161,12 @@ export interface Opening {
   signal: AbortSignal
 }
 
-/** The hardware did not do what it was told; the message is for the operator. */
-export class HardwareFailure extends Error {}
+/** The hardware did not do what it was told; the message is for the operator. Machines say parts of it, so it is cleaned. */
+export class HardwareFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(plainText(message.slice(0, limits.hardwareWordsMax)), options)
+  }
+}
 
 export interface VendorMethod {
   http: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[]

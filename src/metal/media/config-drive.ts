@@ -1,11 +1,11 @@
 // The config drive of a deployment: what a client gave, as the ISO that the machine sees, and the URL under which its
 // BMC finds it.
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { isObject } from '../../shared/is-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Machine } from '../drivers/port.ts'
 import { type Files, isoOf } from './iso9660.ts'
+import { isSameSignature, mediumUrl, signatureFor } from './signature.ts'
 
 type Deployed = Pick<Machine, 'uuid' | 'name' | 'instanceUuid' | 'instanceInfo'>
 
@@ -84,24 +84,10 @@ function filesOf(given: Record<string, unknown>, { uuid, name, instanceUuid, ins
 
 const bytesOf = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
 
-/**
- * What opens the config drive of one deployment: made from what is in it, so it ends when the deployment does, no key
- * has to be kept, and whoever could work it out knows the content already.
- */
-function signatureOf({ uuid, instanceUuid, instanceInfo }: Deployed): string {
-  const content = createHash('sha256')
-    .update(JSON.stringify(instanceInfo['configdrive'] ?? null))
-    .digest()
-  return createHmac('sha256', content)
-    .update(`config drive\n${uuid}\n${instanceUuid ?? ''}`)
-    .digest('base64url')
-}
+const signatureOf = (machine: Deployed) => signatureFor('config drive', machine.instanceInfo['configdrive'], machine)
 
-export function isSigned(machine: Deployed, signature: string): boolean {
-  const [expected, given] = [signatureOf(machine), signature].map(text => createHash('sha256').update(text).digest())
-  return timingSafeEqual(expected!, given!)
-}
+export const isSigned = (machine: Deployed, signature: string) => isSameSignature(signatureOf(machine), signature)
 
 /** Below `base`, the address of this service as BMCs reach it. */
 export const configDriveUrl = (base: string, machine: Deployed) =>
-  `${base.replace(/\/+$/, '')}/holdfast/v1/media/${machine.uuid}/${signatureOf(machine)}/configdrive.iso`
+  mediumUrl(base, machine.uuid, signatureOf(machine), 'configdrive.iso')

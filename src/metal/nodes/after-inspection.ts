@@ -58,14 +58,14 @@ export function* inspected(node: NodeRow, found: Done, { rules, now, newUuid }: 
   }
 }
 
-/** `Inspection found cpus 16, memory_mb 65536, gpus 2. Notes: …`. */
+/** `Inspection found cpus: 16, memory_mb: 65536, gpus: 2. Notes: …`. */
 function inspectionLine({ uuid }: NodeRow, report: Json, notes: readonly string[]): HistoryLine {
   const amounts = ['cpus', 'memory_mb', 'local_gb'].flatMap(name =>
-    isScalar(report[name]) ? `${name} ${report[name]}` : [],
+    isScalar(report[name]) ? `${name}: ${report[name]}` : [],
   )
   const lists = ['gpus', 'disks', 'interfaces'].flatMap(name => {
     const list = report[name]
-    return Array.isArray(list) && list.length > 0 ? `${name} ${list.length}` : []
+    return Array.isArray(list) && list.length > 0 ? `${name}: ${list.length}` : []
   })
   const found = [...amounts, ...lists].join(', ') || 'nothing that has a number'
   const left = notes.length > 0 ? ` Notes: ${notes.join('; ')}.` : ''

@@ -15,9 +15,14 @@ export interface Behind {
   conductor: string | null
   /** The address of its BMC. */
   bmc: string | null
+  /** The machine's own address, where it has no BMC. */
+  address: string | null
+  hasConsole: boolean
   /** Where its console can be opened in a browser. */
   console: string | null
   boot: { device: string | null; devices: readonly string[] } | null
+  /** What the last inspection found, for those who keep the machine. */
+  inventory: Readonly<Record<string, unknown>> | null
 }
 
 export interface MachineLooked {
@@ -46,7 +51,7 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
     try {
       const found = await server().machine(ident())
       if (number !== asked) return
-      if (full() === null) void lookBehind(found)
+      if (isNews(full(), found)) void lookBehind(found)
       setFull(found)
       setIsMissing(false)
       setRefusal(null)
@@ -62,8 +67,8 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
     timer = setTimeout(() => void load(), waitMs(askedAt))
   }
   const lookBehind = async ({ machine, verbs }: MachineInFull) => {
-    const mayBoot = verbs.some(({ verb, why_not }) => verb === 'boot' && why_not !== FORBIDDEN)
-    const found = await behindOf(machine.uuid, mayBoot).catch(() => null)
+    const may = (wanted: string) => verbs.some(({ verb, why_not }) => verb === wanted && why_not !== FORBIDDEN)
+    const found = await behindOf(machine.uuid, may('boot'), may('maintenance')).catch(() => null)
     if (machine.uuid === full()?.machine.uuid) setBehind(found)
   }
 
@@ -95,24 +100,37 @@ export function createMachine(ident: Accessor<string>): MachineLooked {
   }
 }
 
-const FIELDS = ['driver', 'driver_info', 'conductor', 'extra']
+/** An inspection changes what is known behind it, too. */
+const isNews = (before: MachineInFull | null, now: MachineInFull) =>
+  before === null || JSON.stringify(before.hardware) !== JSON.stringify(now.hardware)
 
-async function behindOf(ident: string, mayBoot: boolean): Promise<Behind> {
+const FIELDS = ['driver', 'driver_info', 'conductor', 'extra', 'inspection_finished_at'].concat(
+  'console_interface',
+  'management_interface',
+)
+
+async function behindOf(ident: string, mayBoot: boolean, keepsIt: boolean): Promise<Behind> {
   const { nodes } = server()
   const node = await nodes.show(ident, FIELDS)
   const [info, extra] = [node['driver_info'] ?? {}, node['extra'] ?? {}] as Record<string, unknown>[]
-  const boot = mayBoot
-    ? await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
-        ([{ boot_device: device }, devices]) => ({ device, devices }),
-        () => null,
-      )
-    : null
+  const boot =
+    mayBoot && node['management_interface'] !== 'noop'
+      ? await Promise.all([nodes.bootDevice(ident), nodes.bootDevices(ident)]).then(
+          ([{ boot_device: device }, devices]) => ({ device, devices }),
+          () => null,
+        )
+      : null
+  const isInspected = keepsIt && textIn(node['inspection_finished_at']) !== null
+  const inspected = isInspected ? await nodes.inventory(ident).catch(() => null) : null
   return {
     driver: textIn(node['driver']),
     conductor: textIn(node['conductor']),
     bmc: bmcIn(info!),
+    address: textIn(info!['address']),
+    hasConsole: node['console_interface'] !== 'no-console',
     console: linkIn(info!['console_url']) ?? linkIn(extra!['console_url']),
     boot,
+    inventory: inspected?.inventory ?? null,
   }
 }
 
@@ -120,7 +138,7 @@ const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 /** Drivers call it `ipmi_address`, `redfish_address`, and so on. */
 function bmcIn(info: Record<string, unknown>): string | null {
-  const name = Object.keys(info).find(key => /^\w+_address$/.test(key) || key === 'address')
+  const name = Object.keys(info).find(key => /^\w+_address$/.test(key))
   return name === undefined ? null : textIn(info[name])
 }
 

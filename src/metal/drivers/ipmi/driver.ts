@@ -190,7 +190,7 @@ async function clean(reach: Reach, args: Task['args'], site: Site): Promise<Step
     throw new HardwareFailure('The ipmi driver has no clean steps: nothing of ours runs on the machine.')
   }
   const powerState = await bringTo(reach, 'power off')
-  await site.note({ event: 'cleaned: powered off; the ipmi driver erases no disks' })
+  await site.note({ event: 'Cleaned: switched off. This driver erases no disks.' })
   return { kind: 'done', found: { powerState } }
 }
 

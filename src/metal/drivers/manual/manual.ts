@@ -152,20 +152,20 @@ export class Manual implements Driver {
     const { verdict, output } = await this.#asked({ name, hook, task, asked, signal: site.signal }, machine)
     const note = (event: string, severity: 'info' | 'error') => site.note({ event, severity, output })
     if (verdict.kind === 'failed') {
-      await note(`hook ${name} ${verdict.why}`, 'error')
+      await note(`Hook ${name} ${verdict.why}`, 'error')
       throw new HardwareFailure(`Hook ${name} ${verdict.why}`)
     }
     const said = verdict.said === '' ? '' : `: ${verdict.said}`
     if (verdict.kind === 'done') {
-      await note(`hook ${name} is done${said}`, 'info')
+      await note(`Hook ${name} is done${said}`, 'info')
       return done(found)
     }
     const ms = pauseMs(asked, verdict.retryAfterMs)
     if (ms !== null) {
-      await note(`hook ${name} asks for more time${said}`, 'info')
+      await note(`Hook ${name} asks for more time${said}`, 'info')
       return { kind: 'waiting', ms }
     }
-    await note(`hook ${name} was asked ${asked} times and is not done`, 'error')
+    await note(`Hook ${name} was asked ${asked} times and is not done`, 'error')
     throw new HardwareFailure(`Hook ${name} was asked ${asked} times, and still asks for more time${said}`)
   }
 
@@ -173,7 +173,7 @@ export class Manual implements Driver {
     const { word, after } = POWER[task.step]!
     if (hooks.power !== undefined) {
       await this.#powerHook(word, task, machine, hooks.power, site.signal)
-      await site.note({ event: `hook power did ${word}` })
+      await site.note({ event: `Hook power did ${word}` })
       return { powerState: after }
     }
     if (word === 'on') return ON

@@ -1,5 +1,6 @@
 // The settings of a machine's firmware: read, changed and reset. A change comes into force when the machine starts anew.
 import { isObject } from '../../../shared/is-object.ts'
+import { limits } from '../../../shared/limits.ts'
 import { isScalar } from '../../../shared/scalar.ts'
 import { type BiosSetting, type Done, HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
@@ -15,11 +16,14 @@ type Value = string | number | boolean | null
 async function readBios(bmc: Bmc): Promise<BiosSetting[]> {
   const bios = await biosOf(bmc)
   const known = await registryOf(bmc, textOf(bios.body['AttributeRegistry']))
-  return Object.entries(attributesIn(bios)).map(([name, value]) => ({
-    name,
-    value: value === null ? null : String(value),
-    ...known.get(name),
-  }))
+  return Object.entries(attributesIn(bios))
+    .slice(0, limits.biosSettingsMax)
+    .filter(([, value]) => value === null || isScalar(value))
+    .map(([name, value]) => ({
+      name: textOf(name),
+      value: value === null ? null : textOf(String(value)),
+      ...known.get(name),
+    }))
 }
 
 /** For a node that is looked at for the first time. A machine is of use without them, too. */

@@ -1,10 +1,13 @@
 // A BMC as the rooms of this driver see it: resources to read and change, and the ones that every machine has.
+import { limits } from '../../../shared/limits.ts'
 import { HardwareFailure, type Json } from '../port.ts'
 
 /** A resource of Redfish as it was read. */
 export interface Resource {
   /** Its @odata.id, or the path that it was read from. */
   readonly path: string
+  /** Characters that were read for it. */
+  readonly chars?: number
   readonly body: Json
 }
 
@@ -54,5 +57,5 @@ export class BmcAway extends HardwareFailure {}
 export function linkIn(body: unknown, ...keys: readonly string[]): string | null {
   let at: unknown = body
   for (const key of [...keys, '@odata.id']) at = (at as Json | null | undefined)?.[key]
-  return typeof at === 'string' ? at : null
+  return typeof at === 'string' && at.length <= limits.redfishLinkMax && !/\p{Cc}/u.test(at) ? at : null
 }

@@ -1,17 +1,14 @@
 // Deploy by boot medium: the machine is off, gets its media, and boots from them. Each part first reads what the BMC
 // has, so what a dead conductor did is not done twice; the machine is switched on last, so nobody switches it off again.
 import { configDriveOf, configDriveUrl } from '../../media/config-drive.ts'
+import { kernelBootOf } from '../../media/kernel-boot.ts'
 import type { PlannedPart } from '../parts.ts'
 import { type Done, HardwareFailure, type Json, type Machine } from '../port.ts'
 import { BOOT_DEVICES, type BootDevice, type BootMode, resetBoot, setBootDevice, setBootMode } from './boot.ts'
+import { buildBootIso, isoUrlOf, type MediaHost, mediumShown, NO_MEDIA_URL } from './boot-medium.ts'
 import { ejectAll, insertMedium } from './media.ts'
 import { msOf, switchOff, switchOn } from './power.ts'
 import type { Visit } from './visit.ts'
-
-/** Where BMCs reach this service, or null. */
-export interface MediaHost {
-  readonly mediaUrl: string | null
-}
 
 /** The key in driver_internal_info: the device must be set again before each boot. */
 const BOOT_ONCE = 'redfish_boot_once'
@@ -29,7 +26,8 @@ export function deployParts(visit: Visit, host: MediaHost, explicit: readonly Pl
     ...explicit,
     ...(explicit.length > 0 ? [powerOff(visit)] : []),
     ...(mode ? [bootMode(visit, mode)] : []),
-    ...(isByHttp(machine) ? [bootByHttp(visit)] : [insertBootIso(visit), bootFromMedium(visit)]),
+    ...(kernelBootOf(machine) ? [buildBootIso(visit, host)] : []),
+    ...(isByHttp(machine) ? [bootByHttp(visit, host)] : [insertBootIso(visit, host), bootFromMedium(visit)]),
     ...(drive ? [insertConfigDrive(visit, host)] : []),
     bootUp(visit),
   ]
@@ -60,17 +58,9 @@ export const cleanParts = (visit: Visit, explicit: readonly PlannedPart[]): Plan
 
 export const isByHttp = ({ interfaces }: Pick<Machine, 'interfaces'>) => interfaces.boot === 'redfish-https'
 
-/** The ISO of the instance, else the one that all instances of this machine boot. */
-export const bootIsoOf = ({ instanceInfo, driverInfo }: Pick<Machine, 'instanceInfo' | 'driverInfo'>): unknown =>
-  instanceInfo['boot_iso'] ?? driverInfo['boot_iso'] ?? null
-
-/** In words. What follows the path of a URL may be a key, and is left out. */
-export function bootsFrom(machine: Machine): string {
-  const { origin, pathname } = new URL(isoUrlOf(machine))
-  return `it boots from ${origin}${pathname}${isByHttp(machine) ? ', over HTTP' : ''}`
-}
-
-const isoUrlOf = (machine: Machine) => bootIsoOf(machine) as string
+/** In words. */
+export const bootsFrom = (machine: Machine) =>
+  `it boots from ${mediumShown(machine)}${isByHttp(machine) ? ', over HTTP' : ''}`
 
 /** Sets the device again where the BMC forgets it after each boot. */
 export async function renewBoot({ bmc, machine }: Visit): Promise<void> {
@@ -100,10 +90,10 @@ const ejectMedia = ({ bmc, pause }: Visit): PlannedPart => ({
   run: () => ejectAll(bmc, pause),
 })
 
-const insertBootIso = ({ bmc, machine, pause }: Visit): PlannedPart => ({
+const insertBootIso = ({ bmc, machine, pause }: Visit, host: MediaHost): PlannedPart => ({
   interface: 'boot',
   step: 'insert_boot_iso',
-  run: () => insertMedium(bmc, { url: isoUrlOf(machine), called: 'the boot ISO', types: ['CD', 'DVD'] }, pause),
+  run: () => insertMedium(bmc, { url: isoUrlOf(machine, host), called: 'the boot ISO', types: ['CD', 'DVD'] }, pause),
 })
 
 const bootFromMedium = ({ bmc }: Visit): PlannedPart => ({
@@ -115,11 +105,11 @@ const bootFromMedium = ({ bmc }: Visit): PlannedPart => ({
   },
 })
 
-const bootByHttp = ({ bmc, machine }: Visit): PlannedPart => ({
+const bootByHttp = ({ bmc, machine }: Visit, host: MediaHost): PlannedPart => ({
   interface: 'management',
   step: 'boot_by_http',
   run: async () => {
-    await setBootDevice(bmc, { device: 'uefihttp', persistent: true, uri: isoUrlOf(machine) })
+    await setBootDevice(bmc, { device: 'uefihttp', persistent: true, uri: isoUrlOf(machine, host) })
   },
 })
 
@@ -135,12 +125,9 @@ const insertConfigDrive = ({ bmc, machine, pause }: Visit, { mediaUrl }: MediaHo
 function driveUrl(machine: Machine, mediaUrl: string | null): string {
   const drive = configDriveOf(machine)!
   if (drive.kind === 'url') return drive.url
-  if (mediaUrl === null) throw new HardwareFailure(NO_MEDIA_URL)
+  if (mediaUrl === null) throw new HardwareFailure(NO_MEDIA_URL.drive)
   return configDriveUrl(mediaUrl, machine)
 }
-
-export const NO_MEDIA_URL =
-  'A config drive needs the setting --media-url: the address under which BMCs reach this service.'
 
 const bootMode = ({ bmc }: Visit, mode: BootMode): PlannedPart => ({
   interface: 'management',

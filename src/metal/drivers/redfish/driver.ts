@@ -19,7 +19,8 @@ import type { StepName } from '../../nodes/states.ts'
 import { answerTo, VENDOR_METHODS } from './answers.ts'
 import { biosShown } from './bios.ts'
 import { BOOT_DEVICES } from './boot.ts'
-import { bootsFrom, cleanParts, deployParts, type MediaHost, rebootParts, renewBoot, tearDownParts } from './deploy.ts'
+import type { MediaHost } from './boot-medium.ts'
+import { bootsFrom, cleanParts, deployParts, rebootParts, renewBoot, tearDownParts } from './deploy.ts'
 import { wrongDeployment } from './wrong-deployment.ts'
 import { explicitParts, requireRepeatable, stepsIn, wrongStep } from './explicit-steps.ts'
 import { inspect } from './inspect.ts'
@@ -57,6 +58,9 @@ export class RedfishHardware implements Driver {
   readonly properties = {
     ...REDFISH_PROPERTIES,
     boot_iso: 'The URL of the ISO that the machine boots when its instance names none. Optional.',
+    kernel: 'The URL of the kernel that the machine boots with `ramdisk` when its instance names nothing. Optional.',
+    ramdisk: 'The URL of the ramdisk for `kernel`. Optional.',
+    kernel_append_params: 'The parameters of the kernel when its instance has none. Optional.',
   }
   readonly bootDevices = BOOT_DEVICES
   readonly vendorMethods = VENDOR_METHODS
@@ -135,6 +139,7 @@ export class RedfishHardware implements Driver {
     return {
       bmc: bmcs.of(machine, signal, requireLock && { requireLock }),
       machine,
+      signal,
       pause: async ms => void (await pause(ms, signal)),
     }
   }
@@ -144,8 +149,8 @@ const unsupported = (what: string) => `Driver redfish does not support ${what} (
 
 /** What the node's history says of a step. */
 function eventOf(step: Task['step'], machine: Machine): string | null {
-  if (step === 'clean') return 'cleaned: switched off, its media ejected; this driver erases no disks by itself'
-  return step === 'deploy' ? `deployed: ${bootsFrom(machine)}` : null
+  if (step === 'clean') return 'Cleaned: switched off, its media ejected. This driver erases no disks by itself.'
+  return step === 'deploy' ? `Deployed: ${bootsFrom(machine)}` : null
 }
 
 const done = (found: Done): StepResult => ({ kind: 'done', found })

@@ -2,6 +2,7 @@
 import { HardwareFailure, type Json } from '../port.ts'
 import type { AnswerTo } from '../questions.ts'
 import { type Bmc, linkIn, type Resource } from './bmc.ts'
+import { textOf } from './words.ts'
 
 const COMPONENTS = ['system', 'chassis', 'disk'] as const
 type Component = (typeof COMPONENTS)[number]
@@ -89,8 +90,7 @@ const RESOURCES: Readonly<Record<Component, (bmc: Bmc) => Promise<Light[]>>> = {
   },
 }
 
-const idOf = ({ path, body }: { path: string; body: Json }) =>
-  typeof body['Id'] === 'string' ? body['Id'] : path.split('/').at(-1)!
+const idOf = ({ path, body }: { path: string; body: Json }) => textOf(body['Id']) || path.split('/').at(-1)!
 
 const named = (resources: readonly Resource[]): Light[] =>
   resources.map(resource => ({ name: idOf(resource), resource }))

@@ -37,16 +37,16 @@ export function gpusOf({ processors, graphics, pci }: CardBodies): FoundGpu[] {
 
 /** FPGAs and other processors that are neither CPU nor GPU, and PCIe devices of that class. */
 export function acceleratorsOf({ processors, pci }: CardBodies): FoundAccelerator[] {
-  const ofProcessors = processors.filter(({ body }) => ACCELERATORS.has(String(body['ProcessorType'])) && isThere(body))
+  const ofProcessors = processors.filter(({ body }) => ACCELERATORS.has(body['ProcessorType']) && isThere(body))
   const ofPci = pci.filter(card => isThere(card.device.body) && card.functions.some(isAccelerator))
   const typed = (card: Card, type: string) => ({ ...card, type })
   return united([
-    ofProcessors.map(one => typed(cardOf(one), String(one.body['ProcessorType']))),
+    ofProcessors.map(one => typed(cardOf(one), one.body['ProcessorType'] as string)),
     ofPci.map(card => typed(pciCardOf(card), 'Accelerator')),
   ])
 }
 
-const ACCELERATORS = new Set(['FPGA', 'Accelerator', 'DSP', 'TPU'])
+const ACCELERATORS = new Set<unknown>(['FPGA', 'Accelerator', 'DSP', 'TPU'])
 
 export function pciDevicesOf(pci: readonly PciCard[]): FoundPciDevice[] {
   return pci.flatMap(({ device, functions }) =>
@@ -78,7 +78,7 @@ function cardOf({ body }: Resource): Card {
     amountIn(objectIn(body, 'MemorySummary'), 'TotalMemorySizeMiB') ??
     total(
       listIn(body, 'ProcessorMemory')
-        .filter(one => !/cache/i.test(String(one['MemoryType'])))
+        .filter(one => !/cache/i.test(textIn(one, 'MemoryType') ?? ''))
         .map(one => amountIn(one, 'CapacityMiB')),
     )
   return {

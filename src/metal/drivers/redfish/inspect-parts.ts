@@ -1,5 +1,6 @@
 // Processors, memory, disks and network cards, from the bodies of their resources.
 import { isObject } from '../../../shared/is-object.ts'
+import { limits } from '../../../shared/limits.ts'
 import type { FoundCpu, FoundDisk, FoundInterface } from '../report.ts'
 import type { Json } from '../port.ts'
 import { amountIn, isThere, known, listIn, objectIn, textIn, total } from './inspect-values.ts'
@@ -9,22 +10,24 @@ const MIB = KIB * KIB
 const GIB = KIB * MIB
 
 /** By instruction set, and where that isn't said, by the family of processors. */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  'x86-64': 'x86_64',
-  x86: 'x86_64',
-  'ARM-A64': 'aarch64',
-  'ARM-A32': 'armv7l',
-  ARM: 'aarch64',
-  'IA-64': 'ia64',
-  PowerISA: 'ppc64le',
-  Power: 'ppc64le',
-  MIPS64: 'mips64',
-  MIPS32: 'mips',
-  MIPS: 'mips',
-  RV64: 'riscv64',
-  RV32: 'riscv32',
-  'RISC-V': 'riscv64',
-}
+const ARCHITECTURES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'x86-64': 'x86_64',
+    x86: 'x86_64',
+    'ARM-A64': 'aarch64',
+    'ARM-A32': 'armv7l',
+    ARM: 'aarch64',
+    'IA-64': 'ia64',
+    PowerISA: 'ppc64le',
+    Power: 'ppc64le',
+    MIPS64: 'mips64',
+    MIPS32: 'mips',
+    MIPS: 'mips',
+    RV64: 'riscv64',
+    RV32: 'riscv32',
+    'RISC-V': 'riscv64',
+  }),
+)
 
 /** FPGAs and GPUs are processors too, for a BMC. */
 const isCpu = (processor: Json) => ['CPU', null].includes((processor['ProcessorType'] ?? null) as string | null)
@@ -37,7 +40,7 @@ export function cpuOf(system: Json, processors: readonly Json[]): FoundCpu {
   const cores = total(cpus.map(cpu => amountIn(cpu, 'TotalCores'))) ?? amountIn(summary, 'CoreCount')
   const said = cpus.flatMap(cpu => [textIn(cpu, 'InstructionSet'), textIn(cpu, 'ProcessorArchitecture')])
   return known<FoundCpu>({
-    architecture: said.map(name => ARCHITECTURES[name ?? '']).find(name => name !== undefined),
+    architecture: said.map(name => ARCHITECTURES.get(name ?? '')).find(name => name !== undefined),
     count,
     cores,
     sockets: cpus.length > 0 ? cpus.length : amountIn(summary, 'Count'),
@@ -58,7 +61,12 @@ export function memoryOf(system: Json, modules: readonly Json[]) {
 /** Of drives, else of the devices of simple storage. */
 export function disksOf(drives: readonly Json[], simpleStorage: readonly Json[]): FoundDisk[] {
   const found = drives.flatMap(diskOf)
-  return found.length > 0 ? found : simpleStorage.flatMap(one => listIn(one, 'Devices')).flatMap(diskOf)
+  return found.length > 0
+    ? found
+    : simpleStorage
+        .flatMap(one => listIn(one, 'Devices'))
+        .slice(0, limits.redfishMembersMax)
+        .flatMap(diskOf)
 }
 
 function diskOf(drive: Json, at: number): FoundDisk | [] {
@@ -119,7 +127,7 @@ const isVlan = (nic: Json) => {
 }
 const isToManager = (nic: Json) =>
   isObject(objectIn(nic, 'Links')['HostInterface']) ||
-  /^(to-?manager|usb-?nic|.*\bmanager\b.*)$/i.test(String(nic['Id']))
+  /^(to-?manager|usb-?nic)$|\bmanager\b/i.test(textIn(nic, 'Id') ?? '')
 
 /** Null unless it is the address of one card: not zero, not a group of cards. */
 function macIn(value: unknown): string | null {

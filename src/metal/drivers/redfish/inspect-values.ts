@@ -1,5 +1,6 @@
 // Values in the bodies of a BMC: numbers may be text, and what the maker forgot to fill in counts as nothing.
 import { isObject } from '../../../shared/is-object.ts'
+import { limits } from '../../../shared/limits.ts'
 import { numberIn } from '../../../shared/scalar.ts'
 import type { Json } from '../port.ts'
 
@@ -14,7 +15,11 @@ export function textIn(body: unknown, ...names: readonly string[]): string | und
   for (const name of names) {
     const value = body[name]
     if (typeof value !== 'string') continue
-    const text = value.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+    const text = value
+      .slice(0, limits.redfishTextMax)
+      .toWellFormed()
+      .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+      .trim()
     if (text !== '' && !NOTHING.test(text)) return text.slice(0, CHARS_MAX)
   }
   return undefined

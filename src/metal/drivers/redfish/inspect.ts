@@ -4,6 +4,7 @@ import { isObject } from '../../../shared/is-object.ts'
 import { limits } from '../../../shared/limits.ts'
 import { type Done, HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcAway, BmcRefusal, linkIn, type Resource } from './bmc.ts'
+import { Budget, TooMuch } from './budget.ts'
 import { type Bodies, reportOf, saysAnything } from './inspect-report.ts'
 import type { PciCard } from './inspect-cards.ts'
 import { amountIn, listIn, objectIn } from './inspect-values.ts'
@@ -76,6 +77,7 @@ async function pciCardsOf(reader: Reader, owners: readonly Resource[]): Promise<
 class Reader {
   readonly unread: string[] = []
   readonly #bmc: Bmc
+  readonly #budget = new Budget('the machine')
   #reads = 0
   #awayCount = 0
 
@@ -85,12 +87,13 @@ class Reader {
 
   async find(path: string | null): Promise<Resource | null> {
     if (path === null || !this.#mayRead()) return null
-    return this.attempt(path, () => this.#bmc.find(path), null)
+    return this.attempt(path, async () => this.#budget.count(await this.#bmc.find(path)), null)
   }
 
   async members(path: string | null): Promise<Resource[]> {
     if (path === null || !this.#mayRead()) return []
     const found = await this.attempt(path, () => this.#bmc.members(path), [])
+    for (const one of found) this.#budget.count(one)
     this.#reads += found.length
     return found
   }
@@ -123,6 +126,7 @@ class Reader {
 
   #isOver(error: HardwareFailure): boolean {
     if (error instanceof BmcAway) return ++this.#awayCount > 1
+    if (error instanceof TooMuch) return true
     return error instanceof BmcRefusal && error.status === 401
   }
 

@@ -101,7 +101,7 @@ export class Login {
 
   #without(reply: Reply, advice: string): BmcRefusal {
     const { status, messageIds } = refusal(this.#access, reply)
-    const said = saidIn(reply)
+    const said = saidIn(reply, this.#access.password)
     const words = `The BMC at ${hostOf(this.#access)} gives no session. ${advice}${said === '' ? '' : ` It says: ${said}`}`
     return new BmcRefusal(words, { status, messageIds })
   }

@@ -4,6 +4,7 @@ import { isObject } from '../../../shared/is-object.ts'
 import { limits } from '../../../shared/limits.ts'
 import { HardwareFailure, type Json } from '../port.ts'
 import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
+import { Budget } from './budget.ts'
 import { finished, patched } from './changes.ts'
 import { type Client, isAccessError, type Wanted } from './client.ts'
 import type { Reply } from './wire.ts'
@@ -44,16 +45,18 @@ export class NodeBmc implements Bmc {
   }
 
   async members(path: string | null): Promise<Resource[]> {
-    const listed = await this.#listed(path)
-    const found: (Resource | null)[] = []
-    await atOnce(
-      listed,
-      async (member, at) => {
-        found[at] = isExpanded(member.body) ? member : await this.find(member.path)
-      },
-      { width: limits.redfishConnections },
+    const budget = new Budget(path ?? '')
+    const listed = await this.#listed(path, budget)
+    return this.#readAll(listed, async member =>
+      isExpanded(member.body) ? member : budget.count(await this.find(member.path)),
     )
-    return found.filter(member => member !== null)
+  }
+
+  /** In their order. A BMC is asked for few things at a time. */
+  async #readAll<T>(wanted: readonly T[], read: (one: T) => Promise<Resource | null>): Promise<Resource[]> {
+    const found: (Resource | null)[] = []
+    await atOnce(wanted, async (one, at) => void (found[at] = await read(one)), { width: limits.redfishConnections })
+    return found.filter(resource => resource !== null)
   }
 
   async patch(path: string, body: Json, { wait = true } = {}): Promise<void> {
@@ -106,8 +109,8 @@ export class NodeBmc implements Bmc {
       const all = await this.#listed(linkIn((await this.root()).body, collection))
       paths = all.length === 1 ? all.map(({ path }) => path) : []
     }
-    const found = await Promise.all(paths.map(path => this.find(path)))
-    return found.filter(resource => resource !== null)
+    const budget = new Budget(collection)
+    return this.#readAll(paths.slice(0, limits.redfishMembersMax), async path => budget.count(await this.find(path)))
   }
 
   async #systemPath(): Promise<string> {
@@ -139,19 +142,20 @@ export class NodeBmc implements Bmc {
   }
 
   /** The links of a collection, page by page, as they stand there. */
-  async #listed(path: string | null): Promise<Resource[]> {
+  async #listed(path: string | null, budget = new Budget(path ?? '')): Promise<Resource[]> {
     const all: Resource[] = []
     const seen = new Set<string>()
-    for (let next = path; next !== null && !seen.has(next) && all.length < limits.redfishMembersMax;) {
+    const goesOn = () => seen.size < limits.redfishPagesMax && all.length < limits.redfishMembersMax
+    for (let next = path; next !== null && !seen.has(next) && goesOn();) {
       seen.add(next)
-      const page: Resource | null = await this.find(next)
+      const page: Resource | null = budget.count(await this.find(next))
       const members = page?.body['Members']
       for (const member of Array.isArray(members) ? (members as unknown[]) : []) {
         const link = linkIn(member)
         if (link !== null) all.push({ path: link, body: member as Json })
       }
       const further = page?.body['Members@odata.nextLink'] ?? page?.body['@odata.nextLink']
-      next = typeof further === 'string' && further !== '' ? further : linkIn(further)
+      next = linkIn(typeof further === 'string' ? { '@odata.id': further } : further) || null
     }
     return all.slice(0, limits.redfishMembersMax)
   }
@@ -176,8 +180,8 @@ export class NodeBmc implements Bmc {
     }
   }
 
-  #resource({ path, body }: Reply): Resource {
-    if (isObject(body)) return { path: linkIn(body) ?? path, body }
+  #resource({ path, body, text }: Reply): Resource {
+    if (isObject(body)) return { path: linkIn(body) ?? path, body, chars: text.length }
     throw new HardwareFailure(
       `The BMC at ${hostOf(this.#client.access)} answers GET ${path} with something that is not JSON.`,
     )

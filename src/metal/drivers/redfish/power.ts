@@ -7,21 +7,24 @@ import { type Bmc, BmcRefusal, linkIn, type Resource } from './bmc.ts'
 export type Pause = (ms: number) => Promise<void>
 
 /** The words of Redfish. A machine on its way counts as being there, as upstream has it. */
-const STATES: Readonly<Record<string, PowerState>> = {
-  On: 'power on',
-  PoweringOn: 'power on',
-  Paused: 'power on',
-  Off: 'power off',
-  PoweringOff: 'power off',
-}
+const STATES: ReadonlyMap<unknown, PowerState> = new Map(
+  Object.entries({
+    On: 'power on',
+    PoweringOn: 'power on',
+    Paused: 'power on',
+    Off: 'power off',
+    PoweringOff: 'power off',
+  } as const),
+)
 
 function powerIn({ body }: Resource): PowerState {
-  const state = STATES[String(body['PowerState'])]
+  const state = STATES.get(body['PowerState'])
   if (state) return state
   throw new HardwareFailure(`The BMC does not say whether the machine is on: its PowerState is ${said(body)}.`)
 }
 
-const said = (body: Json) => JSON.stringify(body['PowerState'] ?? null).slice(0, 100)
+const said = ({ PowerState: state = null }: Json) =>
+  typeof state === 'object' ? (state === null ? 'null' : 'no text') : JSON.stringify(state).slice(0, 100)
 
 export const readPower = async (bmc: Bmc): Promise<PowerState> => powerIn(await bmc.system())
 

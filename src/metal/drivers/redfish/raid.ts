@@ -1,5 +1,6 @@
 // RAID: volumes made from target_raid_config, deleted, and read back.
 import { isObject } from '../../../shared/is-object.ts'
+import { limits } from '../../../shared/limits.ts'
 import { type Done, HardwareFailure, type Json, type Machine } from '../port.ts'
 import { type Bmc, linkIn, type Resource } from './bmc.ts'
 import { switchPower } from './power.ts'
@@ -104,7 +105,8 @@ async function controllersOf(bmc: Bmc): Promise<Controller[]> {
   return Promise.all(
     storages.map(async ({ path, body }) => {
       const links = Array.isArray(body['Drives']) ? (body['Drives'] as unknown[]) : []
-      const found = await Promise.all(links.map(link => bmc.find(linkIn(link))))
+      const found: (Resource | null)[] = []
+      for (const link of links.slice(0, limits.redfishMembersMax)) found.push(await bmc.find(linkIn(link)))
       return {
         id: idOf(path, body),
         name: textOf(body['Name']),

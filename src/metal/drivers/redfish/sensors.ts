@@ -78,17 +78,19 @@ function inPower(body: Json): Reading[] {
   ].filter(entry => entry !== null)
 }
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  Temperature: 'Temperature',
-  Rotational: 'Fan',
-  Power: 'Power',
-  Voltage: 'Voltage',
-  Current: 'Current',
-}
+const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>(
+  Object.entries({
+    Temperature: 'Temperature',
+    Rotational: 'Fan',
+    Power: 'Power',
+    Voltage: 'Voltage',
+    Current: 'Current',
+  } as const),
+)
 
 function sensorIn(body: Json): Reading | null {
   const isFan = body['PhysicalContext'] === 'Fan' && body['ReadingType'] === 'Percent'
-  const kind = isFan ? 'Fan' : (KINDS[textOf(body['ReadingType'])] ?? 'Other')
+  const kind = isFan ? 'Fan' : (KINDS.get(textOf(body['ReadingType'])) ?? 'Other')
   return reading(body, { kind, unit: textOf(body['ReadingUnits']) || null, value: body['Reading'] })
 }
 

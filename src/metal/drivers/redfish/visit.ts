@@ -7,4 +7,5 @@ export interface Visit {
   readonly bmc: Bmc
   readonly machine: Machine
   readonly pause: Pause
+  readonly signal: AbortSignal
 }

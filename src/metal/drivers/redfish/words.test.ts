@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ladder } from './changes.ts'
 import { messageIdsIn, saidIn } from './words.ts'
 
-const said = (body: unknown, text = '') => saidIn({ body, text })
+const said = (body: unknown, text = '') => saidIn({ body, text }, null)
 const info = (...entries: [severity: string, message: string][]) =>
   entries.map(([Severity, Message]) => ({ Severity, Message, MessageId: `Base.1.8.${Message}` }))
 

@@ -1,6 +1,7 @@
 // What went wrong with a BMC, in words: what it said, and what to do about it.
 import { isObject } from '../../../shared/is-object.ts'
 import { limits } from '../../../shared/limits.ts'
+import { plainText } from '../../../shared/plain-text.ts'
 import { BmcAway, BmcRefusal } from './bmc.ts'
 import type { Access } from './settings.ts'
 
@@ -20,7 +21,9 @@ interface Message {
   severity: string
 }
 
-export const textOf = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
+/** Cut off, because a text may be as long as an answer. */
+export const textOf = (value: unknown) =>
+  typeof value === 'string' ? plainText(value.slice(0, limits.redfishTextMax)).trim() : ''
 
 /** The extended information: some BMCs leave out the list or the error around it. */
 function messagesIn(body: unknown): Message[] {
@@ -39,8 +42,11 @@ export const messageIdsIn = (body: unknown): string[] =>
     .map(({ id }) => id.slice(id.lastIndexOf('.') + 1))
     .filter(id => id !== '')
 
-/** The first critical message, then the first warning, else the error's own; plain text as it is. */
-export function saidIn({ body, text }: Pick<Answered, 'body' | 'text'>): string {
+/**
+ * The first critical message, then the first warning, else the error's own; plain text as it is. A BMC may repeat what
+ * it was sent, so the password is taken out.
+ */
+export function saidIn({ body, text }: Pick<Answered, 'body' | 'text'>, password: string | null): string {
   const messages = messagesIn(body).filter(({ text }) => text !== '')
   const worst = ['Critical', 'Warning'].flatMap(level => messages.filter(({ severity }) => severity === level))
   const error = isObject(body) && isObject(body['error']) ? body['error'] : body
@@ -48,28 +54,28 @@ export function saidIn({ body, text }: Pick<Answered, 'body' | 'text'>): string 
   // Most say only that the extended information says more.
   const isVague = own === '' || /general error|ExtendedInfo/i.test(own)
   const said = worst[0]?.text ?? (isVague ? (messages[0]?.text ?? own) : own)
-  return said !== '' || isObject(body) ? shortened(said) : shortened(plainOf(text))
+  return shortened(withoutPassword(said !== '' || isObject(body) ? said : plainOf(text), password))
 }
 
-/** Without the tags of an HTML page. */
+/** Without the tags of an HTML page. Only its beginning is looked at: tags that never end would take hours. */
 const plainOf = (text: string) =>
   text
+    .slice(0, limits.redfishTextMax)
     .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 
 const shortened = (text: string) =>
   text.length > limits.redfishWordsMax ? `${text.slice(0, limits.redfishWordsMax)}…` : text
 
-/** A BMC may repeat what it was sent. */
 const withoutPassword = (text: string, password: string | null) =>
   password !== null && password.length > 2 ? text.replaceAll(password, '******') : text
 
 export const hostOf = (access: Access) => new URL(access.origin).host
 
 export function refusal(access: Access, answered: Answered, tries = 1): BmcRefusal {
-  const said = withoutPassword(saidIn(answered), access.password)
+  const said = saidIn(answered, access.password)
   const words = [refusalWords(access, answered, tries), said === '' ? '' : `It says: ${said}`]
   return new BmcRefusal(words.filter(part => part !== '').join(' '), {
     status: answered.status,

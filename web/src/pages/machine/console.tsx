@@ -9,7 +9,7 @@ const Terminal = lazy(() => import('./terminal.tsx'))
 export const Console: Component<{ machine: Machine }> = props => {
   const [isOpen, setIsOpen] = createSignal(false)
   return (
-    <section class="card console">
+    <section class="card pt console">
       <header>
         <h2>{words.machine.console.title}</h2>
         <button type="button" class="btn small" aria-expanded={isOpen()} onClick={() => setIsOpen(is => !is)}>

@@ -42,7 +42,7 @@ const Small: Component<{ action: Action | undefined; text: string; icon?: 'plus'
 )
 
 const Hardware: Component<FactsProps> = props => {
-  const rows = createMemo(() => hardwareOf(props.full.hardware))
+  const rows = createMemo(() => hardwareOf(props.full.hardware, props.behind?.inventory ?? {}))
   const traits = createMemo(() => props.full.traits.toSorted())
   return (
     <section class="card kv">
@@ -100,10 +100,7 @@ const Reach: Component<FactsProps> = props => {
               <dt>{words.machine.reach.bmc}</dt>
               <dd>
                 <Address address={address()} />
-                <Show
-                  when={props.behind?.console}
-                  fallback={<span class="btn small quiet none">{words.machine.reach.noConsole}</span>}
-                >
+                <Show when={props.behind?.console}>
                   {href => (
                     <a class="btn small" href={href()} target="_blank" rel="noopener noreferrer">
                       {words.machine.reach.console}
@@ -111,6 +108,14 @@ const Reach: Component<FactsProps> = props => {
                   )}
                 </Show>
               </dd>
+            </>
+          )}
+        </Show>
+        <Show when={props.behind?.address}>
+          {address => (
+            <>
+              <dt>{words.machine.reach.address}</dt>
+              <dd class="mono">{address()}</dd>
             </>
           )}
         </Show>

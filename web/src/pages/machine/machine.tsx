@@ -64,7 +64,7 @@ const Found: Component<{ full: MachineInFull; looked: MachineLooked }> = props =
       <div class="cols">
         <div class="main">
           <Doing machine={machine()} full={props.full} behind={props.looked.behind()} again={props.looked.again} />
-          <Show when={machine().may.includes('power')}>
+          <Show when={machine().may.includes('power') && props.looked.behind()?.hasConsole}>
             <Console machine={machine()} />
           </Show>
           <History history={props.full.history} />

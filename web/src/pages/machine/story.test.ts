@@ -25,6 +25,12 @@ test('what happened is a sentence, also where nobody may be named', () => {
   assert.equal(said(past('node provision_state', { to: 'active' })), 'bob made it active')
   assert.equal(said(past('node provision_state', { to: 'deploying', who: null })), 'became deploying')
   assert.equal(said(past('node power_state', { to: 'power on' })), 'bob switched it on')
+  assert.equal(
+    said(past('node power_state', { to: 'power on', who: 'conductor', request: 'r' })),
+    'conductor switched it on',
+  )
+  assert.equal(said(past('node power_state', { to: 'power on', who: 'conductor' })), 'conductor found it on')
+  assert.equal(said(past('node power_state', { who: 'conductor' })), 'conductor can’t read its power')
   assert.equal(said(past('node maintenance', { to: 'maintenance' })), 'bob put it into maintenance')
   assert.equal(said(past('node maintenance')), 'bob took it out of maintenance')
   assert.equal(said(past('allocation active', { name: 'job' })), 'bob got it for job')
@@ -37,7 +43,7 @@ test('a failure has its reason, and a hook says what it did', () => {
   const failed = past('node provision_state', { to: 'clean failed', who: null, reason: 'the disk is worn' })
   assert.deepEqual([said(failed), storyOf(failed).why], ['became clean failed', 'the disk is worn'])
   const hook = past('node hook', { who: null, reason: 'return: done', output: 'wiped /home' })
-  assert.deepEqual([said(hook), storyOf(hook).why], ['hook:', 'return: done'])
+  assert.deepEqual([said(hook), storyOf(hook).why], ['driver:', 'return: done'])
 })
 
 test('who had it is told in stretches, newest first; what began before the log has no start', () => {

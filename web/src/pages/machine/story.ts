@@ -44,7 +44,7 @@ function glyphOf(to: string | null): MachineState {
 /** Without a name there is nothing to lead to it. */
 const nameless = (said: string) => said.replace(/(?: for|:)$/, '')
 
-export function storyOf({ what, to, name, who, project, reason }: Past): Story {
+export function storyOf({ what, to, name, who, project, request, reason }: Past): Story {
   const [kind, became] = what.split(' ') as [string, string]
   const base = { who, project, why: reason }
   const { story } = words.machine
@@ -62,8 +62,12 @@ export function storyOf({ what, to, name, who, project, reason }: Past): Story {
     if (verb !== undefined && who !== null) return { ...base, glyph: 'working', words: story.askedTo, strong: verb }
     return { ...base, glyph: glyphOf(to), words: voice.became, strong: to }
   }
-  if (became === 'power_state')
-    return { ...base, glyph: glyphOf(to), words: voice.switched, strong: to?.replace('power ', '') ?? null }
+  if (became === 'power_state') {
+    if (to === null) return { ...base, glyph: 'broken', words: voice.unknown, strong: null }
+    // Nobody asked for it: the conductor looked, and it was so.
+    const said = who === 'conductor' && request === null ? story.found : voice.switched
+    return { ...base, glyph: glyphOf(to), words: said, strong: to.replace('power ', '') }
+  }
   if (became === 'maintenance') {
     const [glyph, said] =
       to === null ? (['free', voice.maintained] as const) : (['maintenance', voice.inMaintenance] as const)
