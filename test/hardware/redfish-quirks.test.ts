@@ -207,3 +207,14 @@ void test('nothing is changed without the lock: neither at first nor when a busy
   await assert.rejects(switchPower(bmc, { target: 'power on' }, noPause), /the lock is lost/)
   assert.deepEqual([test.machine.resets, test.seen('POST', 'Reset').length], [[], 1])
 })
+
+void test('whoever has patience does not fail with the login of one who has less', async t => {
+  const { test } = await bmcFor(t)
+  test.fail({ kind: 'busy', retryAfter: 0, method: 'POST', path: /Sessions$/, times: 4 })
+  const machine = { uuid: 'c0ffee00-0000-4000-8000-000000000001', driverInfo: test.driverInfo() }
+  const [hasty, patient] = await Promise.allSettled([
+    bmcs.of(machine, signal, { tries: 2 }).system(),
+    bmcs.of(machine, signal).system(),
+  ])
+  assert.deepEqual([hasty.status, patient.status], ['rejected', 'fulfilled'])
+})

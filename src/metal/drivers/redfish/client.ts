@@ -158,13 +158,22 @@ export class Client {
     }
   }
 
-  #headerFor({ tries, signal }: Wanted): Promise<Record<string, string>> {
+  async #headerFor({ tries, signal }: Wanted): Promise<Record<string, string>> {
     const ask = (asked: Omit<Wanted, 'signal'>) => this.#patiently(this.#alone({ ...asked, tries }), {})
     const root = async () => {
       const { status, body } = await this.#openRoot(tries)
       return status === 200 ? body : null
     }
-    return this.#awaited(this.#login.header(ask, root), signal)
+    for (let joined = 1; ; joined++) {
+      const isAnothers = this.#login.isUnderway
+      try {
+        return await this.#awaited(this.#login.header(ask, root), signal)
+      } catch (error) {
+        // Whoever began it may have had less patience. A password that is refused is not tried again.
+        const mayHelp = error instanceof BmcAway || (error instanceof BmcRefusal && error.status === 503)
+        if (!mayHelp || !isAnothers || tries !== undefined || signal.aborted || joined >= this.pace.tries) throw error
+      }
+    }
   }
 
   /** Asks again while it may help, and does no harm. */

@@ -30,6 +30,10 @@ export class Login {
     this.#isBasic = access.authType === 'basic'
   }
 
+  get isUnderway(): boolean {
+    return this.#underway !== null
+  }
+
   /** The header for the next request. Requests at the same time share one login. */
   async header(ask: Ask, root: () => Promise<unknown>): Promise<Record<string, string>> {
     const { username, password } = this.#access
