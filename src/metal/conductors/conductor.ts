@@ -1,9 +1,8 @@
 // A conductor: signs in, takes work, does it through the hardware port, and takes over from dead conductors.
 import type { Logger } from 'pino'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Outcome } from '../../audit/entry.ts'
 import { recorded } from '../../audit/record.ts'
-import { type Deed, type Witness, witnessOf } from '../../audit/witness.ts'
+import { type Witness, witnessOf } from '../../audit/witness.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { Duty } from '../../shared/duty.ts'
 import { limits } from '../../shared/limits.ts'
@@ -22,7 +21,10 @@ import type { Drivers } from '../drivers/registry.ts'
 import type { Inspecting } from '../nodes/after-inspection.ts'
 import type { InspectionRule } from '../nodes/inspection.ts'
 import type { NodeRow } from '../nodes/rows.ts'
+import { deedIn, deedOf, describe } from './deeds.ts'
 import { Presence } from './presence.ts'
+import { takeOver } from './take-over.ts'
+import { takeWork, workAhead } from './taking.ts'
 import { taskOf } from './task.ts'
 import { driverOf, type Work, workOf } from '../nodes/transitions.ts'
 import { machineOf } from '../nodes/validation.ts'
@@ -151,10 +153,7 @@ export class Conductor {
     const { store, log, clock } = this.#options
     const timing = { silentMs, keepMs: limits.conductorKeepMs, self: this.#presence.incarnation }
     const { silent, resumed, failed } = await store.write(() =>
-      recorded(
-        writes.takeOver(timing, this.hostname, clock.now()),
-        this.witness({ action: 'take_over', outcome: 'done' }),
-      ),
+      recorded(takeOver(timing, this.hostname, clock.now()), this.witness({ action: 'take_over', outcome: 'done' })),
     )
     if (silent.length > 0 || resumed + failed > 0)
       log.warn({ silent, resumed, failed }, 'took over from dead conductors')
@@ -169,12 +168,12 @@ export class Conductor {
       const limit = limits.conductorTasksMax - this.#tasks.size
       const { hostname, incarnation } = this.#presence
       const seeker = { incarnation, group, drivers: [...drivers.keys()], busy: [...this.#tasks.keys()] }
-      const { ms, stray } = await store.read(() => writes.workAhead(seeker))
+      const { ms, stray } = await store.read(() => workAhead(seeker))
       this.#strayLocks = stray
       if (ms === null || ms > 0) return ms
       // A task that ends looks for more work.
       if (limit <= 0 || this.#stopped) return null
-      const nodes = await store.write(() => writes.takeWork({ ...seeker, hostname, limit }))
+      const nodes = await store.write(() => takeWork({ ...seeker, hostname, limit }))
       for (const node of nodes) this.#begin(node)
       if (nodes.length === 0) return null
     }
@@ -190,7 +189,7 @@ export class Conductor {
 
   async #perform(taken: NodeRow): Promise<void> {
     const { log } = this.#options
-    const facts = { node: taken.uuid, ...writes.describe(workOf(taken)!) }
+    const facts = { node: taken.uuid, ...describe(workOf(taken)!) }
     try {
       await this.#workOff(taken)
     } catch (error) {
@@ -258,7 +257,7 @@ export class Conductor {
 
   #reasonOf(error: unknown, node: NodeRow): string {
     if (error instanceof HardwareFailure || error instanceof Problem) return error.message
-    const facts = { err: error, node: node.uuid, ...writes.describe(workOf(node)!) }
+    const facts = { err: error, node: node.uuid, ...describe(workOf(node)!) }
     this.#options.log.error(facts, 'a step failed with an unexpected error')
     return 'The conductor met an error of its own; its log tells more.'
   }
@@ -339,12 +338,3 @@ export class Conductor {
 }
 
 const isPassing = (error: unknown) => error instanceof StoreUnavailable || error instanceof StoreConflict
-
-const deedOf = (node: NodeRow, outcome: Outcome): Deed => deedIn(workOf(node)!, outcome)
-
-const deedIn = (work: Work, outcome: Outcome): Deed => ({ action: actionOf(work), outcome, request: work.request })
-
-function actionOf(work: Work): string {
-  if (work.kind === 'power') return 'power'
-  return work.kind === 'call' ? work.question.name : `${work.verb}:${work.steps[work.step]}`
-}

@@ -1,25 +1,18 @@
 // A conductor's writes on nodes. Each transaction first checks that the lock is still this conductor's: a late
 // conductor finds another incarnation or another term there, and changes nothing.
-import { sql } from 'kysely'
 import type { Entry } from '../../audit/entry.ts'
 import { noted } from '../../audit/record.ts'
 import { EMPTY, jsonIn, jsonText } from '../../shared/json.ts'
 import type { HistoryLine } from '../../store/node-history.ts'
 import type { NodeId } from '../../store/schema/ids.ts'
-import { command, query, type Tools } from '../../store/statement.ts'
-import { all, mark, type Read, together, type Write } from '../../store/transaction.ts'
-import { databaseNow } from '../../clock/database-now.ts'
-import { conductorBecame, retireSilent, type Silence } from './rows.ts'
+import type { Write } from '../../store/transaction.ts'
 import { keptOn } from '../allocations/keeping.ts'
-import { wordsOf } from '../calls/driver-asked.ts'
 import { answerLocked } from '../calls/rows.ts'
-import type { Done, Json, Part, StepResult } from '../drivers/port.ts'
+import type { Done, Part, StepResult } from '../drivers/port.ts'
 import { internalAfter } from './internal-info.ts'
 import { keepBios } from '../nodes/bios.ts'
 import { inspected, type Inspecting } from '../nodes/after-inspection.ts'
-import { ONCE } from '../drivers/questions.ts'
-import { takenOver } from '../history/lines.ts'
-import { AT_ONCE, lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
+import { lockNodeById, type NodeRow, saveNode } from '../nodes/rows.ts'
 import { syncProvider, releaseInstance } from '../nodes/provider.ts'
 import { STEPS, type StepName } from '../nodes/states.ts'
 import { stateChange, type Work, workOf } from '../nodes/transitions.ts'
@@ -39,108 +32,6 @@ export interface Turn extends Lock {
 /** Another conductor has taken over, so this one must not write. */
 export class LockLost extends Error {}
 
-interface Taker {
-  hostname: string
-  incarnation: string
-  group: string
-  /** Only nodes with one of these drivers. */
-  drivers: readonly string[]
-  /** The nodes that this process works on already. */
-  busy: readonly NodeId[]
-  /** At most this many. */
-  limit: number
-}
-type Seeker = Omit<Taker, 'hostname' | 'limit'>
-
-/** Unlocked, or locked by this conductor without a task: the answer to taking it was lost, or the task was dropped. */
-const isToTake = (a: Seeker, on: Tools) =>
-  sql<boolean>`(lock_incarnation is null or lock_incarnation = ${a.incarnation})
-    and not ${on.isIn('id', a.busy, 'bigint')}`
-
-const takeDue = command((db, a: Taker, on) =>
-  db
-    .updateTable('nodes')
-    .set(e => ({
-      reservation: a.hostname,
-      conductor: a.hostname,
-      lock_incarnation: a.incarnation,
-      lock_term: e('lock_term', '+', 1),
-      revision: e('revision', '+', 1),
-    }))
-    .where(
-      'id',
-      'in',
-      db
-        .selectFrom('nodes')
-        .select('id')
-        .where('transition', 'is not', null)
-        .where(isToTake(a, on))
-        .where('due_at', '<=', databaseNow(on))
-        .where('conductor_group', '=', a.group)
-        .where(on.isIn('driver', a.drivers))
-        .orderBy('due_at')
-        .orderBy('id')
-        .limit(sql<number>`cast(${a.limit} as bigint)`),
-    )
-    // Check again: another conductor may have taken the node since the subquery found it.
-    .where(isToTake(a, on))
-    .where('transition', 'is not', null)
-    .where('due_at', '<=', databaseNow(on))
-    // A conductor that others have given up gets nothing.
-    .where(e =>
-      e.exists(
-        db.selectFrom('conductors').select('id').where('incarnation', '=', a.incarnation).where('online', '=', 1),
-      ),
-    )
-    .returningAll(),
-)
-const nextDue = query((db, a: Seeker, on) =>
-  db
-    .selectFrom('nodes')
-    .select(e => sql<number>`${e.ref('due_at')} - ${databaseNow(on)}`.as('ms'))
-    .where('transition', 'is not', null)
-    .where(isToTake(a, on))
-    .where('conductor_group', '=', a.group)
-    .where(on.isIn('driver', a.drivers))
-    .orderBy('due_at')
-    .limit(1),
-)
-const strayLocks = query((db, a: Pick<Seeker, 'incarnation' | 'busy'>, on) =>
-  db
-    .selectFrom('nodes')
-    .select(e => e.fn.countAll<number>().as('count'))
-    .where('transition', 'is not', null)
-    .where('lock_incarnation', '=', a.incarnation)
-    .where(sql<boolean>`not ${on.isIn('id', a.busy, 'bigint')}`),
-)
-const lockOrphans = command((db, _: object, on) =>
-  on.lock(
-    db
-      .selectFrom('nodes')
-      .selectAll()
-      .where('lock_incarnation', 'is not', null)
-      .where('lock_incarnation', 'not in', db.selectFrom('conductors').select('incarnation').where('online', '=', 1))
-      .orderBy('id'),
-  ),
-)
-
-/** Locks nodes with work that is due. */
-export function* takeWork(taker: Taker): Write<NodeRow[]> {
-  return yield* all(takeDue(taker))
-}
-
-interface Ahead {
-  /** Milliseconds until the next work is due; null when there is none. */
-  ms: number | null
-  /** How many locks the seeker has without a task. */
-  stray: number
-}
-
-export function* workAhead(seeker: Seeker): Read<Ahead> {
-  const [[next], [stray]] = yield* together(nextDue(seeker), strayLocks(seeker))
-  return { ms: next?.ms ?? null, stray: stray!.count }
-}
-
 /** The node under this lock. `isDone`: an earlier write, whose answer was lost, has ended this step already. */
 export function* locked({ node: id, incarnation, term, step }: Turn): Write<{ node: NodeRow; isDone: boolean }> {
   const node = yield* lockNodeById(id)
@@ -152,7 +43,7 @@ export function* locked({ node: id, incarnation, term, step }: Turn): Write<{ no
 /** The index of the current step. */
 export const stepOf = (work: Work): number => (work.kind === 'provision' ? work.step : 0)
 
-const UNLOCKED = { reservation: null, lock_incarnation: null }
+export const UNLOCKED = { reservation: null, lock_incarnation: null }
 export const SETTLED = {
   ...UNLOCKED,
   transition: null,
@@ -278,7 +169,7 @@ export function* stepFailed(turn: Turn, reason: string, now: number): Write<Node
   return isDone ? node : yield* fail(node, reason, now)
 }
 
-function* fail(node: NodeRow, reason: string, now: number): Write<NodeRow> {
+export function* fail(node: NodeRow, reason: string, now: number): Write<NodeRow> {
   const work = workOf(node)!
   if (work.kind === 'call') yield* answerLocked(work.call, { failure: reason })
   return yield* save(node, failed(node, reason, now), now)
@@ -296,53 +187,4 @@ export function* save(before: NodeRow, after: NodeRow, now: number, traits?: rea
   yield* saveNode(before, after)
   yield* syncProvider(after, now, traits)
   return after
-}
-
-interface TakeOver {
-  silent: string[]
-  resumed: number
-  failed: number
-}
-
-/** Releases the locks of dead conductors. Depending on the step, their work goes to another conductor or has failed. */
-export function* takeOver(timing: Silence, by: string, now: number): Write<TakeOver> {
-  const silent = yield* retireSilent(timing)
-  let [resumed, failures] = [0, 0]
-  const nodesOf = new Map<string, number>()
-  for (const node of yield* all(lockOrphans({}))) {
-    const work = workOf(node)!
-    nodesOf.set(node.reservation!, (nodesOf.get(node.reservation!) ?? 0) + 1)
-    // The term grows here too: the old conductor's next write must not find its own lock.
-    const term = { lock_term: node.lock_term + 1 }
-    if (resumes(work)) {
-      yield* saveNode(node, { ...node, ...UNLOCKED, ...term, due_at: AT_ONCE })
-      yield* mark({ kind: 'node', id: node.uuid, history: takenOver(node) })
-      resumed++
-    } else {
-      yield* fail({ ...node, ...term }, deathOf(node, work), now)
-      failures++
-    }
-  }
-  yield* mark(...[...nodesOf].map(([name, nodes]) => conductorBecame(name, 'taken_over', { taken_by: by, nodes })))
-  return { silent, resumed, failed: failures }
-}
-
-function deathOf({ reservation, provision_state }: NodeRow, work: Work): string {
-  if (work.kind !== 'call') return `Conductor ${reservation} died while the node was ${provision_state}.`
-  return `Conductor ${reservation} died at "${wordsOf(work.question)}"; nobody knows whether it was done.`
-}
-
-/** Switching power and small changes are safe to repeat; for steps, the table of steps and the driver decide. */
-function resumes(work: Work): boolean {
-  if (work.kind === 'power') return true
-  if (work.kind === 'call') return !ONCE.has(work.question.name)
-  const step = work.steps[work.step]!
-  return STEPS[step].onTakeOver === 'resume' || (work.resumable ?? []).includes(step)
-}
-
-/** Facts about a task for the log. */
-export function describe(work: Work): Json {
-  if (work.kind === 'power') return { power: work.target }
-  if (work.kind === 'call') return { question: work.question.name }
-  return { verb: work.verb, step: work.steps[work.step] }
 }
