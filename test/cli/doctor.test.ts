@@ -61,7 +61,7 @@ atShell('holdfast doctor', person => {
   test('a server that is well has nothing but good marks', async () => {
     const { code, checks, notOk, of, sides } = await examined(`--url ${person.origin}`)
     assert.deepEqual([code, notOk, [...sides]], [0, [], ['server']])
-    assert.deepEqual(checks, [...ON_THE_WAY, ...APIS, 'conductors', 'drivers', 'nodes', 'machines', 'hosts', 'fsck'])
+    assert.deepEqual(checks, [...ON_THE_WAY, ...APIS, 'conductors', 'drivers', 'nodes', 'twins', 'machines', 'hosts', 'fsck'])
     assert.equal(of('address').found, `${person.origin} (from: --url)`)
     assert.match(of('baremetal').found, /microversions 1\.1 to 1\.83/)
     assert.match(of('version').found, new RegExp(VERSION.replaceAll('.', '\\.')))
@@ -91,7 +91,7 @@ atShell('holdfast doctor', person => {
     const { code, stdout } = await person.types(`doctor --url ${person.origin}`)
     assert.equal(code, 0)
     assert.match(stdout, /^ {2}ok {3}address {6}\S+ \(from: --url\)$/m)
-    assert.match(stdout, /^All 19 checks are fine\.$/m)
+    assert.match(stdout, /^All 20 checks are fine\.$/m)
     // oxlint-disable-next-line no-control-regex -- that is what it is about
     assert.match(stdout, /^[\x00-\x7f]*$/)
   })

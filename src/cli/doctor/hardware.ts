@@ -91,3 +91,38 @@ export function judgeMachines(
     'mend what it says (the BMC, its address and password, or the hook); then: holdfast node validate NAME',
   )
 }
+
+/** Whether two nodes are one machine: it would be promised twice, and each would switch off the other's. */
+export async function lookForTwins(server: Holdfast): Promise<Finding> {
+  return judgeTwins(await server.nodes.list({ fields: ['uuid', 'name', 'driver', 'driver_info'], limit: NODES_MAX }))
+}
+
+export function judgeTwins(nodes: readonly Node[]): Finding {
+  const placed = nodes.flatMap(node => {
+    const place = placeOf((node['driver_info'] ?? {}) as Record<string, unknown>)
+    return place === null ? [] : [{ name: called(node), ...place }]
+  })
+  const twins = [...Map.groupBy(placed, ({ bmc }) => bmc)].flatMap(([bmc, at]) => {
+    // Who names no system means the only one, so nobody else can be there.
+    const groups = at.some(({ system }) => system === null) ? [at] : Map.groupBy(at, ({ system }) => system).values()
+    return [...groups].filter(of => of.length > 1).map(of => `${someNames(of.map(({ name }) => name))} at ${bmc}`)
+  })
+  if (twins.length === 0)
+    return ok(placed.length === 0 ? 'no node has a BMC' : 'each node has a BMC or system of its own')
+  return wrong(`these nodes are one machine: ${twins.join('; ')}`, 'delete all but one, or correct their driver_info')
+}
+
+function placeOf(info: Record<string, unknown>): { bmc: string; system: string | null } | null {
+  const text = (key: string) => (typeof info[key] === 'string' && info[key] !== '' ? info[key] : null)
+  const [redfish, ipmi] = [text('redfish_address'), text('ipmi_address')]
+  if (redfish !== null) {
+    const bmc = redfish
+      .replace(/^(?!https?:)/i, 'https://')
+      .replace(/\/+$/, '')
+      .toLowerCase()
+    return { bmc, system: text('redfish_system_id')?.split('/').at(-1) ?? null }
+  }
+  if (ipmi === null) return null
+  const target = [info['ipmi_port'] ?? 623, info['ipmi_target_channel'], info['ipmi_target_address']]
+  return { bmc: ipmi.toLowerCase(), system: JSON.stringify(target) }
+}

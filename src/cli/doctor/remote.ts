@@ -15,7 +15,7 @@ import { VERSION } from '../../shared/version.ts'
 import { passwordAsker, trust } from '../client-command.ts'
 import { connectOptionsOf, type ServerFlags } from '../server-flags.ts'
 import { type Check, type Finding, ok, unknown, warning, wrong } from './examine.ts'
-import { askMachines, lookAtDrivers, someNames } from './hardware.ts'
+import { askMachines, lookAtDrivers, lookForTwins, someNames } from './hardware.ts'
 import { judgeSkew, judgeVersions, skewOf } from './judgement.ts'
 import { type Answer, ask, isAddress, knock, placeOf, shakeHands } from './wire.ts'
 
@@ -59,6 +59,7 @@ export const remoteChecks: readonly Check<Remote>[] = [
   { name: 'conductors', needs: ['login'], look: countConductors },
   { name: 'drivers', needs: ['conductors'], look: ({ server }) => lookAtDrivers(server!) },
   { name: 'nodes', needs: ['login'], look: countNodes },
+  { name: 'twins', needs: ['login'], look: ({ server }) => lookForTwins(server!) },
   { name: 'machines', needs: ['conductors'], look: ({ server }) => askMachines(server!) },
   { name: 'hosts', needs: ['login'], look: countHosts },
   { name: 'fsck', needs: ['login', 'ready'], look: countViolations },
