@@ -178,9 +178,11 @@ export class Nodes {
   console = (node: string) => this.#operator.get<ConsoleState>(`/nodes/${segment(node)}/console`)
   setConsole = (node: string, enabled: boolean) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/console`, { enabled })
-  /** What a browser names among the protocols of the web socket: `ticket.` and this. Good for a minute. */
-  async consoleTicket(): Promise<string> {
-    return (await this.#operator.post<{ ticket: string }>('/events/tickets', {})).ticket
+  /** Binary messages are the bytes of its serial line, text messages are words about it. It must be enabled. */
+  async openConsole(node: string): Promise<WebSocket> {
+    // A ticket is good for a minute, and no secret stands in an address.
+    const { ticket } = await this.#operator.post<{ ticket: string }>('/events/tickets', {})
+    return this.#operator.socket(`/nodes/${segment(node)}/console`, ['holdfast', `ticket.${ticket}`])
   }
   /** Return at once; a failure is the node's last_error. */
   setBootMode = (node: string, target: 'uefi' | 'bios') =>

@@ -71,6 +71,10 @@ export class Api {
   patch = <T>(path: string, body: unknown, query?: Query) => this.#send<T>('PATCH', `${path}${searchOf(query)}`, body)
   delete = <T = void>(path: string, query?: Query) => this.#send<T>('DELETE', `${path}${searchOf(query)}`)
 
+  /** A web socket. Browsers can send no headers with one, so what authenticates us is among the protocols. */
+  socket = (path: string, protocols: readonly string[]) =>
+    new WebSocket(`${this.#base.replace(/^http/, 'ws')}${path}`, [...protocols])
+
   /** Reads all pages of a list, up to `limit` rows. */
   async all<T>(path: string, name: string, query: Query = {}, limit = Infinity): Promise<T[]> {
     const rows: T[] = []

@@ -61,7 +61,17 @@ atShell('holdfast doctor', person => {
   test('a server that is well has nothing but good marks', async () => {
     const { code, checks, notOk, of, sides } = await examined(`--url ${person.origin}`)
     assert.deepEqual([code, notOk, [...sides]], [0, [], ['server']])
-    assert.deepEqual(checks, [...ON_THE_WAY, ...APIS, 'conductors', 'drivers', 'nodes', 'twins', 'machines', 'hosts', 'fsck'])
+    assert.deepEqual(checks, [
+      ...ON_THE_WAY,
+      ...APIS,
+      'conductors',
+      'drivers',
+      'nodes',
+      'twins',
+      'machines',
+      'hosts',
+      'fsck',
+    ])
     assert.equal(of('address').found, `${person.origin} (from: --url)`)
     assert.match(of('baremetal').found, /microversions 1\.1 to 1\.83/)
     assert.match(of('version').found, new RegExp(VERSION.replaceAll('.', '\\.')))

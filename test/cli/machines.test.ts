@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../support/baremetal.ts'
-import { atShell } from './person.ts'
+import { atShell, hasScript } from './person.ts'
 
 atShell('holdfast and machines', person => {
   test('what a machine boots from is shown and set', async () => {
-    await person.reads('node create --name b1')
+    await person.reads('node create --driver fake-hardware --name b1')
     const { boot_device, persistent, supported } = await person.readsJson('node boot-device show b1')
     assert.deepEqual([boot_device, persistent, supported.includes('disk')], ['pxe', false, true])
     assert.equal(await person.reads('node boot-device set b1 disk'), 'b1 boots from disk next time')
@@ -20,7 +20,7 @@ atShell('holdfast and machines', person => {
   })
 
   test('sensors, events, lights and an interrupt', async () => {
-    await person.reads('node create --name s1')
+    await person.reads('node create --driver fake-hardware --name s1')
     assert.match(await person.reads('node sensors s1 -f value -c sensor'), /Inlet Temp/)
     assert.match(await person.reads('node events s1 -f csv'), /^at,severity,text\n/)
     assert.match(await person.reads('node indicator list s1 -f value'), /^system led/)
@@ -40,6 +40,23 @@ atShell('holdfast and machines', person => {
     )
     await person.isRefused('node validate v2', 1, /v2 can't be driven: fake-hardware was told to fail/)
   })
+
+  test(
+    'a console is opened in the terminal, takes what is typed, and ends with Ctrl+]',
+    { skip: !hasScript },
+    async () => {
+      const { nodes } = await person.library()
+      await nodes.create({ driver: 'fake-hardware', name: 'c1' })
+      const terminal = person.atTerminal('holdfast node console c1', 80)
+      await waitFor('the console is open', async () => terminal.shown().includes('open'))
+      terminal.type('who is there\r')
+      await waitFor('the echo is there', async () => terminal.shown().includes('who is there'))
+      terminal.type('\u001d')
+      assert.equal((await terminal.exit).code, 0)
+      await nodes.create({ driver: 'fake-hardware', name: 'c2', console_interface: 'no-console' })
+      await person.isRefused('node console c2', 1, /c2 has no console/)
+    },
+  )
 
   test('drivers are those of live conductors', async () => {
     assert.match(await person.reads('driver list -f value -c name'), /fake-hardware/)

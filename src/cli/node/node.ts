@@ -14,6 +14,7 @@ import {
 import type { Word } from '../command.ts'
 import { type DryRun, sayTouched, withDryRun } from '../dry-run.ts'
 import { addChangeCommands, printNode, PROJECTS } from './change.ts'
+import { addConsoleCommand } from './console.ts'
 import { addHistoryCommand } from './history.ts'
 import { addInventoryCommand } from './inventory.ts'
 import { addKickCommands } from './kick.ts'
@@ -59,6 +60,7 @@ export function addCommands(program: Command, { name, help }: Word): void {
   addInventoryCommand(node)
   addStateCommands(node)
   addMachineCommands(node)
+  addConsoleCommand(node)
   addTraitCommands(node)
   addPortCommands(node)
   addLeasableCommands(node)

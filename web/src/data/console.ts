@@ -12,14 +12,12 @@ export type OpenConsole =
   | { kind: 'link'; url: string }
   | null
 
-/** The ticket goes with the protocols: no token stands in an address. */
 export async function openConsole(uuid: string, { shown, told, ended }: Listener): Promise<OpenConsole> {
   const { nodes } = server()
   const { console, console_enabled: isEnabled } = await nodes.console(uuid)
   if (console === null || console.kind === 'link') return console
   if (!isEnabled) await nodes.setConsole(uuid, true)
-  const url = `${location.origin.replace(/^http/, 'ws')}/holdfast/v1/nodes/${uuid}/console`
-  const socket = new WebSocket(url, ['holdfast', `ticket.${await nodes.consoleTicket()}`])
+  const socket = await nodes.openConsole(uuid)
   socket.binaryType = 'arraybuffer'
   socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) =>
     typeof data === 'string' ? told(data) : shown(data),
