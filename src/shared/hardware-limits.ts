@@ -2,8 +2,8 @@
 import { ipmiLimits } from './ipmi-limits.ts'
 
 export const hardwareLimits = {
-  // How often a verb or a power change looks at a locked node, and the pause between: a second in all. Upstream waits up to
-  // three, and clients repeat a 409 only after two.
+  // How often a power change looks at a locked node, and the pause between: a second in all. Upstream waits up to three,
+  // and clients repeat a 409 only after two.
   nodeLockLooks: 20,
   nodeLockPauseMs: 50,
   // Transitions that one conductor has under way at once; the rest waits its turn. Each waits for its machine most of the

@@ -120,7 +120,7 @@ export async function putProvisionState(request: MetalRequest): Promise<Answer> 
   const { permit: permitHold } = request.access(['baremetal:reservation:get'])
   const asked = { verb, word: target, args: rest, reservation, permitHold }
   const order = { ...asked, who: request.principal, request: request.id }
-  await withPatience(() => context.store.write(() => startVerb(ident, access, order, context.drivers, request.now)))
+  await context.store.write(() => startVerb(ident, access, order, context.drivers, request.now))
   return { status: 202, location: `/nodes/${request.param('ident')}/states` }
 }
 

@@ -1,4 +1,5 @@
-// A request that meets a conductor at work waits a moment, as upstream's do: quick tasks end within it.
+// A power change that meets a conductor at work waits a moment, as upstream's do: after a reboot of a machine that was on,
+// nobody can see that the conductor isn't done yet.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../problems/problem.ts'
 import { limits } from '../../shared/limits.ts'
