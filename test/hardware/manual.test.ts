@@ -271,9 +271,11 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
       void test('that others have given up ends its hook when it comes back', async () => {
         hooks.reset()
         const database = await migrated(await create())
-        const server = await startServer(database, { hooks: sets, takeOverMs: 2_000 }, 'api')
+        // Long enough that nobody is given up on a busy machine before it sleeps.
+        const args = [...ARGS, '--take-over-ms', '10000']
+        const server = await startServer(database, { hooks: sets, takeOverMs: 10_000 }, 'api')
         const api = new Baremetal(server.origin)
-        const first = await spawnConductor(database, 'sleeper', ARGS)
+        const first = await spawnConductor(database, 'sleeper', args)
         let second: Command | null = null
         try {
           const resource_class = newClass()
@@ -282,7 +284,7 @@ eachDatabase('a conductor of manual machines', ({ kind, create }) => {
           await api.allocated({ resource_class })
           const pid = await hooks.begun('hand_over', node)
           hooks.tell('hand_over', 'succeed')
-          second = await spawnConductor(database, 'second', ARGS)
+          second = await spawnConductor(database, 'second', args)
           first.child.kill('SIGSTOP')
           await api.until(node, 'active', 60_000)
           assert.ok(isAlive(pid))

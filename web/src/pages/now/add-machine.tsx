@@ -1,6 +1,7 @@
 // A new machine: its name, what it is, where it stands, and how it is reached.
 import { useNavigate } from '@solidjs/router'
 import { type Component, createMemo, createResource, createSignal, Show } from 'solid-js'
+import { DEFAULT_DRIVER } from '../../../../src/shared/node-fields.ts'
 import { carryOut, reasonOf } from '../../data/doing.ts'
 import { fleet } from '../../data/fleet.ts'
 import { machinePath } from '../../data/machine-href.ts'
@@ -16,7 +17,8 @@ const AddMachine: Component<{ close: () => void }> = props => {
   const [isTried, setIsTried] = createSignal(false)
   const [drivers] = createResource(async () => {
     const all = (await server().conductors.drivers()).map(({ name }) => name).sort()
-    if (all.length === 1) change({ driver: all[0]! })
+    const usual = all.includes(DEFAULT_DRIVER) ? DEFAULT_DRIVER : all.length === 1 ? all[0]! : ''
+    if (draft().driver === '') change({ driver: usual })
     return all
   })
   const change = (changes: Partial<Draft>) => setDraft(before => ({ ...before, ...changes }))
