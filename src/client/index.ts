@@ -116,7 +116,7 @@ export type {
 } from './status.ts'
 export { cloudNames, type ConnectOptions, DEFAULT_URL, type Where, whereIs } from './where.ts'
 export type { Delivery, NewWebhook, Tried, Webhook, WebhookChange, WebhookWithSecret } from './webhooks.ts'
-export type { Json, Query } from './wire.ts'
+export type { ByteSocket, Json, Query } from './wire.ts'
 export type { NodeWanted, NodeWork } from './with-node.ts'
 
 export type Holdfast = Nouns & {

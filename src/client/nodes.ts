@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts'
 import type { Events } from './events.ts'
 import { type ObjectWait, waitForObject } from './object-wait.ts'
 import type { Touched } from './operations.ts'
-import { type Api, type Json, type Query, segment } from './wire.ts'
+import { type Api, type ByteSocket, type Json, type Query, segment } from './wire.ts'
 
 export interface Node extends Json {
   uuid: string
@@ -179,7 +179,7 @@ export class Nodes {
   setConsole = (node: string, enabled: boolean) =>
     this.#api.put<void>(`/nodes/${segment(node)}/states/console`, { enabled })
   /** Binary messages are the bytes of its serial line, text messages are words about it. It must be enabled. */
-  async openConsole(node: string): Promise<WebSocket> {
+  async openConsole(node: string): Promise<ByteSocket> {
     // A ticket is good for a minute, and no secret stands in an address.
     const { ticket } = await this.#operator.post<{ ticket: string }>('/events/tickets', {})
     return this.#operator.socket(`/nodes/${segment(node)}/console`, ['holdfast', `ticket.${ticket}`])

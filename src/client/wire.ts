@@ -22,6 +22,17 @@ const ANSWER_TIMEOUT_MS = 60_000
 
 type Headers = Readonly<Record<string, string>>
 
+/** What is used of a WebSocket: programs in Node and in browsers have different types for it. */
+export interface ByteSocket {
+  binaryType: string
+  readonly readyState: number
+  send(bytes: Uint8Array<ArrayBuffer>): void
+  close(): void
+  addEventListener(type: 'open' | 'error', listener: () => void): void
+  addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void
+  addEventListener(type: 'close', listener: (event: { reason: string }) => void): void
+}
+
 /** What authenticates us. */
 export interface Session {
   readonly headers: Headers
@@ -72,7 +83,7 @@ export class Api {
   delete = <T = void>(path: string, query?: Query) => this.#send<T>('DELETE', `${path}${searchOf(query)}`)
 
   /** A web socket. Browsers can send no headers with one, so what authenticates us is among the protocols. */
-  socket = (path: string, protocols: readonly string[]) =>
+  socket = (path: string, protocols: readonly string[]): ByteSocket =>
     new WebSocket(`${this.#base.replace(/^http/, 'ws')}${path}`, [...protocols])
 
   /** Reads all pages of a list, up to `limit` rows. */

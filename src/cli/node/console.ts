@@ -1,6 +1,6 @@
 // holdfast node console: the serial line of a machine in this terminal.
 import type { Command } from 'commander'
-import type { Holdfast } from '../../client/index.ts'
+import type { ByteSocket, Holdfast } from '../../client/index.ts'
 import { onServer, type ServerFlags, serverCommand } from '../client-command.ts'
 import { CommandFailure, EXIT } from '../failures.ts'
 import { say, tell } from '../output.ts'
@@ -27,7 +27,7 @@ async function openConsole({ nodes }: Holdfast, ident: string): Promise<void> {
 }
 
 /** Passes on what is typed and what is shown. Returns why the server closed it; nothing if the user left. */
-function attached(socket: WebSocket): Promise<string> {
+function attached(socket: ByteSocket): Promise<string> {
   const { stdin, stdout } = terminal()
   const raw = stdin as { setRawMode?: (isRaw: boolean) => void }
   const { promise, resolve } = Promise.withResolvers<string>()

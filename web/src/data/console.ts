@@ -19,9 +19,7 @@ export async function openConsole(uuid: string, { shown, told, ended }: Listener
   if (!isEnabled) await nodes.setConsole(uuid, true)
   const socket = await nodes.openConsole(uuid)
   socket.binaryType = 'arraybuffer'
-  socket.addEventListener('message', ({ data }: MessageEvent<string | ArrayBuffer>) =>
-    typeof data === 'string' ? told(data) : shown(data),
-  )
+  socket.addEventListener('message', ({ data }) => (typeof data === 'string' ? told(data) : shown(data as ArrayBuffer)))
   socket.addEventListener('close', ({ reason }) => ended(reason))
   return {
     kind: 'stream',
