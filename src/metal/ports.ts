@@ -41,8 +41,8 @@ const portsOfNode = query((db, a: { node: NodeId } & View) =>
 const portsOfGroup = query((db, a: { group: PortgroupId } & View) =>
   selectPorts(db).where('p.portgroup_id', '=', a.group).where(inView(a)).orderBy('p.id'),
 )
-const newColumns = (a: Omit<PortRow, 'id'>) => ({
-  uuid: a.uuid,
+/** The columns that may change after creation. */
+const mutable = (a: Omit<PortRow, 'id'>) => ({
   node_id: a.node_id,
   portgroup_id: a.portgroup_id,
   address: a.address,
@@ -53,9 +53,9 @@ const newColumns = (a: Omit<PortRow, 'id'>) => ({
   local_link_connection: a.local_link_connection,
   internal_info: a.internal_info,
   extra: a.extra,
-  created_at: a.created_at,
   updated_at: a.updated_at,
 })
+const newColumns = (a: Omit<PortRow, 'id'>) => ({ uuid: a.uuid, created_at: a.created_at, ...mutable(a) })
 const insertPort = command((db, a: Omit<PortRow, 'id'>) => db.insertInto('ports').values(newColumns(a)))
 const insertFreePort = command((db, a: Omit<PortRow, 'id'>) =>
   db
@@ -63,24 +63,7 @@ const insertFreePort = command((db, a: Omit<PortRow, 'id'>) =>
     .values(newColumns(a))
     .onConflict(c => c.column('address').doNothing()),
 )
-const updatePort = command((db, a: PortRow) =>
-  db
-    .updateTable('ports')
-    .set({
-      node_id: a.node_id,
-      portgroup_id: a.portgroup_id,
-      address: a.address,
-      name: a.name,
-      pxe_enabled: a.pxe_enabled,
-      is_smartnic: a.is_smartnic,
-      physical_network: a.physical_network,
-      local_link_connection: a.local_link_connection,
-      internal_info: a.internal_info,
-      extra: a.extra,
-      updated_at: a.updated_at,
-    })
-    .where('id', '=', a.id),
-)
+const updatePort = command((db, a: PortRow) => db.updateTable('ports').set(mutable(a)).where('id', '=', a.id))
 const removePort = command((db, a: { id: PortId }) => db.deleteFrom('ports').where('id', '=', a.id))
 
 export function* findPort(uuid: string, { view, permit }: Access): Read<Port> {

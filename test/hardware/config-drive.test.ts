@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { freePort } from './machines.ts'
 import { Baremetal, expectFault } from '../support/baremetal.ts'
 import { startBmc } from '../support/bmc.ts'
 import { expectStatus } from '../support/placement.ts'
@@ -17,15 +18,6 @@ before(async () => {
   iso = `http://127.0.0.1:${(images.address() as AddressInfo).port}/boot.iso`
 })
 after(() => images.close())
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 eachDatabase('config drives', ({ create }) => {
   let server: Server

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { freePort } from './machines.ts'
 import { buildBootIso } from '../../src/metal/drivers/redfish/boot-medium.ts'
 import type { Visit } from '../../src/metal/drivers/redfish/visit.ts'
 import { BootIsos } from '../../src/metal/media/boot-isos.ts'
@@ -47,15 +48,6 @@ after(() => {
   images.closeAllConnections()
   images.close()
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 void describe('a kernel with a ramdisk', { skip }, () => {
   let server: Server

@@ -173,6 +173,10 @@ export interface VendorMethod {
   description: string
 }
 
+/** In upstream's words. */
+export const unsupported = (driver: string, what: string) =>
+  `Driver ${driver} does not support ${what} (disabled or not implemented).`
+
 export interface Driver {
   readonly name: string
   /** The first of each kind is the default. */

@@ -9,6 +9,7 @@ import {
   type Machine,
   POWER_TARGETS,
   type PowerState,
+  unsupported,
 } from '../port.ts'
 import type { Opening, PowerTarget, SerialLine, Site, StepResult, Task } from '../port.ts'
 import type { Answer, Question } from '../questions.ts'
@@ -49,7 +50,7 @@ export class Ipmi implements Driver {
   }
 
   validate(name: InterfaceName, { driverInfo, instanceInfo, interfaces }: Machine): string | null {
-    if (interfaces[name] === `no-${name}`) return `Driver ipmi does not support ${name} (disabled or not implemented).`
+    if (interfaces[name] === `no-${name}`) return unsupported(this.name, name)
     if (!USES_BMC.has(name)) return null
     const settings = settingsIn(driverInfo)
     if (typeof settings === 'string') return settings
@@ -78,7 +79,7 @@ export class Ipmi implements Driver {
       case 'clean':
         return clean(reach, args, site)
       default:
-        throw new HardwareFailure(`Driver ipmi does not support ${step} (disabled or not implemented).`)
+        throw new HardwareFailure(unsupported(this.name, step))
     }
   }
 
@@ -116,7 +117,7 @@ export class Ipmi implements Driver {
         await tool.run(settings, ['power', 'diag'], signal)
         return {}
       default:
-        throw new HardwareFailure(`Driver ipmi does not support ${question.name} (disabled or not implemented).`)
+        throw new HardwareFailure(unsupported(this.name, question.name))
     }
   }
 

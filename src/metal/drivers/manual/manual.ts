@@ -15,6 +15,7 @@ import {
   type StepResult,
   type Task,
   type WantedStep,
+  unsupported,
 } from '../port.ts'
 import type { Answer, Question } from '../questions.ts'
 import { makeCall, type Sign } from './call.ts'
@@ -48,7 +49,6 @@ const POWER: Readonly<Record<string, { word: string; after: PowerState }>> = {
 
 const ON: Done = { powerState: 'power on' }
 const done = (found: Done): StepResult => ({ kind: 'done', found })
-const unsupported = (what: string) => `Driver manual does not support ${what} (disabled or not implemented).`
 
 export class Manual implements Driver {
   readonly name: string = 'manual'
@@ -88,7 +88,7 @@ export class Manual implements Driver {
   }
 
   validate(name: InterfaceName, machine: Machine): string | null {
-    if (NONE.has(name)) return unsupported(name)
+    if (NONE.has(name)) return unsupported(this.name, name)
     const hooks = hooksFor(machine, this.#options.hooks)
     return (name === 'deploy' || name === 'power') && typeof hooks === 'string' ? hooks : null
   }
@@ -106,7 +106,7 @@ export class Manual implements Driver {
     const hooks = this.#hooksOf(machine)
     if (Object.hasOwn(POWER, step)) return done(await this.#switched(task, machine, hooks, site))
     if (isHooked(step)) return this.#changeHands(HOOK_OF[step], task, machine, hooks, site)
-    if (step !== 'verify' && step !== 'adopt') throw new HardwareFailure(unsupported(step))
+    if (step !== 'verify' && step !== 'adopt') throw new HardwareFailure(unsupported(this.name, step))
     return done({ powerState: await this.#powerOf(machine, hooks, site.signal) })
   }
 

@@ -14,6 +14,7 @@ import {
   type StepResult,
   type Task,
   type WantedStep,
+  unsupported,
 } from '../port.ts'
 import type { StepName } from '../../nodes/states.ts'
 import { answerTo, VENDOR_METHODS } from './answers.ts'
@@ -72,7 +73,7 @@ export class RedfishHardware implements Driver {
   }
 
   validate(name: InterfaceName, machine: Machine): string | null {
-    if (machine.interfaces[name] === `no-${name}`) return unsupported(name)
+    if (machine.interfaces[name] === `no-${name}`) return unsupported(this.name, name)
     const wrong = wrongWithBmcSettings(machine)
     if (wrong !== null || (name !== 'deploy' && name !== 'boot')) return wrong
     return wrongDeployment(machine, this.#options)
@@ -96,7 +97,7 @@ export class RedfishHardware implements Driver {
     }
     if (step === 'inspect' && machine.interfaces.inspect !== 'no-inspect') return done(await inspect(visit.bmc))
     const parts = this.#partsOf(task, visit)
-    if (!parts) throw new HardwareFailure(unsupported(step))
+    if (!parts) throw new HardwareFailure(unsupported(this.name, step))
     requireRepeatable(parts, site.part)
     const result = await inParts(parts, site)
     const event = eventOf(step, machine)
@@ -144,8 +145,6 @@ export class RedfishHardware implements Driver {
     }
   }
 }
-
-const unsupported = (what: string) => `Driver redfish does not support ${what} (disabled or not implemented).`
 
 /** What the node's history says of a step. */
 function eventOf(step: Task['step'], machine: Machine): string | null {
